@@ -1,0 +1,40 @@
+# Every target sets up what it needs; `make demo` and `make test` work on a fresh clone.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.ready
+
+.PHONY: setup demo up check test test-long clean components
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml scripts/prerequisites.sh
+	@sh scripts/prerequisites.sh "$(PYTHON)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m resources.spark.jars
+	@touch $(STAMP)
+
+demo: setup
+	@$(BIN)/tidemark demo
+
+up: setup
+	@$(BIN)/tidemark up
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/mypy
+	$(BIN)/tidemark check
+
+test: setup
+	$(BIN)/python -m tests.run
+
+test-long: setup
+	$(BIN)/python -m pytest -m long -p no:randomly
+
+clean:
+	rm -rf data build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
+	find dagster_home -mindepth 1 ! -name dagster.yaml -delete
