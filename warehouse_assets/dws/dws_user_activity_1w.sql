@@ -1,0 +1,8 @@
+SELECT
+  user_id,
+  count(*)              AS active_days,
+  sum(paid_orders)      AS paid_orders,
+  sum(attended_lessons) AS attended_lessons
+FROM dws_user_activity_1d
+WHERE dt BETWEEN :biz_date AND date_add(:biz_date, 6)
+GROUP BY user_id
