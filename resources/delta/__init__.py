@@ -1,0 +1,1 @@
+"""Delta tables as functions over (SparkSession, path, ...): nothing here keeps state."""

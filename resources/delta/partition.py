@@ -1,0 +1,104 @@
+"""Overwriting one partition of a Delta table: how every DWD, DWS and ADS slice is written."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from deltalake import DeltaTable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.types import DataType, StructField, StructType
+
+from resources.crash import crash_point
+from resources.delta.table import Partition, PartitionValue, TableMetrics, read_table, table_exists, table_metrics
+from resources.errors import SchemaChangedError
+
+
+@dataclass(frozen=True)
+class PartitionWrite:
+    """One committed overwrite; `metrics` are of the partition alone, `metrics.version` is the commit's."""
+
+    partition: Partition
+    metrics: TableMetrics
+
+
+def replace_partition(df: DataFrame, path: Path, partition: Partition) -> PartitionWrite:
+    """Make `df` the whole content of `partition` in one commit, creating the table at the first write.
+
+    The partition columns (dates as DATE, else STRING) are appended here; `df` must not have them. Columns new in `df`
+    are added to the table (NULL in older rows). Raises SchemaChangedError, before anything is written, when `df` lacks
+    a column of the table or has it with another type.
+    """
+    columns = {name: literal(value) for name, value in partition.items()}
+    clash = sorted(set(columns) & set(df.columns))
+    if clash:
+        raise SchemaChangedError.partition_columns_given(path, clash)
+    whole = df.withColumns(columns)
+    if table_exists(path):
+        check_additive(path, read_table(df.sparkSession, path).schema, whole.schema)
+    crash_point("delta.before_replace")
+    version = _overwrite(whole, path, partition)
+    crash_point("delta.after_replace")
+    return PartitionWrite(partition, table_metrics(path, partition, version))
+
+
+def _overwrite(df: DataFrame, path: Path, partition: Partition) -> int:
+    mark = uuid.uuid4().hex
+    (
+        df.write.format("delta")
+        .mode("overwrite")
+        .partitionBy(*partition)
+        .option("replaceWhere", partition_predicate(partition))
+        .option("mergeSchema", "true")
+        .option("userMetadata", json.dumps({"write": mark}))
+        .save(str(path))
+    )
+    return _version_of(path, mark)
+
+
+def _version_of(path: Path, mark: str) -> int:
+    """The version of the commit that carries `mark`: others may have committed since."""
+    for commit in DeltaTable(str(path)).history():
+        if mark in commit.get("userMetadata", ""):
+            return int(commit["version"])
+    raise LookupError(f"commit {mark} vanished from the log of {path}")
+
+
+def partition_predicate(partition: Partition) -> str:
+    """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL."""
+    return " AND ".join(f"{quoted(name)} = {sql_literal(value)}" for name, value in partition.items())
+
+
+def quoted(identifier: str) -> str:
+    """A Spark SQL identifier in back quotes."""
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+def sql_literal(value: PartitionValue) -> str:
+    """A date or text as a Spark SQL literal."""
+    if isinstance(value, date):
+        return f"DATE'{value.isoformat()}'"
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def literal(value: PartitionValue) -> Column:
+    return sf.lit(value).cast("date" if isinstance(value, date) else "string")
+
+
+def check_additive(path: Path, table: StructType, incoming: StructType) -> None:
+    """Raise SchemaChangedError unless `incoming` has every column of `table` with the same type."""
+    new = {field.name: field.dataType for field in incoming}
+    lost = [field.name for field in table if field.name not in new]
+    changed = [_change(field, new[field.name].simpleString()) for field in table if _differs(field, new)]
+    if lost or changed:
+        raise SchemaChangedError.of(path, lost, changed)
+
+
+def _differs(field: StructField, new: dict[str, DataType]) -> bool:
+    return field.name in new and new[field.name] != field.dataType
+
+
+def _change(field: StructField, found: str) -> str:
+    return f"{field.name} {field.dataType.simpleString()} -> {found}"

@@ -1,0 +1,61 @@
+"""What is known of a Delta table from its log alone: no Spark job, no JVM (delta-rs reads the log)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+
+PartitionValue = date | str
+Partition = Mapping[str, PartitionValue]
+
+
+@dataclass(frozen=True)
+class TableMetrics:
+    """Live files of one version, of the whole table or one partition; `rows` are from the files' statistics."""
+
+    version: int
+    rows: int
+    files: int
+    size_bytes: int
+
+
+def table_exists(path: Path) -> bool:
+    """Whether `path` holds a Delta table, of any version."""
+    return DeltaTable.is_deltatable(str(path))
+
+
+def current_version(path: Path) -> int | None:
+    """The newest version; None when there is no table."""
+    return DeltaTable(str(path)).version() if table_exists(path) else None
+
+
+def table_metrics(path: Path, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
+    """Rows, files and bytes from the log's file statistics. Raises FileNotFoundError when there is no table."""
+    if not table_exists(path):
+        raise FileNotFoundError(f"no Delta table at {path}")
+    table = DeltaTable(str(path), version=version)
+    files = _live_files(table, partition or {})
+    return TableMetrics(
+        version=table.version(),
+        rows=pc.sum(files["num_records"]).as_py() or 0,
+        files=files.num_rows,
+        size_bytes=pc.sum(files["size_bytes"]).as_py() or 0,
+    )
+
+
+def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:
+    files = pa.table(table.get_add_actions(flatten=True))
+    for column, value in partition.items():
+        files = files.filter(pc.equal(pc.cast(files[f"partition.{column}"], pa.string()), str(value)))
+    return files
+
+
+def read_table(spark: SparkSession, path: Path, version: int | None = None) -> DataFrame:
+    """The table as of `version`, or as it is now."""
+    reader = spark.read.format("delta")
+    return (reader if version is None else reader.option("versionAsOf", version)).load(str(path))

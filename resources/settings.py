@@ -1,0 +1,62 @@
+"""Where things are and with what they run: one validated value, read from the environment once, at the edge."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+from resources.errors import SettingsError
+
+ENV_PREFIX = "TIDEMARK_"
+FROM_ENVIRONMENT = ("data", "landing", "warehouse", "state_db", "spark_master", "spark_memory", "olap", "time_zone")
+
+
+def _known_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(f"'{name}' is no IANA time zone, write one like Europe/Paris") from error
+    return name
+
+
+class Settings(BaseModel):
+    """All settings of one process; paths are absolute.
+
+    `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    root: Path
+    data: Path
+    landing: Path
+    warehouse: Path
+    state_db: Path
+    spark_master: str = "local[*]"
+    spark_memory: str = "2g"
+    olap: str = "duckdb"
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = "Europe/Paris"
+
+    @classmethod
+    def load(cls, env: Mapping[str, str] = os.environ) -> Self:
+        """Read `TIDEMARK_DATA`, `TIDEMARK_SPARK_MASTER`, ... and fill in the rest. Raises SettingsError."""
+        given = {name: env[key] for name in FROM_ENVIRONMENT if (key := ENV_PREFIX + name.upper()) in env}
+        return cls.at(Path(given.pop("data", repository_root() / "data")), **given)
+
+    @classmethod
+    def at(cls, data: Path, **others: str | Path) -> Self:
+        """Settings that keep everything under `data`, except what is given by name. Raises SettingsError."""
+        data = data.expanduser().absolute()
+        defaults = {"landing": data / "landing", "warehouse": data / "warehouse", "state_db": data / "state.db"}
+        try:
+            return cls.model_validate({"root": repository_root(), "data": data, **defaults, **others})
+        except ValidationError as error:
+            raise SettingsError.of(error, ENV_PREFIX) from error
+
+
+def repository_root() -> Path:
+    """The folder that holds workspace.yaml and these packages."""
+    return Path(__file__).resolve().parents[1]

@@ -1,0 +1,96 @@
+"""The process's one Spark session."""
+
+import atexit
+import os
+import tempfile
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from resources.disk import writable_directory
+from resources.errors import JavaMissingError, SparkStartError
+from resources.settings import Settings
+from resources.spark.jars import resolved_jars
+from resources.spark.java import java_problem
+
+APP_NAME = "tidemark"
+LOGGING = Path(__file__).with_name("log4j2.properties")
+
+
+def spark_session(settings: Settings) -> SparkSession:
+    """The running session, or a new one: Delta configured, UTC, ANSI, quiet, tuned for small jobs on few cores.
+
+    Raises JavaMissingError, JarsError, DiskPathError, SparkStartError.
+    """
+    if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to ask
+        _start(settings)
+    return SparkSession.builder.getOrCreate()
+
+
+def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
+    """Everything that the session is started with; `scratch` is for Spark's temporary files."""
+    conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
+    for key, value in {**_DELTA, **_SQL, **_QUIET, **_class_path(settings.spark_master)}.items():
+        conf.set(key, value)
+    conf.set("spark.driver.memory", settings.spark_memory)
+    conf.set("spark.local.dir", str(scratch))
+    conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
+    conf.set("spark.driver.extraJavaOptions", " ".join([*_JVM, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]))
+    return conf
+
+
+def _start(settings: Settings) -> None:
+    problem = java_problem()
+    if problem:
+        raise JavaMissingError.of(problem)
+    scratch = tempfile.TemporaryDirectory(dir=writable_directory(settings.data / "tmp"), prefix="spark-")
+    conf = spark_conf(settings, Path(scratch.name))
+    # The JVM's own warnings at start (incubator module, native library) have no switch: its standard error is a file.
+    log = Path(scratch.name) / "jvm.log"
+    try:
+        with log.open("w") as stderr:
+            gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
+        SparkContext(conf=conf, gateway=gateway)
+    except PySparkRuntimeError as error:
+        raise SparkStartError.of(settings.spark_master, _tail(log)) from error
+    atexit.register(scratch.cleanup)
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+
+
+def _class_path(master: str) -> dict[str, str]:
+    jars = [str(jar) for jar in resolved_jars()]
+    if master.startswith("local"):
+        # On the JVM's class path from the start: nothing is copied or served to executors.
+        return {"spark.driver.extraClassPath": os.pathsep.join(jars)}
+    return {"spark.jars": ",".join(jars)}
+
+
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # The default of 50 adds seconds to every merge: the log is rebuilt after each commit.
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+
+_SQL = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+}
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+
+_JVM = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Duser.timezone=UTC")

@@ -1,0 +1,1 @@
+"""What happened and what is named: SQLite embedded, PostgreSQL by URL."""
