@@ -122,18 +122,18 @@ class _PostgresTransaction:
         self._lock(f"schema of {table}")
 
     def lock_partition(self, table: str, partition: Partition) -> None:
-        self._lock(f"{table}/{describe(partition)}")
+        self._lock(f"partition {table}/{describe(partition)}")
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        self._execute(f"CREATE TABLE {_quoted(table)} ({', '.join(map(_definition, schema))})")
+        self._execute(f"CREATE TABLE {_name(table)} ({', '.join(map(_definition, schema))})")
 
     def add_columns(self, table: str, fields: Sequence[pa.Field]) -> None:
         additions = ", ".join(f"ADD COLUMN {_definition(added)}" for added in fields)
-        self._execute(f"ALTER TABLE {_quoted(table)} {additions}")
+        self._execute(f"ALTER TABLE {_name(table)} {additions}")
 
     def delete(self, table: str, partition: Partition) -> None:
         where, values = _condition(partition)
-        self._execute(f"DELETE FROM {_quoted(table)} {where}", values)  # noqa: S608 - quoted, bound
+        self._execute(f"DELETE FROM {_name(table)} {where}", values)  # noqa: S608 - quoted, bound
 
     def insert(self, table: str, data: pa.Table) -> None:
         names = ", ".join(_quoted(name) for name in data.column_names)
@@ -141,9 +141,9 @@ class _PostgresTransaction:
             cursor.copy_expert(f"COPY {_quoted(table)} ({names}) FROM STDIN", io.StringIO(_copy_text(data)))
 
     def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table:
-        names = ", ".join(_quoted(name) for name in columns)
+        names = ", ".join(_name(name) for name in columns)
         where, values = _condition(partition)
-        rows = self._rows(f"SELECT {names} FROM {_quoted(table)} {where}", values)  # noqa: S608 - quoted, bound
+        rows = self._rows(f"SELECT {names} FROM {_name(table)} {where}", values)  # noqa: S608 - quoted, bound
         cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
         arrays = [pa.array(column, stored) for column, stored in zip(cells, columns.values(), strict=True)]
         return pa.table(arrays, names=list(columns))
@@ -155,11 +155,11 @@ class _PostgresTransaction:
 
     def _execute(self, statement: str, values: Sequence[Any] = ()) -> None:
         with self.connection.cursor() as cursor:
-            cursor.execute(statement, values or None)
+            cursor.execute(statement, tuple(values))
 
     def _rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self.connection.cursor() as cursor:
-            cursor.execute(statement, values or None)
+            cursor.execute(statement, tuple(values))
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
 
@@ -181,12 +181,17 @@ def _quoted(name: str) -> str:
     return quote(name, "postgresql")
 
 
+def _name(identifier: str) -> str:
+    """The identifier in a statement whose values psycopg2 fills in: a `%` in it is doubled."""
+    return _quoted(identifier).replace("%", "%%")
+
+
 def _definition(column: pa.Field) -> str:
-    return f"{_quoted(column.name)} {sql_type(column.type, 'postgresql')}"
+    return f"{_name(column.name)} {sql_type(column.type, 'postgresql')}"
 
 
 def _condition(partition: Partition) -> tuple[str, list[Any]]:
     if not partition:
         return "", []
-    tests = " AND ".join(f"{_quoted(column)} = %s" for column in partition)
+    tests = " AND ".join(f"{_name(column)} = %s" for column in partition)
     return f"WHERE {tests}", list(partition.values())
