@@ -30,7 +30,8 @@ check: setup
 	$(BIN)/tidemark check
 
 test: setup
-	$(BIN)/python -m tests.run
+	$(BIN)/python -m pytest -m "not spark and not components and not long" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "(spark or components) and not long" --durations=15
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -p no:randomly
