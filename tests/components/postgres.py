@@ -1,6 +1,6 @@
-"""A real PostgreSQL server in a directory of its own, on loopback, with password authentication.
+"""A real PostgreSQL server with its own data directory.
 
-PostgreSQL refuses to run as root: there it runs as the package's own account, in a directory that this account owns.
+PostgreSQL refuses to run as root; there the server runs as the first of a few unprivileged users that the machine has.
 """
 
 from __future__ import annotations
@@ -16,113 +16,93 @@ from typing import TYPE_CHECKING
 
 import psycopg2
 
-from tests.components.availability import POSTGRESQL, find_program
+from tests.components.availability import find_program
 from tests.components.errors import ComponentMissingError
 from tests.components.process import LOOPBACK, ServerProcess, free_port, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-USER = "tidemark"
-PASSWORD = "s3cret-tide"
-DATABASE = "postgres"
+_USER = "tidemark"
+_UNPRIVILEGED = ("postgres", "nobody")
 _START_TIMEOUT_SECONDS = 60.0
-_ACCOUNTS = ("postgres", "nobody")
 
 
 @dataclass(frozen=True)
 class Postgres:
-    """A running server with one superuser, USER."""
+    """A running server."""
 
     port: int
     server: ServerProcess
 
     @property
-    def url(self) -> str:
-        """The server's database as a SQLAlchemy URL."""
-        return f"postgresql+psycopg2://{USER}:{PASSWORD}@{LOOPBACK}:{self.port}/{DATABASE}"
+    def dsn(self) -> str:
+        """A URL as psycopg2 and (with +psycopg2) SQLAlchemy take it."""
+        return f"postgresql://{_USER}@{LOOPBACK}:{self.port}/postgres"
 
-    def connect(self) -> psycopg2.extensions.connection:
-        return psycopg2.connect(host=LOOPBACK, port=self.port, user=USER, password=PASSWORD, dbname=DATABASE)
-
-    def healthy(self) -> bool:
+    def is_ready(self) -> bool:
         try:
-            self.connect().close()
+            psycopg2.connect(self.dsn, connect_timeout=1).close()
         except psycopg2.OperationalError:
             return False
         return True
 
 
 @contextmanager
-def postgresql() -> Iterator[Postgres]:
-    """Start a server with an empty database, and stop it and remove its directory in the end."""
-    # Not pytest's tmp_path: its parents are closed to the account that the server runs as.
-    directory = Path(tempfile.mkdtemp(prefix="tidemark-pg-"))
-    account = _account()
+def postgres() -> Iterator[Postgres]:
+    """Start a server with an empty data directory, stop it and remove the directory in the end.
+
+    The directory is in the system's temporary one, as the unprivileged user cannot enter pytest's.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="tidemark-postgres-"))
+    prefix = _as_unprivileged(directory)
+    data, port = directory / "data", free_port()
     try:
-        _create_data_directory(directory, account)
-        port = free_port()
-        server = start("PostgreSQL", [*_as(account), *_server_command(directory, port)], directory)
+        create = [
+            _program("initdb"),
+            "--auth=trust",
+            f"--username={_USER}",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]
+        run("PostgreSQL", [*prefix, *create, f"--pgdata={data}"], directory)
+        settings = [f"-c{setting}" for setting in _settings(directory, port)]
+        server = start("PostgreSQL", [*prefix, _program("postgres"), "-D", str(data), *settings], directory)
+        running = Postgres(port, server)
         try:
-            database = Postgres(port, server)
-            server.wait_until(database.healthy, _START_TIMEOUT_SECONDS)
-            yield database
+            server.wait_until(running.is_ready, _START_TIMEOUT_SECONDS)
+            yield running
         finally:
             server.stop()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
+def _settings(directory: Path, port: int) -> list[str]:
+    return [
+        f"port={port}",
+        f"listen_addresses={LOOPBACK}",
+        f"unix_socket_directories={directory}",
+        "fsync=off",
+        "timezone=UTC",
+    ]
+
+
 def _program(name: str) -> str:
     found = find_program(name)
     if found is None:
-        raise ComponentMissingError(POSTGRESQL.component, f"the program '{name}'", POSTGRESQL.install)
+        raise ComponentMissingError("PostgreSQL", name, "install the package postgresql")
     return found
 
 
-def _account() -> str | None:
-    """The account to run the server as; None: the one that we run as."""
+def _as_unprivileged(directory: Path) -> list[str]:
+    """The words that start a command as another user, who then owns the directory; none when we are not root."""
     if os.geteuid() != 0:
-        return None
-    known = {entry.pw_name for entry in pwd.getpwall()}
-    return next(name for name in _ACCOUNTS if name in known)
-
-
-def _as(account: str | None) -> list[str]:
-    if account is None:
         return []
-    entry = pwd.getpwnam(account)
-    return ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups", "--"]
-
-
-def _create_data_directory(directory: Path, account: str | None) -> None:
-    password_file = directory / "password"
-    password_file.write_text(PASSWORD)
-    if account is not None:
-        entry = pwd.getpwnam(account)
-        for path in (directory, password_file):
-            os.chown(path, entry.pw_uid, entry.pw_gid)
-    command = [
-        _program("initdb"),
-        f"--pgdata={directory / 'data'}",
-        f"--username={USER}",
-        f"--pwfile={password_file}",
-        "--auth=scram-sha-256",
-        "--encoding=UTF8",
-        "--no-locale",
-        "--no-sync",
-    ]
-    run("PostgreSQL", [*_as(account), *command], directory)
-
-
-def _server_command(directory: Path, port: int) -> list[str]:
-    settings = {
-        "listen_addresses": LOOPBACK,
-        "port": str(port),
-        "unix_socket_directories": str(directory),
-        "fsync": "off",
-        "max_connections": "40",
-        "shared_buffers": "32MB",
-    }
-    options = [f"-c{name}={value}" for name, value in settings.items()]
-    return [_program("postgres"), "-D", str(directory / "data"), *options]
+    known = {user.pw_name for user in pwd.getpwall()}
+    user = next((name for name in _UNPRIVILEGED if name in known), None)
+    if user is None:
+        raise ComponentMissingError("PostgreSQL", "a user other than root", f"create one of {', '.join(_UNPRIVILEGED)}")
+    os.chown(directory, pwd.getpwnam(user).pw_uid, -1)
+    return [_program("setpriv"), f"--reuid={user}", "--clear-groups", "--"]

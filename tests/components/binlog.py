@@ -1,0 +1,34 @@
+"""An independent count of row changes: what mariadb-binlog finds in a server's binary logs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tests.components.availability import find_program
+from tests.components.errors import ComponentMissingError
+
+if TYPE_CHECKING:
+    from tests.components.mariadb import MariaDb
+
+_ROW = re.compile(r"^### (INSERT INTO|UPDATE|DELETE FROM) `school`\.`(\w+)`$")
+_OPERATIONS = {"INSERT INTO": "insert", "UPDATE": "update", "DELETE FROM": "delete"}
+
+
+def row_changes(server: MariaDb) -> Counter[tuple[str, str]]:
+    """Row changes by (table, operation) in all binary logs of the server."""
+    program = find_program("mariadb-binlog")
+    if program is None:
+        raise ComponentMissingError("MariaDB", "mariadb-binlog", "install the package mariadb-server")
+    command = [program, "--no-defaults", "--base64-output=DECODE-ROWS", "--verbose", *map(str, server.binlogs())]
+    counted: Counter[tuple[str, str]] = Counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        for line in process.stdout or ():
+            found = _ROW.match(line.rstrip())
+            if found:
+                counted[found[2], _OPERATIONS[found[1]]] += 1
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return counted

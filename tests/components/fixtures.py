@@ -1,0 +1,41 @@
+"""Real servers as pytest fixtures: one of each a test session, started when the first test asks for it.
+
+A conftest.py imports those that its tests use. A server that is not installed skips the test, with CI=true it fails it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.components import kafka, mariadb, postgres
+from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
+from tests.components.install import jars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Postgres]:
+    """A PostgreSQL server; its `dsn` is what one connects to."""
+    require(POSTGRESQL)
+    with postgres.postgres() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def mariadb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[mariadb.MariaDb]:
+    """A MariaDB server with row binlog."""
+    require(MARIADB)
+    with mariadb.mariadb("a", 1, tmp_path_factory.mktemp("mariadb")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kafka.Kafka]:
+    """A Kafka broker."""
+    require(KAFKA)
+    with kafka.kafka(jars(), tmp_path_factory.mktemp("kafka")) as running:
+        yield running

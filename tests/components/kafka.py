@@ -1,0 +1,83 @@
+"""A real Kafka broker: KRaft, one process that is broker and controller, nothing ever expires."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from tests.components.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.components.install import Jars
+
+_START_TIMEOUT_SECONDS = 90.0
+
+
+@dataclass(frozen=True)
+class Kafka:
+    """A running broker."""
+
+    port: int
+    server: ServerProcess
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return f"{LOOPBACK}:{self.port}"
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """Create a topic and wait until the broker has it."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 3})
+        for created in admin.create_topics([NewTopic(name, partitions, 1)]).values():
+            created.result(30)
+
+
+@contextmanager
+def kafka(jars: Jars, directory: Path) -> Iterator[Kafka]:
+    """Start a broker with an empty log in `directory`, and stop it in the end."""
+    port, controller_port = free_port(), free_port()
+    directory.mkdir(parents=True, exist_ok=True)
+    properties = directory / "server.properties"
+    properties.write_text(_properties(directory, port, controller_port))
+    java = ["java", "-Xmx512m", "-Dlog4j2.level=WARN", "-cp", jars.classpath]
+    cluster = uuid.uuid4().hex[:22]
+    run("Kafka", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)], directory)
+    server = start("Kafka", [*java, "kafka.Kafka", str(properties)], directory)
+    try:
+        server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
+        yield Kafka(port, server)
+    finally:
+        server.stop()
+
+
+def _properties(directory: Path, port: int, controller_port: int) -> str:
+    settings = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{LOOPBACK}:{controller_port}",
+        "listeners": f"PLAINTEXT://{LOOPBACK}:{port},CONTROLLER://{LOOPBACK}:{controller_port}",
+        "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{port}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "log.dirs": str(directory / "log"),
+        "offsets.topic.num.partitions": "1",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.num.partitions": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+        # Simulated days lie in the past: retention by time would drop them at once.
+        "log.retention.ms": "-1",
+        "log.retention.bytes": "-1",
+        "auto.create.topics.enable": "false",
+    }
+    return "".join(f"{name}={value}\n" for name, value in settings.items())

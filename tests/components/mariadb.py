@@ -1,0 +1,124 @@
+"""A real MariaDB server with its own data directory: row binlog with full row images, UTC, utf8mb4.
+
+UTC on the server and in the sessions: a TIMESTAMP then reads the same everywhere, and DATETIME and DATE carry no zone.
+"""
+
+from __future__ import annotations
+
+import getpass
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pymysql
+from pymysql.constants import CLIENT
+
+from tests.components.availability import find_program
+from tests.components.errors import ComponentMissingError
+from tests.components.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pymysql.cursors import Cursor
+
+USER = "tidemark"
+PASSWORD = "tidemark"
+_START_TIMEOUT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class MariaDb:
+    """A running server; `server_id` is its replication id and its GTID domain."""
+
+    name: str
+    server_id: int
+    port: int
+    directory: Path
+    server: ServerProcess
+
+    def connect(self, database: str | None = None) -> pymysql.Connection[Cursor]:
+        """A session with autocommit that takes several statements at a time."""
+        return pymysql.connect(
+            host=LOOPBACK,
+            port=self.port,
+            user=USER,
+            password=PASSWORD,
+            database=database,
+            charset="utf8mb4",
+            autocommit=True,
+            client_flag=CLIENT.MULTI_STATEMENTS,
+            init_command="SET time_zone = '+00:00'",
+        )
+
+    def binlogs(self) -> list[Path]:
+        """The binary log files in order."""
+        return sorted(self.directory.joinpath("data").glob("binlog.[0-9]*"))
+
+
+@contextmanager
+def mariadb(name: str, server_id: int, directory: Path, *options: str) -> Iterator[MariaDb]:
+    """Start a server with an empty data directory in `directory`, and stop it in the end."""
+    _create_data_directory(name, directory)
+    port = free_port()
+    server = start(f"MariaDB {name}", _server_command(directory, server_id, port, options), directory)
+    try:
+        server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
+        yield MariaDb(name, server_id, port, directory, server)
+    finally:
+        server.stop()
+
+
+def _program(name: str) -> str:
+    found = find_program(name)
+    if found is None:
+        raise ComponentMissingError("MariaDB", name, "install the package mariadb-server")
+    return found
+
+
+def _create_data_directory(name: str, directory: Path) -> None:
+    command = [
+        _program("mariadb-install-db"),
+        "--no-defaults",
+        f"--datadir={directory / 'data'}",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        f"--user={getpass.getuser()}",
+    ]
+    run(f"MariaDB {name}", command, directory)
+    # Run before the binlog is open, so that the accounts are in no recording.
+    directory.joinpath("init.sql").write_text(
+        "SET sql_log_bin = 0;\n"
+        f"CREATE USER '{USER}'@'{LOOPBACK}' IDENTIFIED BY '{PASSWORD}';\n"
+        f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{LOOPBACK}' WITH GRANT OPTION;\n"
+    )
+
+
+def _server_command(directory: Path, server_id: int, port: int, options: tuple[str, ...]) -> list[str]:
+    return [
+        _program("mariadbd"),
+        "--no-defaults",
+        f"--user={getpass.getuser()}",
+        f"--datadir={directory / 'data'}",
+        f"--socket={directory / 'server.sock'}",
+        f"--pid-file={directory / 'server.pid'}",
+        f"--init-file={directory / 'init.sql'}",
+        f"--bind-address={LOOPBACK}",
+        f"--port={port}",
+        "--skip-name-resolve",
+        "--default-time-zone=+00:00",
+        "--character-set-server=utf8mb4",
+        "--collation-server=utf8mb4_bin",
+        f"--server-id={server_id}",
+        f"--gtid-domain-id={server_id}",
+        f"--log-bin={directory / 'data' / 'binlog'}",
+        "--binlog-format=ROW",
+        "--binlog-row-image=FULL",
+        "--skip-binlog-annotate-row-events",
+        "--max-binlog-size=1073741824",
+        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-buffer-pool-size=128M",
+        "--performance-schema=OFF",
+        *options,
+    ]
