@@ -1,0 +1,65 @@
+"""Types of declared fields: how a text of a YAML file becomes a value, and what is said when it cannot."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Annotated, TypeVar
+
+from pydantic import BeforeValidator, ConfigDict, StringConstraints
+
+from dependency_model.errors import TidemarkError
+from dependency_model.offset.offset import Offset
+from dependency_model.time.calendar import Calendar
+from dependency_model.time.period import Period
+
+STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length=20_000)
+"""Every declared value: unknown keys are refused, and no text is longer than some pages of a query."""
+
+_Value = TypeVar("_Value")
+_DURATION = re.compile(r"(\d{1,5})(min|m|h|d)", re.ASCII)
+_UNITS = {"min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def told(make: Callable[[], _Value]) -> _Value:
+    """Run a parser inside a validator: pydantic wants to hear of it as a ValueError."""
+    try:
+        return make()
+    except TidemarkError as error:
+        raise ValueError(str(error)) from error
+
+
+def _period(value: object) -> Period:
+    return value if isinstance(value, Period) else told(lambda: Period.parse(str(value)))
+
+
+def _offset(value: object) -> Offset:
+    if isinstance(value, Offset):
+        return value
+    if isinstance(value, (list, int)):
+        given = value if isinstance(value, list) else [value]
+        return told(lambda: Offset.parse(f"Set {','.join(str(count) for count in given)}"))
+    return told(lambda: Offset.parse(str(value)))
+
+
+def _time_zone(value: object) -> str:
+    return told(lambda: Calendar(str(value))).time_zone
+
+
+def _duration(value: object) -> timedelta:
+    if isinstance(value, timedelta):
+        return value
+    match = _DURATION.fullmatch(str(value))
+    if not match:
+        raise ValueError(f"expected a duration such as 30min, 2h or 1d, found {value!r}")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+PeriodField = Annotated[Period, BeforeValidator(_period)]
+OffsetField = Annotated[Offset, BeforeValidator(_offset)]
+TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
+DurationField = Annotated[timedelta, BeforeValidator(_duration)]
+NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]
+ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+"""`00:30`: half an hour after the window's end, on the local clock."""
+StartField = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3]))?$")]

@@ -1,0 +1,74 @@
+"""What must hold between the fields of one entity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from math import prod
+
+from dependency_model.entity.entity import Entity, Kind
+from dependency_model.entity.sub_partition import PART_LIMIT
+from dependency_model.errors import EntityError, TidemarkError
+from dependency_model.time.calendar import Calendar
+from dependency_model.time.date_grid import day_of
+from dependency_model.time.period import Period
+
+Broken = Iterator[tuple[str, EntityError]]
+
+
+def broken_rules(entity: Entity) -> Broken:
+    """(key, problem) of each rule that the entity breaks."""
+    yield from _period(entity)
+    yield from _granularity(entity)
+    yield from _times(entity)
+    yield from _states(entity)
+    yield from _snapshot(entity)
+    if prod(len(parts) for parts in entity.sub_partitions.values()) > PART_LIMIT:
+        yield "sub_partitions", EntityError("too many parts", expected=f"at most {PART_LIMIT} combinations")
+
+
+def _period(entity: Entity) -> Broken:
+    if entity.kind is Kind.STATIC and entity.period is not None:
+        yield "period", EntityError("a Static entity has no period", hint="a table refreshed by period is a Snapshot")
+    if entity.kind is not Kind.STATIC and entity.period is None:
+        allowed = ", ".join(period.value for period in Period)
+        yield "period", EntityError(f"a {entity.kind.value} entity needs a period", expected=f"one of {allowed}")
+
+
+def _granularity(entity: Entity) -> Broken:
+    if entity.granularity is None or entity.period is None:
+        return
+    if entity.kind is Kind.SNAPSHOT:
+        yield "granularity", EntityError("a Snapshot is always the full table", hint="its period says how often")
+    if entity.kind is Kind.CUMULATIVE and entity.granularity.is_finer_than(entity.period):
+        yield (
+            "granularity",
+            EntityError(
+                "a Cumulative entity grows within its granularity",
+                expected=f"{entity.period} or longer",
+                found=entity.granularity.value,
+            ),
+        )
+
+
+def _times(entity: Entity) -> Broken:
+    try:
+        Calendar(entity.time_zone, entity.week_start)
+        if entity.start:
+            day_of(entity.start[:10])
+    except TidemarkError as error:
+        key = "start" if entity.start else "week_start"
+        yield key, EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
+
+
+def _states(entity: Entity) -> Broken:
+    for name, group in groupby(sorted(entity.state_names)):
+        if len(list(group)) > 1:
+            yield "states", EntityError(f"the state '{name}' is declared twice")
+
+
+def _snapshot(entity: Entity) -> Broken:
+    if entity.snapshot_of and entity.kind is not Kind.SNAPSHOT:
+        yield "snapshot_of", EntityError("only a Snapshot names versions of another entity", found=entity.kind.value)
+    if entity.snapshot_of and entity.source:
+        yield "source", EntityError("a snapshot of another entity has no source of its own")

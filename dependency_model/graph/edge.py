@@ -1,0 +1,129 @@
+"""A dependency between two entities, ready to be asked in both directions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from dependency_model.errors import EntityError, TidemarkError
+from dependency_model.graph.node import WHOLE, Node
+from dependency_model.offset.mapping import Mapping, mapping_between
+from dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, Offset, OffsetKind
+from dependency_model.slice import STATIC_KEY, Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dependency_model.entity.dependency import Dependency
+    from dependency_model.entity.entity import Entity
+    from dependency_model.entity.sub_partition import Sub
+
+_mapping = lru_cache(maxsize=65_536)(mapping_between)
+
+
+class Edge:
+    """One dependency of one state. All edges with the same periods and offset share one mapping."""
+
+    __slots__ = ("_by_parts", "_mapping", "dependency", "down", "state", "up")
+
+    def __init__(self, down: Node, up: Node, dependency: Dependency, state: str) -> None:
+        self.down, self.up, self.state = down, up, state
+        self.dependency = _resolved(dependency, down.entity, up.entity)
+        self._by_parts = down.parts != (WHOLE,) or up.parts != (WHOLE,)
+        self._mapping = self._between(WHOLE, WHOLE)
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether an older slice will do where the newest is missing."""
+        return self.dependency.offset == LAST_AVAILABLE
+
+    def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
+        """The upstream slices that a slice needs, in order of time, part by part."""
+        if self._mapping is None:
+            return tuple(Slice(self.up.name, STATIC_KEY, part) for part in self._parts_needed(sub))
+        if not self._by_parts:
+            return _slices(self.up, self._mapping.expand(ordinal), self.up.first)
+        found: list[Slice] = []
+        for part in self._parts_needed(sub):
+            mapping = self._between(sub, part)
+            if mapping:
+                found += _slices(self.up, mapping.expand(ordinal), self.up.first_of(part), part)
+        return tuple(found)
+
+    def inverse(self, ordinal: int, sub: Sub, until: int | None) -> Iterator[tuple[int, Sub]]:
+        """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
+        for part in self.down.parts:
+            if sub in self._parts_needed(part):
+                first = self.down.first_of(part)
+                yield from ((down, part) for down in self._users(ordinal, sub, part, until) if down >= first)
+
+    def _users(self, ordinal: int, sub: Sub, part: Sub, until: int | None) -> Sequence[int]:
+        mapping, grid = self._between(part, sub), self.down.grid_of(part)
+        if grid is None:
+            return (0,)
+        last = grid.at(until) if until is not None else None
+        if mapping is None:
+            return () if last is None else range(self.down.first_of(part), last + 1)
+        found = mapping.inverse(ordinal)
+        if self.is_latest and last is not None and found:
+            return range(found[0], last + 1)
+        return found
+
+    def _parts_needed(self, sub: Sub) -> Sequence[Sub]:
+        """The parts of the upstream: those chosen, else the same values, else all of them."""
+        if self.up.parts == (WHOLE,):
+            return (WHOLE,)
+        chosen = {dimension: (value,) for dimension, value in sub} | (self.dependency.sub or {})
+        return [part for part in self.up.parts if all(value in chosen.get(d, (value,)) for d, value in part)]
+
+    def _between(self, sub: Sub, part: Sub) -> Mapping | None:
+        """The mapping between two parts; None for a static upstream."""
+        up, period = self.up.grid_of(part), self.down.period
+        offset = self.dependency.offset
+        if offset is None or up is None or period is None:
+            return None
+        calendar = self.down.calendar_of(sub)
+        if part in self.up.zoned and not period.is_clock:
+            calendar = self.up.zoned[part]
+        return _mapping(offset, (calendar, period), up)
+
+
+def _slices(node: Node, ordinals: Sequence[int], first: int, sub: Sub = WHOLE) -> tuple[Slice, ...]:
+    grid, name = node.grid_of(sub), node.name
+    if grid is None:
+        return ()
+    key = grid.key
+    return tuple([Slice(name, key(ordinal), sub) for ordinal in ordinals if ordinal >= first])
+
+
+def _resolved(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
+    """The dependency with its offset filled in. Raises EntityError where the offset has no meaning between the two."""
+    offset = dependency.offset or _natural(down, up)
+    if offset.kind is OffsetKind.TO_DATE and offset.within is None:
+        offset = Offset(OffsetKind.TO_DATE, (), down.granularity)
+    if (offset == STATIC) != up.is_static:
+        what = "static" if up.is_static else "by period"
+        raise EntityError(
+            f"{up.name} is {what}: the offset '{offset}' names none of its slices", expected=str(_natural(down, up))
+        )
+    if down.is_static and not up.is_static:
+        raise EntityError(f"a Static entity cannot follow {up.name}, which has periods", hint="declare a Snapshot")
+    _check_meaning(offset, down, up)
+    return dependency if offset is dependency.offset else replace(dependency, offset=offset)
+
+
+def _check_meaning(offset: Offset, down: Entity, up: Entity) -> None:
+    if down.period is None or up.period is None:
+        return
+    try:
+        _mapping(offset, (down.calendar, down.period), up.calendar.grid(up.period))
+    except TidemarkError as error:
+        raise EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint) from error
+
+
+def _natural(down: Entity, up: Entity) -> Offset:
+    """Where nothing is said: all upstream slices in the window, or the one that contains it."""
+    if up.period is None:
+        return STATIC
+    return ALL if down.period and up.period.is_finer_than(down.period) else SAME

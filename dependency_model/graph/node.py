@@ -1,0 +1,97 @@
+"""An entity in the graph: its slices numbered, its edges in both directions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dependency_model.entity.sub_partition import Sub, combinations
+from dependency_model.errors import NoSuchSliceError
+from dependency_model.slice import STATIC_KEY, Slice
+from dependency_model.suggestion import shown
+from dependency_model.time.calendar import Calendar
+from dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dependency_model.entity.entity import Entity
+    from dependency_model.graph.edge import Edge
+    from dependency_model.time.grid import Grid
+
+WHOLE: Sub = ()
+
+
+class Node:
+    """`grid` is None for a static entity. Slices are numbers of the grid; `first` is the first that exists."""
+
+    __slots__ = ("entity", "first", "grid", "parts", "upstream", "users", "zoned")
+
+    def __init__(self, entity: Entity) -> None:
+        self.entity = entity
+        self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
+        self.first = _first(entity, self.grid) if self.grid else 0
+        self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
+        self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
+        self.upstream: dict[str, tuple[Edge, ...]] = {}
+        self.users: list[Edge] = []
+
+    @property
+    def name(self) -> str:
+        return self.entity.name
+
+    @property
+    def period(self) -> Period | None:
+        return self.entity.period
+
+    def calendar_of(self, sub: Sub) -> Calendar:
+        """The clock of a part: its own where it has one."""
+        return self.zoned.get(sub) or self.entity.calendar
+
+    def grid_of(self, sub: Sub) -> Grid | None:
+        """The numbered slices of a part."""
+        calendar = self.zoned.get(sub)
+        return calendar.grid(self.entity.period) if calendar and self.entity.period else self.grid
+
+    def first_of(self, sub: Sub) -> int:
+        """The first slice of a part that exists."""
+        grid = self.grid_of(sub)
+        return self.first if grid is self.grid or grid is None else _first(self.entity, grid)
+
+    def ordinal(self, piece: Slice) -> int:
+        """The number of a slice. Raises NoSuchSliceError or ParseError for a key or part that there is not."""
+        if piece.sub and piece.sub not in self.parts:
+            declared = "; ".join(",".join(f"{d}={v}" for d, v in part) for part in self.parts[:8])
+            raise NoSuchSliceError(
+                f"{self.name} has no such sub-partition", expected=declared or "none", found=shown(str(piece))
+            )
+        grid = self.grid_of(piece.sub)
+        if grid is not None:
+            return grid.ordinal(piece.key)
+        if piece.key != STATIC_KEY:
+            raise NoSuchSliceError(
+                f"{self.name} is static", expected=f"{self.name}@{STATIC_KEY}", found=shown(str(piece))
+            )
+        return 0
+
+    def slice(self, ordinal: int, sub: Sub = WHOLE) -> Slice:
+        """The slice of a number."""
+        grid = self.grid_of(sub)
+        return Slice(self.entity.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
+
+
+def _first(entity: Entity, grid: Grid) -> int:
+    """The slice that the declared start lies in."""
+    if entity.start is None:
+        return grid.first
+    by = Period.HOUR if "T" in entity.start else Period.DAY
+    return grid.at(Calendar(grid.zone.name).grid(by).start(Calendar(grid.zone.name).grid(by).ordinal(entity.start)))
+
+
+def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:
+    found: dict[Sub, Calendar] = {}
+    for part in parts:
+        zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in part)
+        zone = next((zone for zone in zones if zone), None)
+        if zone:
+            found[part] = Calendar(zone, entity.week_start)
+    return found

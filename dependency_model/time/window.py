@@ -1,0 +1,41 @@
+"""The stretch of the time line that a slice covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`[start, end)`: two aware instants in UTC."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def of_seconds(cls, start: int, end: int) -> Window:
+        """The window between two numbers of seconds since 1970-01-01T00:00Z."""
+        return cls(_EPOCH + timedelta(seconds=start), _EPOCH + timedelta(seconds=end))
+
+    @property
+    def duration(self) -> timedelta:
+        """How long it really lasts: a spring day in Paris lasts 23 hours."""
+        return self.end - self.start
+
+    def __contains__(self, instant: object) -> bool:
+        return isinstance(instant, datetime) and self.start <= instant < self.end
+
+    def overlaps(self, other: Window) -> bool:
+        """Whether the two share an instant."""
+        return self.start < other.end and other.start < self.end
+
+    def __str__(self) -> str:
+        return f"[{self.start:%Y-%m-%dT%H:%M:%SZ}, {self.end:%Y-%m-%dT%H:%M:%SZ})"
+
+
+def seconds_of(instant: datetime) -> int:
+    """Whole seconds since 1970-01-01T00:00Z of an aware instant, rounded down."""
+    return (instant - _EPOCH) // timedelta(seconds=1)
