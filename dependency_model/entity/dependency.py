@@ -5,7 +5,7 @@ from dataclasses import dataclass as plain_dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 
 from dependency_model.entity.field import STRICT, DurationField, NameField, OffsetField
@@ -49,7 +49,7 @@ class Weak:
     """What suffices beside 'all of them': each clause that is given releases on its own (seed capability A8)."""
 
     any_of: bool = False
-    at_least: Annotated[AtLeast, BeforeValidator(_at_least)] | None = None
+    at_least: Annotated[InstanceOf[AtLeast], BeforeValidator(_at_least)] | None = None
     timeout: DurationField | None = None
     """After the slice's earliest time one goes on with what is there."""
 

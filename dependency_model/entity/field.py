@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
 
 from dependency_model.errors import TidemarkError
 from dependency_model.offset.offset import Offset
@@ -54,8 +54,8 @@ def _duration(value: object) -> timedelta:
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
-PeriodField = Annotated[Period, BeforeValidator(_period)]
-OffsetField = Annotated[Offset, BeforeValidator(_offset)]
+PeriodField = Annotated[InstanceOf[Period], BeforeValidator(_period)]
+OffsetField = Annotated[InstanceOf[Offset], BeforeValidator(_offset)]
 TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
 DurationField = Annotated[timedelta, BeforeValidator(_duration)]
 NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]

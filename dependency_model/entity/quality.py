@@ -5,7 +5,7 @@ A new rule is a class with a `NAME`, listed in `RULES`; its fields are validated
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 
 from dependency_model.entity.field import STRICT, ColumnField
@@ -99,4 +99,4 @@ def _arguments(arguments: object) -> dict[str, Any]:
     raise ValueError("expected a list of columns, or the rule's settings")
 
 
-QualityField = Annotated[QualityRule, BeforeValidator(_rule)]
+QualityField = Annotated[InstanceOf[QualityRule], BeforeValidator(_rule)]
