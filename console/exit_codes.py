@@ -1,0 +1,13 @@
+"""What a finished `tidemark` tells the shell."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """2 is click's own for a wrong call, 75 is EX_TEMPFAIL of sysexits."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    TRY_AGAIN = 75
+    INTERRUPTED = 130
