@@ -1,0 +1,1 @@
+"""When: what turns facts about data into runs."""

@@ -1,0 +1,1 @@
+"""The dependency center: which slices are ready, and their launch as Dagster runs (A6)."""

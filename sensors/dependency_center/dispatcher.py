@@ -1,0 +1,90 @@
+"""Run groups as Dagster runs in this process: the job, event log and pages of a UI run, without its start-up."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.execution.api import execute_run_iterator
+
+from dependency_model.slice import Slice
+from warehouse_assets.partitions import dagster_key, slice_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dagster import DagsterEvent
+
+    from sensors.dependency_center.grouping import RunGroup
+    from warehouse_assets.warehouse import Warehouse
+
+HOST_TAG: Final = "tidemark/host"
+_PARTITION: Final = "dagster/partition"
+_RANGE_START: Final = "dagster/asset_partition_range_start"
+_RANGE_END: Final = "dagster/asset_partition_range_end"
+
+
+class Progress(enum.Enum):
+    """What a run tells while it goes on."""
+
+    STARTED = "started"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Dispatcher:
+    """Executes run groups one after another. One live dispatcher of a host name at a time."""
+
+    def __init__(
+        self, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance, host: str
+    ) -> None:
+        self._warehouse = warehouse
+        self._instance = instance
+        self._host = host
+        self._job = definitions.resolve_implicit_global_asset_job_def()
+
+    def completed(self) -> Iterator[Slice]:
+        """Slices that the event log knows as materialized, whoever ran them."""
+        for name, entity in self._warehouse.entities.items():
+            period = str(entity.period)
+            for partition in self._instance.get_materialized_partitions(dg.AssetKey([name])):
+                yield Slice(name, slice_key(period, partition))
+
+    def close_interrupted(self) -> int:
+        """Mark runs of this host that a killed process left behind as failed; returns how many."""
+        unfinished = dg.RunsFilter(
+            tags={HOST_TAG: self._host},
+            statuses=[dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED],
+        )
+        runs = self._instance.get_runs(unfinished)
+        for run in runs:
+            self._instance.report_run_failed(
+                run, "The process that ran this ended before the run did; its slices run again."
+            )
+        return len(runs)
+
+    def execute(self, group: RunGroup) -> Iterator[tuple[Progress, str, tuple[Slice, ...]]]:
+        """Run the group; yields (what, entity, its slices) as it happens. A failed step ends its own branch only."""
+        keys = {dg.AssetKey([name]) for name in group.entities}
+        job = self._job.get_subset(asset_selection=keys)
+        tags = {HOST_TAG: self._host, **_partition_tags(group)}
+        run = self._instance.create_run_for_job(job, tags=tags, asset_selection=frozenset(keys))
+        for event in execute_run_iterator(InMemoryJob(job), run, self._instance):
+            progress = _progress(event)
+            if progress is not None and event.step_key is not None:
+                yield progress, event.step_key, tuple(Slice(event.step_key, key) for key in group.keys)
+
+
+def _partition_tags(group: RunGroup) -> dict[str, str]:
+    keys = [dagster_key(group.period, key) for key in group.keys]
+    return {_PARTITION: keys[0]} if len(keys) == 1 else {_RANGE_START: keys[0], _RANGE_END: keys[-1]}
+
+
+def _progress(event: DagsterEvent) -> Progress | None:
+    if event.is_step_start:
+        return Progress.STARTED
+    if event.is_step_success:
+        return Progress.COMPLETED
+    return Progress.FAILED if event.is_step_failure else None

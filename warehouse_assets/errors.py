@@ -1,0 +1,64 @@
+"""Errors of computing a slice.
+
+TransientError
+|-- SnapshotMissingError   an input snapshot is not named yet
+`-- InputMissingError      input slices are not computed yet
+TerminalError
+`-- QualityError           a blocking check failed: the slice is written, but not released
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from dependency_model.errors import TerminalError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dependency_model.slice import Slice
+
+_SHOWN = 5
+
+
+class SnapshotMissingError(TransientError):
+    """An input snapshot is not named yet."""
+
+    @classmethod
+    def of(cls, slice_: Slice, waiting: str | None = None) -> Self:
+        return cls(
+            "the snapshot is not complete",
+            expected="every shard past the end of the slice",
+            found=waiting or "no version with that name",
+            where=str(slice_),
+            hint=f"let the capture go on, or materialize {slice_.entity} for {slice_.key} first",
+        )
+
+
+class InputMissingError(TransientError):
+    """Input slices are not computed yet."""
+
+    @classmethod
+    def of(cls, slice_: Slice, missing: Sequence[Slice]) -> Self:
+        names = ", ".join(str(one) for one in missing[:_SHOWN])
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        return cls(
+            "the slice is not ready",
+            expected="all of its input slices computed and checked",
+            found=f"missing {names}{more}",
+            where=str(slice_),
+            hint="materialize those first; nothing was written",
+        )
+
+
+class QualityError(TerminalError):
+    """A blocking check failed."""
+
+    @classmethod
+    def of(cls, slice_: Slice, failed: Mapping[str, str]) -> Self:
+        return cls(
+            "the slice failed its quality checks and is not released",
+            found="; ".join(f"{name}: {reason}" for name, reason in failed.items()),
+            where=str(slice_),
+            hint="correct the data or the rule, then materialize the slice again",
+        )

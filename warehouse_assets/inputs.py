@@ -1,0 +1,115 @@
+"""What a slice may read: each upstream as a view of exactly the slices that the dependency graph grants.
+
+A query cannot see a partition or a version it did not declare, so a wrong dependency shows as a wrong result in the
+first test, not as a race in production.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from resources.delta.table import read_table, table_exists
+from warehouse_assets.business_time import partition_columns, partition_values, sql_parameters
+from warehouse_assets.errors import SnapshotMissingError
+from warehouse_assets.partitions import first_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, SparkSession
+    from pyspark.sql.types import StructType
+
+    from dependency_model.slice import Slice
+    from resources.state_store.registry import SnapshotRegistry
+    from warehouse_assets.warehouse import Warehouse
+
+
+class Inputs:
+    """Registers the inputs of slices as temporary views of one session."""
+
+    def __init__(self, session: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry) -> None:
+        self._session = session
+        self._warehouse = warehouse
+        self._registry = registry
+
+    def register(self, slice_: Slice) -> None:
+        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError."""
+        for name, slices in required_slices(self._warehouse, slice_).items():
+            self._view(name, slices).createOrReplaceTempView(name)
+
+    def query(self, slice_: Slice) -> DataFrame:
+        """The entity's SQL over its inputs, bound to the slice's business time."""
+        self.register(slice_)
+        return self.sql(self._warehouse.queries[slice_.entity], slice_)
+
+    def sql(self, text: str, slice_: Slice) -> DataFrame:
+        """`text` with the parameters of `slice_` bound."""
+        return self._session.sql(text, args=dict(sql_parameters(self._warehouse.graph, slice_)))
+
+    def _view(self, name: str, slices: Sequence[Slice]) -> DataFrame:
+        if not slices:
+            return self._session.createDataFrame([], self.schema(name))
+        if self._warehouse.is_snapshot(name):
+            return functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
+        path = self._warehouse.table_path(name)
+        if not table_exists(path):
+            return self._session.createDataFrame([], self.schema(name))
+        return read_table(self._session, path).where(_any_of(self._period(name), slices))
+
+    def _snapshot(self, slice_: Slice) -> DataFrame:
+        """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
+        period = self._period(slice_.entity)
+        named = self._registry.get(slice_.entity, period, slice_.key)
+        if named is None:
+            raise SnapshotMissingError.of(slice_)
+        table = read_table(self._session, self._warehouse.table_path(slice_.entity), named.version)
+        return table.withColumns({name: F.lit(value) for name, value in partition_values(period, slice_.key).items()})
+
+    def schema(self, name: str) -> StructType:
+        """Columns of an entity's table, also before its first write: then from its SQL over empty inputs."""
+        path = self._warehouse.table_path(name)
+        if table_exists(path):
+            return self._with_time(name, read_table(self._session, path)).schema
+        return self._with_time(name, self._dry_run(name)).schema
+
+    def _with_time(self, name: str, table: DataFrame) -> DataFrame:
+        missing = [column for column in partition_columns(self._period(name)) if column not in table.columns]
+        return table.withColumns({c: F.lit(None).cast("date" if c == "dt" else "string") for c in missing})
+
+    def _dry_run(self, name: str) -> DataFrame:
+        session = self._session.newSession()
+        inner = Inputs(session, self._warehouse, self._registry)
+        for upstream in dict.fromkeys(one.entity for one in self._warehouse.entities[name].depends_on):
+            session.createDataFrame([], inner.schema(upstream)).createOrReplaceTempView(upstream)
+        return inner.sql(self._warehouse.queries[name], first_slice(self._warehouse.graph, name))
+
+    def _period(self, name: str) -> str:
+        return str(self._warehouse.entities[name].period)
+
+
+def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slice, ...]]:
+    """The slices of each upstream entity that `slice_` reads, merged over its dependencies, in time order."""
+    merged: dict[str, dict[Slice, None]] = {}
+    for requirement in warehouse.graph.requirements(slice_):
+        merged.setdefault(requirement.dependency.entity, {}).update(dict.fromkeys(requirement.slices))
+    return {name: tuple(sorted(slices, key=lambda one: one.key)) for name, slices in merged.items()}
+
+
+def _any_of(period: str, slices: Sequence[Slice]) -> Column:
+    """A predicate on partition columns that Delta prunes by."""
+    values = [partition_values(period, slice_.key) for slice_ in slices]
+    if partition_columns(period) == ("dt",):
+        return F.col("dt").isin([value["dt"] for value in values])
+    return functools.reduce(lambda a, b: a | b, (_equals(value) for value in values))
+
+
+def _equals(values: dict[str, object]) -> Column:
+    return functools.reduce(lambda a, b: a & b, (F.col(name) == F.lit(value) for name, value in values.items()))
+
+
+def _union(left: DataFrame, right: DataFrame) -> DataFrame:
+    return left.unionByName(right, allowMissingColumns=True)

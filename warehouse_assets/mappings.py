@@ -1,0 +1,89 @@
+"""Offsets in Dagster's terms: the smallest built-in partition mapping that holds the exact set.
+
+Dagster's `TimeWindowPartitionMapping` counts whole downstream windows, so it can say T-1 and ranges, but neither
+`Set -7,-1` nor the days of the month so far. Its graph then shows a little more than is read; runs go by the exact set.
+A subclass of our own would be replaced by same-day in Dagster's webserver, without a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from dependency_model.offset import Offset, mapping_between
+from dependency_model.offset.offset import ALL, SAME, OffsetKind
+from dependency_model.time.calendar import Calendar
+from dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dependency_model.entity import Entity
+    from dependency_model.time.grid import Grid
+
+# Two years hold a leap day, four clock changes and every length of month.
+_SAMPLED_FROM: Final = int(datetime(2023, 12, 25, tzinfo=UTC).timestamp())
+_SAMPLES: Final = {
+    Period.HOUR: 24 * 100,
+    Period.DAY: 800,
+    Period.WEEK: 110,
+    Period.MONTH: 26,
+    Period.QUARTER: 9,
+    Period.YEAR: 3,
+}
+_SAMPLES_OF_MINUTES: Final = 12 * 24 * 100
+
+
+@dataclass(frozen=True)
+class BuiltInMapping:
+    """`built_in` encloses the offset; `exact` says that it is no wider."""
+
+    built_in: dg.PartitionMapping
+    exact: bool
+    explanation: str
+
+
+def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
+    """Dagster's mapping for everything that `downstream` reads of `upstream`."""
+    natural = (
+        ALL if upstream.period and downstream.period and upstream.period.is_finer_than(downstream.period) else SAME
+    )
+    offsets = [one.offset or natural for one in downstream.depends_on if one.entity == upstream.name]
+    if any(offset.kind in (OffsetKind.LAST_AVAILABLE, OffsetKind.STATIC) for offset in offsets):
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
+    first, last, exact = _enclosing(offsets, upstream, downstream)
+    windows = f"{downstream.period}s {first}..{last}" if (first, last) != (0, 0) else f"the same {downstream.period}"
+    text = windows if exact else f"{windows}, wider than the exact set that runs wait for"
+    return BuiltInMapping(dg.TimeWindowPartitionMapping(start_offset=first, end_offset=last), exact, text)
+
+
+def _enclosing(offsets: Sequence[Offset], upstream: Entity, downstream: Entity) -> tuple[int, int, bool]:
+    """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating."""
+    down_calendar = Calendar(downstream.time_zone, downstream.week_start)
+    down = down_calendar.grid(downstream.period)
+    up = Calendar(upstream.time_zone, upstream.week_start).grid(upstream.period)
+    mappings = [mapping_between(offset, (down_calendar, downstream.period), up) for offset in offsets]
+    origin = down.at(_SAMPLED_FROM)
+    needed = {
+        ordinal: sorted({one for mapping in mappings for one in mapping.expand(ordinal)})
+        for ordinal in range(origin, origin + _SAMPLES.get(downstream.period, _SAMPLES_OF_MINUTES))
+    }
+    first = min(_nearest(down, up, found[0], ordinal) for ordinal, found in needed.items() if found)
+    last = max(_nearest(down, up, found[-1], ordinal) for ordinal, found in needed.items() if found)
+    exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == found for ordinal, found in needed.items())
+    return first, last, exact
+
+
+def _nearest(down: Grid, up: Grid, needed: int, ordinal: int) -> int:
+    """The downstream window that touches an upstream slice and is nearest to the slice's own, relative to it."""
+    earliest = down.at(up.start(needed)) - ordinal
+    latest = down.at(up.start(needed + 1) - 1) - ordinal
+    return min(max(0, earliest), latest)
+
+
+def _inside(down: Grid, up: Grid, first: int, last: int) -> Iterable[int]:
+    """The upstream slices that Dagster takes for whole downstream windows: those that overlap them."""
+    return range(up.at(down.start(first)), up.at(down.start(last + 1) - 1) + 1)

@@ -1,0 +1,40 @@
+"""ADS slices to the OLAP store that BI tools read (B8): a slice a transaction, compared before its commit."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from dependency_model.slice import Slice
+from warehouse_assets.business_time import partition_values
+from warehouse_assets.steps import refuse_unready, requested_slices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dependency_model.entity import Entity
+    from warehouse_assets.runtime import Runtime
+    from warehouse_assets.steps import StepResult
+
+
+def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """Publish each slice of the ADS entity that this export stands for."""
+    slices = requested_slices(context, entity)
+    refuse_unready(context.instance, runtime.warehouse, slices)
+    source = entity.depends_on[0].entity
+    computer = runtime.computer()
+    started = time.monotonic()
+    published = []
+    for slice_ in slices:
+        rows = computer.rows(Slice(source, slice_.key)).toArrow()
+        published.append(runtime.olap.publish(source, rows, partition_values(str(entity.period), slice_.key)))
+    yield dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": sum(one.rows for one in published),
+            "table_in_store": source,
+            "checksum": published[-1].checksum,
+            "seconds": round(time.monotonic() - started, 3),
+        }
+    )

@@ -1,0 +1,46 @@
+"""What assets run with: Spark, the snapshots' names, the capture, the OLAP store, each opened when first used."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resources.capture.ingestion import Ingestion
+
+from resources.olap.open import open_store
+from resources.spark.session import spark_session
+from resources.state_store.registry import SnapshotRegistry
+from warehouse_assets.compute import Computer
+
+if TYPE_CHECKING:
+    from resources.olap.store import OlapStore
+    from warehouse_assets.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One a process; everything is lazy, so that loading the code location starts no JVM."""
+
+    warehouse: Warehouse
+
+    @functools.cached_property
+    def registry(self) -> SnapshotRegistry:
+        """Names of snapshots."""
+        return SnapshotRegistry.at(self.warehouse.settings.state_db)
+
+    @functools.cached_property
+    def ingestion(self) -> Ingestion:
+        """The capture of every declared source table."""
+        settings = self.warehouse.settings
+        return Ingestion(spark_session(settings), settings, self.warehouse.source_tables(), self.registry)
+
+    @functools.cached_property
+    def olap(self) -> OlapStore:
+        """Where ADS slices are published."""
+        settings = self.warehouse.settings
+        return open_store(settings.olap, settings.data)
+
+    def computer(self) -> Computer:
+        """A computer with a session of its own."""
+        return Computer(spark_session(self.warehouse.settings), self.warehouse, self.registry)

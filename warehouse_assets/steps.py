@@ -1,0 +1,104 @@
+"""Bodies of the assets: which slices a run asks for, whether they are ready, what they give back to Dagster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from dependency_model.slice import Slice
+from warehouse_assets.errors import InputMissingError, QualityError, SnapshotMissingError
+from warehouse_assets.inputs import required_slices
+from warehouse_assets.metadata import figures, plot_metadata, slice_metadata
+from warehouse_assets.partitions import dagster_key, period_of, slice_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dependency_model.entity import Entity
+    from warehouse_assets.compute import ComputedSlice
+    from warehouse_assets.runtime import Runtime
+    from warehouse_assets.warehouse import Warehouse
+
+StepResult = dg.AssetCheckResult | dg.MaterializeResult[Any]
+
+
+def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[Slice]:
+    """The slices that the run's partition, or range of partitions, stands for, in time order."""
+    return [Slice(entity.name, slice_key(str(entity.period), key)) for key in context.partition_keys]
+
+
+def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """ODS: let the capture reach each slice's end, then check and describe the version that has its name."""
+    computer = runtime.computer()
+    computed = []
+    for slice_ in requested_slices(context, entity):
+        _capture(runtime, slice_)
+        computed.append(computer.snapshot(slice_))
+    yield from _results(computed)
+
+
+def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """DWD to ADS: compute each slice whose inputs are all there."""
+    slices = requested_slices(context, entity)
+    refuse_unready(context.instance, runtime.warehouse, slices)
+    computer = runtime.computer()
+    computed = []
+    for slice_ in slices:
+        computed.append(computer.compute(slice_))
+        context.log.info("%s: %d rows in %.2f s", slice_, computed[-1].rows, computed[-1].seconds)
+    extra = {}
+    if entity.export:
+        last = slices[-1]
+        extra["plot"] = plot_metadata(entity.name, last.key, computer.rows(last), computer.table(entity.name))
+    yield from _results(computed, extra)
+
+
+def _capture(runtime: Runtime, slice_: Slice) -> None:
+    period = period_of(runtime.warehouse.graph, slice_.entity)
+    if runtime.registry.get(slice_.entity, period, slice_.key) is not None:
+        return
+    report = runtime.ingestion.step(until=runtime.warehouse.graph.window(slice_).end)
+    if runtime.registry.get(slice_.entity, period, slice_.key) is None:
+        raise SnapshotMissingError.of(slice_, report.waiting_text(slice_.entity))
+
+
+def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: Sequence[Slice]) -> None:
+    """Raise InputMissingError unless every input slice is materialized; nothing has been written then.
+
+    Dagster clips ranges and knows no chosen offsets, so the exact set is asked for here.
+    """
+    materialized: dict[str, set[str]] = {}
+    own = set(slices)
+    for slice_ in slices:
+        missing = []
+        for name, inputs in required_slices(warehouse, slice_).items():
+            if name not in materialized:
+                materialized[name] = instance.get_materialized_partitions(dg.AssetKey([name]))
+            period = period_of(warehouse.graph, name)
+            missing += [
+                one for one in inputs if one not in own and dagster_key(period, one.key) not in materialized[name]
+            ]
+        if missing:
+            raise InputMissingError.of(slice_, missing)
+
+
+def _results(
+    computed: Sequence[ComputedSlice], extra: dict[str, dg.MetadataValue[Any]] | None = None
+) -> Iterator[StepResult]:
+    """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
+    for index, first in enumerate(computed[0].checks):
+        verdicts = {one.slice: one.checks[index] for one in computed}
+        failed = {slice_: check for slice_, check in verdicts.items() if not check.passed}
+        shown = next(iter(failed.values()), verdicts[computed[-1].slice])
+        yield dg.AssetCheckResult(
+            check_name=first.name,
+            passed=not failed,
+            description="; ".join(f"{slice_.key}: {check.reason}" for slice_, check in failed.items()) or shown.reason,
+            metadata={**figures(shown.figures), "slices": len(verdicts)},
+        )
+    for one in computed:
+        wrong = {check.name: check.reason for check in one.checks if not check.passed}
+        if wrong:
+            raise QualityError.of(one.slice, wrong)
+    yield dg.MaterializeResult(metadata={**slice_metadata(computed), **(extra or {})})

@@ -1,0 +1,82 @@
+"""The warehouse as declared: entities, their graph, their SQL, and where their data is. Loaded once, then only read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from resources.capture.source import SourceTable
+
+from dependency_model.entity import Dependency, Entity, EntityState, Kind, Source, load_entities
+from dependency_model.entity.dependency import COMPLETED
+from dependency_model.graph import DependencyGraph
+from dependency_model.offset import Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from resources.settings import Settings
+
+ENTITIES: Final = Path(__file__).parent
+EXPORT_LAYER: Final = "olap"
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`."""
+
+    settings: Settings
+    entities: Mapping[str, Entity]
+    graph: DependencyGraph
+    queries: Mapping[str, str]
+
+    def table_path(self, name: str) -> Path:
+        """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
+        return self.settings.warehouse / (self.entities[name].snapshot_of or name)
+
+    def is_snapshot(self, name: str) -> bool:
+        """Is the entity a captured table whose slices are versions (B2), not partitions?"""
+        entity = self.entities[name]
+        return entity.source is not None or entity.snapshot_of is not None
+
+    def source_tables(self) -> tuple[SourceTable, ...]:
+        """What the capture merges, with the periods at whose ends it names a snapshot."""
+        return tuple(self._source_table(entity, entity.source) for entity in self.entities.values() if entity.source)
+
+    def _source_table(self, entity: Entity, source: Source) -> SourceTable:
+        named = [entity, *(other for other in self.entities.values() if other.snapshot_of == entity.name)]
+        return SourceTable(
+            name=entity.name,
+            table=source.table,
+            instances=tuple(source.instances),
+            key=tuple(entity.key),
+            partition_by=entity.partition_by,
+            boundaries=tuple(self._boundary(other) for other in named),
+        )
+
+
+def load_warehouse(settings: Settings, root: Path = ENTITIES) -> Warehouse:
+    """Read every declaration below `root`. Raises EntityErrors with all that is wrong at once."""
+    declared = tuple(load_entities(root).values())
+    entities = {
+        entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda one: one.export, declared)))
+    }
+    queries = {path.stem: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.sql"))}
+    return Warehouse(settings, entities, DependencyGraph.build(entities.values()), queries)
+
+
+def _export_of(entity: Entity) -> Entity:
+    """The OLAP store's copy of an ADS entity: same slices, each after its own."""
+    same_slice = Dependency(entity.name, Offset.counted([0]))
+    return replace(
+        entity,
+        name=f"{EXPORT_LAYER}_{entity.name}",
+        kind=Kind.TIME_SERIES,
+        layer=EXPORT_LAYER,
+        description=f"{entity.name} in the OLAP store, for BI.",
+        states=(EntityState(COMPLETED, (same_slice,)),),
+        quality=(),
+        ready_by=None,
+        export=False,
+    )
