@@ -55,12 +55,13 @@ def jars(base: Path | None = None) -> Finding:
     return Finding("Spark's jars", "ok", f"{len(list(folder.glob('*.jar')))} in {folder}")
 
 
-def writable(subject: str, folder: Path) -> Finding:
-    """Whether files can be written in `folder` (created when missing)."""
+def writable(subject: str, folder: Path, setting: str) -> Finding:
+    """Whether files can be written in `folder` (created when missing), which the variable `setting` chooses."""
     try:
         writable_directory(folder)
     except DiskPathError as error:
-        return Finding(subject, "problem", f"{folder} cannot be written ({error.found})", error.hint or "")
+        to_do = f"free the disk or give rights to it, or choose another folder with {setting}"
+        return Finding(subject, "problem", f"{folder} cannot be written ({error.found})", to_do)
     return Finding(subject, "ok", f"{folder} can be written")
 
 

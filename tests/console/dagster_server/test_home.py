@@ -1,0 +1,52 @@
+"""Where Dagster keeps its storage, and with what configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import yaml
+from dagster import DagsterInstance
+
+from console.dagster_server.home import dagster_home, prepare_home
+from resources.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_beside_the_code_unless_it_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings.at(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    assert dagster_home(settings, {}) == settings.root / "dagster_home"
+    assert dagster_home(settings, {"DAGSTER_HOME": ""}) == settings.root / "dagster_home"
+    assert dagster_home(settings, {"DAGSTER_HOME": "mine"}) == tmp_path / "mine"
+
+
+def test_an_empty_home_gets_our_configuration_and_a_users_own_is_kept(tmp_path: Path) -> None:
+    settings = Settings.at(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "dagster.yaml").write_text("telemetry: {enabled: true}\n")
+
+    prepare_home(settings, tmp_path / "empty")
+    prepare_home(settings, tmp_path / "own")
+
+    ours = yaml.safe_load((tmp_path / "empty" / "dagster.yaml").read_text())
+    assert ours["telemetry"] == {"enabled": False}
+    assert (tmp_path / "own" / "dagster.yaml").read_text() == "telemetry: {enabled: true}\n"
+
+
+def test_dagster_accepts_our_configuration(tmp_path: Path) -> None:
+    prepare_home(Settings.at(tmp_path), tmp_path)
+
+    with DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert instance.telemetry_enabled is False
+        assert instance.nux_enabled is False
+        assert instance.run_monitoring_enabled is True
+        queue = instance.get_concurrency_config().run_queue_config
+        assert queue is not None
+        assert queue.max_concurrent_runs == 2
+        assert instance.root_directory == str(tmp_path)

@@ -1,0 +1,52 @@
+"""Plain lines are whole lines; a terminal gets a table."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+from console.output import print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_without_a_terminal_lines_are_neither_wrapped_nor_coloured(capsys: pytest.CaptureFixture[str]) -> None:
+    print_line("[bold] " + "long " * 100 + "end", "bold red")
+
+    assert capsys.readouterr().out == "[bold] " + "long " * 100 + "end\n"
+
+
+def test_without_a_terminal_cells_are_parted_by_tabs(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["a", "b"], [["x y", "1"], ["[z]", ""]])
+
+    assert capsys.readouterr().out == "x y\t1\n[z]\n"
+
+
+def test_on_a_terminal_there_is_a_heading_and_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = _Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    print_table(["subject", "found"], [["[Java]", "none"]], ["bold red"])
+
+    heading, row = terminal.getvalue().splitlines()
+    assert "subject" in heading
+    assert "[Java]" in row
+    assert "\x1b[1;31m" in row
+
+
+def test_json_is_one_line_and_keeps_its_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"city": "Orléans 🌊", "lines": "a\nb"})
+
+    printed = capsys.readouterr().out
+    assert printed.count("\n") == 1
+    assert "Orléans 🌊" in printed
+    assert json.loads(printed) == {"city": "Orléans 🌊", "lines": "a\nb"}
