@@ -11,18 +11,19 @@ from tests.components.availability import find_program
 from tests.components.errors import ComponentMissingError
 
 if TYPE_CHECKING:
-    from tests.components.mariadb import MariaDb
+    from collections.abc import Sequence
+    from pathlib import Path
 
 _ROW = re.compile(r"^### (INSERT INTO|UPDATE|DELETE FROM) `school`\.`(\w+)`$")
 _OPERATIONS = {"INSERT INTO": "insert", "UPDATE": "update", "DELETE FROM": "delete"}
 
 
-def row_changes(server: MariaDb) -> Counter[tuple[str, str]]:
-    """Row changes by (table, operation) in all binary logs of the server."""
+def row_changes(binlogs: Sequence[Path]) -> Counter[tuple[str, str]]:
+    """Row changes by (table, operation) in binary log files."""
     program = find_program("mariadb-binlog")
     if program is None:
         raise ComponentMissingError("MariaDB", "mariadb-binlog", "install the package mariadb-server")
-    command = [program, "--no-defaults", "--base64-output=DECODE-ROWS", "--verbose", *map(str, server.binlogs())]
+    command = [program, "--no-defaults", "--base64-output=DECODE-ROWS", "--verbose", *map(str, binlogs)]
     counted: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
         for line in process.stdout or ():

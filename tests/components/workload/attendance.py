@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.components.workload import clock
+from tests.components.workload import clock, texts
 from tests.components.workload.people import comes
 from tests.components.workload.profile import weekday_factor
 from tests.components.workload.schema import attendance_shard
@@ -88,10 +88,21 @@ def _seats(world: World, table: str, lesson_id: int) -> list[int]:
 def hold(world: World, lesson_id: int, starts: int, duration_min: int) -> None:
     """Who joins a lesson and when, within minutes of its start."""
     ends = starts + duration_min * clock.MINUTE
+    chance = _turnout(world, lesson_id)
     for table, seat in list(world.seats[lesson_id]):
-        if world.rng.random() < 0.82:
+        if world.rng.random() < chance:
             late = int(world.rng.triangular(-240, 1_500, 30))
             world.schedule(starts + late, table, partial(_join, world, table, seat, ends))
+
+
+def _turnout(world: World, lesson_id: int) -> float:
+    """Which part of a lesson's seats is taken: courses differ, fewer come on Fridays and Sundays."""
+    row = world.rows["lessons"][lesson_id]
+    course, day = row["course_id"], row["lesson_date"]
+    if not isinstance(course, int) or not isinstance(day, date):
+        raise TypeError(f"lesson {lesson_id} is of course {course!r} on {day!r}")
+    usual = 0.7 + 0.22 * (course * 7 % len(texts.COURSES)) / len(texts.COURSES)
+    return usual - {4: 0.06, 6: 0.04}.get(day.weekday(), 0.0) + world.rng.uniform(-0.05, 0.05)
 
 
 def _join(world: World, table: str, seat: int, ends: int, meant_for: int) -> None:

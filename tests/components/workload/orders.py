@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tests.components.workload import clock, texts
 from tests.components.workload.profile import moments, weekday_factor
 from tests.components.workload.schema import COUPON_COLUMN, orders_shard
 from tests.components.workload.world import Row, World
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tests.components.workload.changes import Value

@@ -18,7 +18,8 @@ _IMPORT_BATCH = 25
 _REGISTRATIONS_A_DAY = 115
 _EDITS_A_DAY = 420
 # The part of a new user's days after registration on which he or she comes back.
-_RETURNING = (0.55, 0.52, 0.45, 0.4, 0.38, 0.36, 0.34, 0.33)
+_RETURNING = (0.8, 0.58, 0.46, 0.38, 0.32, 0.27, 0.23, 0.22)
+_DORMANT = 0.22
 
 
 def import_users(world: World) -> None:
@@ -70,7 +71,7 @@ def _add(world: World, registered: int) -> int:
         "channel": rng.choice(texts.CHANNELS),
         "registered_at": clock.wall(registered),
     }
-    world.engagement[user_id] = 0.15 + 0.75 * rng.betavariate(2, 2)
+    world.engagement[user_id] = 0.02 if rng.random() < _DORMANT else 0.2 + 0.7 * rng.betavariate(2, 2)
     world.registered_on[user_id] = clock.wall(registered).date()
     world.enrolled[user_id] = rng.sample(range(1, len(texts.COURSES) + 1), rng.randint(2, 4))
     world.insert("users", row)

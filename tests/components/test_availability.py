@@ -1,0 +1,27 @@
+"""A missing server is a skip with a reason on a developer's machine, and a failure in CI."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.components.availability import Requirement, missing_programs, require
+
+ABSENT = Requirement("Abacus", (("no-such-abacus", "nor-this-one"),), "install the package abacus")
+
+
+def test_a_missing_server_skips_and_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+
+    with pytest.raises(pytest.skip.Exception, match=r"Abacus.*no-such-abacus or nor-this-one.*package abacus"):
+        require(ABSENT)
+
+
+def test_a_missing_server_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+
+    with pytest.raises(pytest.fail.Exception, match="Abacus"):
+        require(ABSENT)
+
+
+def test_one_alternative_is_enough() -> None:
+    assert missing_programs(Requirement("Shell", (("no-such-shell", "sh"),), "install a shell")) == []
