@@ -82,7 +82,13 @@ class CalendarError(TerminalError):
 
 
 class EntityError(TerminalError):
-    """One thing wrong in one declaration; `where` is `file:line` with the key."""
+    """One thing wrong in one declaration; `where` is `file:line`.
+
+    What is wrong between entities is found without the files: there `where` is the file alone, and `word` what to look
+    for in it (`dependency_model.entity.location` finds the line).
+    """
+
+    word: str | None = None
 
 
 class EntityErrors(TerminalError):  # noqa: N818 - it is many of them

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from heapq import nlargest
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TEXT_LIMIT = 64
+_CANDIDATES = 200
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint naming the nearest known name, or None where nothing is near."""
-    near = get_close_matches(name[:_TEXT_LIMIT], list(known), n=1, cutoff=0.6)
+    """A hint naming the nearest known name, or None where nothing is near.
+
+    Of very many names only those with the most letters in common at both ends are compared.
+    """
+    name = name[:_TEXT_LIMIT]
+    candidates = [other for other in known if abs(len(other) - len(name)) <= len(name) // 2 + 1]
+    if len(candidates) > _CANDIDATES:
+        candidates = nlargest(_CANDIDATES, candidates, key=lambda other: _shared_ends(name, other))
+    near = get_close_matches(name, candidates, n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else None
 
 
 def shown(value: object) -> str:
     """A value as an error shows it: quoted and never longer than a line."""
-    text = repr(value)
+    text = repr(value[: _TEXT_LIMIT + 1] if isinstance(value, str) else value)
     return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."
+
+
+def _shared_ends(one: str, other: str) -> int:
+    return sum(
+        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
+        for left, right in ((one, other), (reversed(one), reversed(other)))
+    )

@@ -3,7 +3,8 @@
 from dependency_model.entity.catalog import Catalog
 from dependency_model.entity.dependency import Dependency, Weak
 from dependency_model.entity.entity import Entity, EntityState, Kind, Reprocess, Source
-from dependency_model.entity.loading import load_entities, parse_entity
+from dependency_model.entity.loading import load_entities, parse_entity, read_entities
+from dependency_model.entity.location import locate
 from dependency_model.entity.quality import QualityRule
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "Source",
     "Weak",
     "load_entities",
+    "locate",
     "parse_entity",
+    "read_entities",
 ]

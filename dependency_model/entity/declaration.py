@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from dependency_model.entity.entity import Entity, EntityState, Source
 from dependency_model.entity.rules import broken_rules
-from dependency_model.errors import EntityError
+from dependency_model.errors import EntityError, TidemarkError
 from dependency_model.suggestion import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def shaped(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def problems(document: Document, file: str, defaults: Mapping[str, Any]) -> Iterator[EntityError]:
+def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> Iterator[EntityError]:
     """Everything that is wrong with one file."""
     values = document.values
     if values is not None and not isinstance(values, dict):
@@ -61,17 +61,39 @@ def problems(document: Document, file: str, defaults: Mapping[str, Any]) -> Iter
 
 
 def _told(document: Document, file: str, detail: Any) -> EntityError:
-    path = tuple(part for part in detail["loc"] if isinstance(part, (str, int)))
-    key = str(path[-1]) if path else ""
-    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        problem = EntityError(f"unknown key '{key}'", hint=_about_key(key))
-    else:
-        message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
-        given = None if detail["type"] in ("missing", "value_error") else shown(detail["input"])
-        expected = str(detail.get("ctx", {}).get("expected", ""))
-        words = [word.strip("' ") for word in expected.replace(" or ", ",").split(",")]
-        problem = EntityError(f"{key}: {message}", found=given, hint=did_you_mean(str(detail["input"]), words))
-    return _at(document, file, path, problem)
+    path = _as_written(document, tuple(part for part in detail["loc"] if isinstance(part, (str, int))))
+    return _at(document, file, path, _problem(path, detail))
+
+
+def _problem(path: Path, detail: Any) -> EntityError:
+    """What pydantic found, in our words."""
+    key, given = _key_of(path), detail["input"]
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return EntityError(f"unknown key '{path[-1]}'", hint=_about_key(str(path[-1])))
+        case "missing":
+            return EntityError(f"the key '{path[-1]}' is missing")
+        case "enum" | "literal_error":
+            words = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ",").split(",")]
+            hint = did_you_mean(str(given), words)
+            return EntityError(f"unknown {key}", expected=f"one of {', '.join(words)}", found=shown(given), hint=hint)
+        case "value_error":
+            return _of_value_error(key, context["error"])
+    return EntityError(f"{key}: {detail['msg']}", found=shown(given))
+
+
+def _of_value_error(key: str, error: ValueError) -> EntityError:
+    cause = error.__cause__
+    if isinstance(cause, TidemarkError):
+        message = f"{key}: {cause.message}"
+        return EntityError(message, expected=cause.expected, found=cause.found, hint=cause.hint)
+    return EntityError(f"{key}: {error}")
+
+
+def _key_of(path: Path) -> str:
+    """`depends_on[0].offset`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
 def _about_key(key: str) -> str | None:
@@ -80,8 +102,12 @@ def _about_key(key: str) -> str | None:
     return did_you_mean(key, _KEYS)
 
 
+def _as_written(document: Document, path: Path) -> Path:
+    """`depends_on` alone was made the completed state's before validation."""
+    is_short = path[:1] == ("states",) and len(path) > 2 and path[:2] not in document.lines
+    return path[2:] if is_short else path
+
+
 def _at(document: Document, file: str, path: Path, problem: EntityError) -> EntityError:
-    if path[:1] == ("states",) and ("states",) not in document.lines:
-        path = path[2:]
     problem.where = f"{file}:{document.line(path)}"
     return problem

@@ -99,6 +99,11 @@ class Entity:
         return self.period is None
 
     @property
+    def is_project(self) -> bool:
+        """A canvas of other entities, with a root and an end."""
+        return self.kind is Kind.PROJECT
+
+    @property
     def depends_on(self) -> tuple[Dependency, ...]:
         """What the completed state needs."""
         return self.dependencies(COMPLETED)

@@ -45,6 +45,12 @@ def _time_zone(value: object) -> str:
     return told(lambda: Calendar(str(value))).time_zone
 
 
+def _start(value: object) -> str:
+    by = Period.HOUR if "T" in str(value) else Period.DAY
+    told(lambda: Calendar().window(by, str(value)))
+    return str(value)
+
+
 def _duration(value: object) -> timedelta:
     if isinstance(value, timedelta):
         return value
@@ -62,4 +68,5 @@ NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0
 ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """`00:30`: half an hour after the window's end, on the local clock."""
-StartField = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3]))?$")]
+StartField = Annotated[str, BeforeValidator(_start)]
+"""A date, or an hour such as `2026-03-30T00`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from dependency_model.entity.catalog import Catalog
-from dependency_model.entity.declaration import declared, problems
+from dependency_model.entity.declaration import declared, problems_in
 from dependency_model.entity.document import read_document
 from dependency_model.entity.rules import broken_rules
 from dependency_model.errors import EntityError, EntityErrors
@@ -30,14 +30,20 @@ _SUFFIX = ".yaml"
 
 def load_entities(root: Path) -> Catalog:
     """Every entity below a folder. Raises EntityErrors with all that is wrong."""
+    catalog, problems = read_entities(root)
+    if problems:
+        raise EntityErrors(problems)
+    return catalog
+
+
+def read_entities(root: Path) -> tuple[Catalog, list[EntityError]]:
+    """The entities below a folder that can be read, and what is wrong with the others."""
     reading = _Reading()
     if root.is_dir():
         reading.folder(root, root, {})
     else:
         reading.found.append(EntityError("no such folder of declarations", where=str(root)))
-    if reading.found:
-        raise EntityErrors(reading.found)
-    return Catalog(reading.entities)
+    return Catalog(reading.entities), reading.found
 
 
 def parse_entity(
@@ -52,7 +58,7 @@ def parse_entity(
         raise EntityErrors([error]) from error
     found = _entity(document.values, below)
     if found is None:
-        raise EntityErrors(list(problems(document, file, below)))
+        raise EntityErrors(list(problems_in(document, file, below)))
     return found
 
 

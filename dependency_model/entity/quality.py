@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 
 from dependency_model.entity.field import STRICT, ColumnField
-from dependency_model.suggestion import did_you_mean
+from dependency_model.errors import EntityError
+from dependency_model.suggestion import did_you_mean, shown
 
 Columns = Annotated[tuple[ColumnField, ...], Field(min_length=1)]
 
@@ -83,10 +84,13 @@ def _rule(value: object) -> object:
         raise ValueError("expected one rule, as 'not_null: [column]'")
     ((name, arguments),) = value.items()
     if name not in RULES:
-        hint = did_you_mean(str(name), RULES)
-        raise ValueError(
-            f"unknown quality rule {name!r}: expected one of {', '.join(RULES)}{f' - {hint}' if hint else ''}"
+        unknown = EntityError(
+            "unknown quality rule",
+            expected=f"one of {', '.join(RULES)}",
+            found=shown(name),
+            hint=did_you_mean(str(name), RULES),
         )
+        raise ValueError(str(unknown)) from unknown
     return RULES[name](**_arguments(arguments))
 
 

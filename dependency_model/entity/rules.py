@@ -8,9 +8,8 @@ from math import prod
 
 from dependency_model.entity.entity import Entity, Kind
 from dependency_model.entity.sub_partition import PART_LIMIT
-from dependency_model.errors import EntityError, TidemarkError
+from dependency_model.errors import EntityError, ParseError, TidemarkError
 from dependency_model.time.calendar import Calendar
-from dependency_model.time.date_grid import day_of
 from dependency_model.time.period import Period
 
 Broken = Iterator[tuple[str, EntityError]]
@@ -53,11 +52,11 @@ def _granularity(entity: Entity) -> Broken:
 
 def _times(entity: Entity) -> Broken:
     try:
-        Calendar(entity.time_zone, entity.week_start)
+        calendar = Calendar(entity.time_zone, entity.week_start)
         if entity.start:
-            day_of(entity.start[:10])
+            calendar.window(Period.HOUR if "T" in entity.start else Period.DAY, entity.start)
     except TidemarkError as error:
-        key = "start" if entity.start else "week_start"
+        key = "start" if isinstance(error, ParseError) else "week_start"
         yield key, EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
 
 

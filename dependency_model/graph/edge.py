@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dependency_model.entity.dependency import Dependency
     from dependency_model.entity.entity import Entity
     from dependency_model.entity.sub_partition import Sub
+    from dependency_model.time.grid import Grid
 
 _mapping = lru_cache(maxsize=65_536)(mapping_between)
 
@@ -37,6 +38,16 @@ class Edge:
     def is_latest(self) -> bool:
         """Whether an older slice will do where the newest is missing."""
         return self.dependency.offset == LAST_AVAILABLE
+
+    def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
+        """Each different mapping between parts of the two, with its grids; none where the upstream is static."""
+        pairs = ((sub, part) for sub in self.down.parts for part in self._parts_needed(sub))
+        found = {}
+        for sub, part in pairs:
+            mapping, down, up = self._between(sub, part), self.down.grid_of(sub), self.up.grid_of(part)
+            if mapping and down and up:
+                found[mapping] = (mapping, down, up)
+        yield from found.values()
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
         """The upstream slices that a slice needs, in order of time, part by part."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dependency_model.entity.catalog import Catalog
 from dependency_model.entity.dependency import COMPLETED, Dependency
-from dependency_model.errors import EntityError, UnknownEntityError
-from dependency_model.graph.edge import Edge
+from dependency_model.errors import UnknownEntityError
 from dependency_model.graph.node import WHOLE, Node
+from dependency_model.graph.order import topological_order
 from dependency_model.graph.requirement import Requirement
+from dependency_model.graph.validation import problems_of
+from dependency_model.graph.wiring import Wiring
 from dependency_model.offset.offset import SAME
 from dependency_model.suggestion import did_you_mean, shown
 from dependency_model.time.calendar import checked_seconds
@@ -17,38 +18,57 @@ from dependency_model.time.window import Window, seconds_of
 from dependency_model.time.zone import DAY_SECONDS, LAST_DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from dependency_model.entity.entity import Entity
     from dependency_model.entity.sub_partition import Sub
+    from dependency_model.errors import EntityError
+    from dependency_model.graph.edge import Edge
     from dependency_model.slice import Slice
 
 
 class DependencyGraph:
     """Built once, changed entity by entity. Questions about an unknown entity raise UnknownEntityError."""
 
-    def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {}
-        self._broken: dict[str, list[EntityError]] = {}
-        self._wanted: dict[str, dict[str, None]] = {}
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._nodes = wiring.nodes
 
     @classmethod
-    def build(cls, entities: Iterable[Entity] | Catalog) -> DependencyGraph:
+    def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
         """The graph of these entities. What is wrong with it, `problems()` says."""
-        graph = cls()
-        declared = entities.values() if isinstance(entities, Catalog) else entities
-        graph._nodes = {entity.name: Node(entity) for entity in declared}
-        for node in graph._nodes.values():
-            graph._connect(node)
-        return graph
+        return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
+
+    def put(self, entity: Entity) -> None:
+        """Add an entity, or replace the one of its name; the graph is then as if built so."""
+        self._wiring.put(entity)
+
+    def remove(self, name: str) -> None:
+        """Take an entity away; the graph is then as if built without it."""
+        self._node(name)
+        self._wiring.remove(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
     def entity(self, name: str) -> Entity:
         """The declaration of an entity."""
         return self._node(name).entity
+
+    def upstream_edges(self, name: str) -> tuple[Edge, ...]:
+        """What an entity depends on, in all its states, in the order of its declaration."""
+        return self._node(name).upstream
+
+    def downstream_edges(self, name: str) -> tuple[Edge, ...]:
+        """What depends on an entity, in order of name."""
+        return tuple(sorted(self._node(name).users, key=lambda edge: (edge.down.name, edge.state)))
 
     def requirements(self, piece: Slice, state: str = COMPLETED) -> tuple[Requirement, ...]:
         """Clause by clause, the exact upstream slices that a slice needs to reach a state."""
@@ -59,7 +79,8 @@ class DependencyGraph:
         return tuple(
             [
                 Requirement(edge.dependency, edge.expand(ordinal, piece.sub), edge.is_latest)
-                for edge in node.upstream.get(state, ())
+                for edge in node.upstream
+                if edge.state == state
             ]
         )
 
@@ -78,7 +99,7 @@ class DependencyGraph:
             for part in parts
             for down, sub in edge.inverse(ordinal, part, limit)
         }
-        return tuple(found[place].slice(place[1], place[2]) for place in sorted(found))
+        return tuple([found[place].slice(place[1], place[2]) for place in sorted(found)])
 
     def window(self, piece: Slice) -> Window:
         """The stretch of time of a slice; of a static one, all of it."""
@@ -111,53 +132,17 @@ class DependencyGraph:
 
     def problems(self) -> tuple[EntityError, ...]:
         """Everything that is wrong between the entities."""
-        return tuple(problem for name in self._nodes for problem in self._broken.get(name, ()))
+        return tuple(problems_of(self._wiring))
 
     def topological(self) -> tuple[str, ...]:
-        """The names of all entities, every one after those that it needs."""
-        waiting = {
-            name: {e.up.name for es in n.upstream.values() for e in es} - {name} for name, n in self._nodes.items()
-        }
-        ready = [name for name, needed in waiting.items() if not needed]
-        for name in ready:
-            for edge in self._nodes[name].users:
-                needed = waiting[edge.down.name]
-                if name in needed:
-                    needed.remove(name)
-                    if not needed:
-                        ready.append(edge.down.name)
-        return tuple(ready)
+        """The names of all entities, each after those whose slices of the same time it needs."""
+        return topological_order(self._nodes)
 
     def _node(self, name: str) -> Node:
         node = self._nodes.get(name)
         if node is None:
             raise UnknownEntityError("no such entity", found=shown(name), hint=did_you_mean(name, self._nodes))
         return node
-
-    def _connect(self, node: Node) -> None:
-        """Draw the edges of what an entity declares."""
-        for state in node.entity.states:
-            edges = [self._edge(node, dependency, state.entity_state) for dependency in state.depends_on]
-            node.upstream[state.entity_state] = tuple(edge for edge in edges if edge)
-        for edge in (edge for edges in node.upstream.values() for edge in edges):
-            edge.up.users.append(edge)
-
-    def _edge(self, node: Node, dependency: Dependency, state: str) -> Edge | None:
-        up = self._nodes.get(dependency.entity)
-        if up is None:
-            self._wanted.setdefault(dependency.entity, {})[node.name] = None
-            hint = did_you_mean(dependency.entity, self._nodes)
-            self._note(node, EntityError(f"depends on the unknown entity '{dependency.entity}'", hint=hint))
-            return None
-        try:
-            return Edge(node, up, dependency, state)
-        except EntityError as error:
-            self._note(node, error)
-            return None
-
-    def _note(self, node: Node, problem: EntityError) -> None:
-        problem.where = f"{node.entity.file}: {node.name}"
-        self._broken.setdefault(node.name, []).append(problem)
 
 
 def _roll_up(node: Node, ordinal: int) -> Requirement:

@@ -32,7 +32,7 @@ class Node:
         self.first = _first(entity, self.grid) if self.grid else 0
         self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
         self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
-        self.upstream: dict[str, tuple[Edge, ...]] = {}
+        self.upstream: tuple[Edge, ...] = ()
         self.users: list[Edge] = []
 
     @property

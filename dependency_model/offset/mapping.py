@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class Mapping(Protocol):
     """Both directions in slice numbers; neither knows where an entity starts."""
 
+    def __hash__(self) -> int:
+        """One object for one offset between two grids: mappings are compared by identity."""
+
     def expand(self, down: int) -> Sequence[int]:
         """The upstream slices that a downstream slice needs, in order of time."""
 

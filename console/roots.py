@@ -1,0 +1,25 @@
+"""Where the declarations are, for every command that reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., Any]
+
+DECLARATIONS = Path(__file__).resolve().parent.parent / "warehouse_assets"
+
+
+def root_option(command: Command) -> Command:
+    """The `--root` option, the same in every command."""
+    return click.option(
+        "--root",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=DECLARATIONS,
+        help="Folder of declarations (default: warehouse_assets).",
+    )(command)
