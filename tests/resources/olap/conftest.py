@@ -9,12 +9,16 @@ from uuid import uuid4
 import pytest
 
 from resources.olap import OlapStore, open_store
-from tests.components.availability import POSTGRESQL, require
-from tests.components.postgres import Postgres, postgresql
+from tests.components.fixtures import postgres_server
+from tests.resources.olap.servers import url_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.components.postgres import Postgres
+
+
+__all__ = ["postgres_server"]
 
 
 @dataclass(frozen=True)
@@ -29,20 +33,13 @@ class Target:
         return open_store(self.setting, self.data)
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[Postgres]:
-    require(POSTGRESQL)
-    with postgresql() as server:
-        yield server
-
-
 @pytest.fixture(params=["duckdb", pytest.param("postgresql", marks=pytest.mark.components)])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
     table = f"ads_{uuid4().hex[:8]}"
     if request.param == "duckdb":
         return Target("duckdb", tmp_path, table)
     server: Postgres = request.getfixturevalue("postgres_server")
-    return Target(server.url, tmp_path, table)
+    return Target(url_of(server), tmp_path, table)
 
 
 @pytest.fixture
