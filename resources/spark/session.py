@@ -79,6 +79,8 @@ _DELTA = {
 }
 
 _SQL = {
+    # Spark 4.2 puts parameters in while it parses, which Delta's parser does not do: every `:name` would stay unbound.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.shuffle.partitions": "2",
