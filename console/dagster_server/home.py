@@ -21,6 +21,7 @@ def dagster_home(settings: Settings, env: Mapping[str, str]) -> Path:
 
 
 def prepare_home(settings: Settings, home: Path) -> None:
-    """Give a home of the user's own, which has no dagster.yaml yet, ours: else Dagster would run with its defaults."""
+    """Create the folder, and give one that has no dagster.yaml ours: else Dagster would run with its defaults."""
+    home.mkdir(parents=True, exist_ok=True)
     if not (home / _CONFIGURATION).exists():
         shutil.copy(settings.root / "dagster_home" / _CONFIGURATION, home / _CONFIGURATION)

@@ -25,16 +25,15 @@ def test_beside_the_code_unless_it_is_set(tmp_path: Path, monkeypatch: pytest.Mo
     assert dagster_home(settings, {"DAGSTER_HOME": "mine"}) == tmp_path / "mine"
 
 
-def test_an_empty_home_gets_our_configuration_and_a_users_own_is_kept(tmp_path: Path) -> None:
+def test_a_new_home_gets_our_configuration_and_a_users_own_is_kept(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path)
-    (tmp_path / "empty").mkdir()
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "dagster.yaml").write_text("telemetry: {enabled: true}\n")
 
-    prepare_home(settings, tmp_path / "empty")
+    prepare_home(settings, tmp_path / "new" / "home")
     prepare_home(settings, tmp_path / "own")
 
-    ours = yaml.safe_load((tmp_path / "empty" / "dagster.yaml").read_text())
+    ours = yaml.safe_load((tmp_path / "new" / "home" / "dagster.yaml").read_text())
     assert ours["telemetry"] == {"enabled": False}
     assert (tmp_path / "own" / "dagster.yaml").read_text() == "telemetry: {enabled: true}\n"
 
