@@ -1,0 +1,90 @@
+"""What became of the runs and backfills that the UI launched, asked of Dagster's own API."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from console.dagster_server.server import graphql
+
+_POLL_SECONDS = 1.0
+_RUNS = "{ runsOrError(limit: 50) { ... on Runs { results { id status } } } }"
+_BACKFILLS = """{ partitionBackfillsOrError(limit: 50) { ... on PartitionBackfills {
+  results { id status error { message } } } } }"""
+_FAILURES = """query ($id: ID!) { runOrError(runId: $id) { ... on Run { eventConnection { events {
+  ... on ExecutionStepFailureEvent { error { message } } ... on RunFailureEvent { error { message } } } } } } }"""
+_MATERIALIZATIONS = """query ($asset: String!, $partitions: [String!]) {
+  assetOrError(assetKey: {path: [$asset]}) { ... on Asset {
+    assetMaterializations(partitions: $partitions, limit: 100) { partition timestamp runId } } } }"""
+_RUN_OVER = {"SUCCESS", "FAILURE", "CANCELED"}
+_BACKFILL_OVER = {"COMPLETED_SUCCESS", "COMPLETED_FAILED", "COMPLETED", "FAILED", "CANCELED"}
+
+
+@dataclass(frozen=True)
+class DagsterRuns:
+    """The API on this port."""
+
+    port: int
+
+    def runs(self) -> dict[str, str]:
+        """Status by id, newest first."""
+        found = self._ask(_RUNS)["runsOrError"]["results"]
+        return {run["id"]: run["status"] for run in found}
+
+    def backfills(self) -> dict[str, dict[str, Any]]:
+        """Backfills by id, newest first."""
+        found = self._ask(_BACKFILLS)["partitionBackfillsOrError"]["results"]
+        return {backfill["id"]: backfill for backfill in found}
+
+    def materialized_at(self, asset: str, partitions: list[str]) -> dict[str, float]:
+        """The newest materialization of each partition, as epoch seconds."""
+        found = self._ask(_MATERIALIZATIONS, asset=asset, partitions=partitions)["assetOrError"]
+        times: dict[str, float] = {}
+        for one in found.get("assetMaterializations", []):
+            at = float(one["timestamp"]) / 1000
+            times[one["partition"]] = max(at, times.get(one["partition"], 0.0))
+        return times
+
+    def new_run_succeeds(self, known: set[str], timeout_seconds: float) -> str:
+        """Wait for a run that is not among the known ones, and for its success; returns its id."""
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            runs = self.runs()
+            new = [run for run in runs if run not in known]
+            if new and runs[new[0]] in _RUN_OVER:
+                assert runs[new[0]] == "SUCCESS", f"run {new[0]}: {runs[new[0]]}\n{self.failures(new[0])}"
+                return new[0]
+            _wait(deadline, f"a new run's success, runs are {runs}")
+
+    def new_backfill_succeeds(self, known: set[str], timeout_seconds: float) -> str:
+        """Wait for a backfill that is not among the known ones, and for its success; returns its id."""
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            backfills = self.backfills()
+            new = [backfill for name, backfill in backfills.items() if name not in known]
+            if new and new[0]["status"] in _BACKFILL_OVER:
+                failed = "\n".join(self.failures(run) for run, status in self.runs().items() if status == "FAILURE")
+                assert new[0]["status"] == "COMPLETED_SUCCESS", f"{new[0]}\n{failed}"
+                return str(new[0]["id"])
+            _wait(deadline, f"a new backfill's success, backfills are {backfills}, runs are {self.runs()}")
+
+    def failures(self, run_id: str) -> str:
+        """The error messages of a run."""
+        events = self._ask(_FAILURES, id=run_id)["runOrError"]["eventConnection"]["events"]
+        return "\n".join(event["error"]["message"] for event in events if event.get("error"))
+
+    def _ask(self, query: str, **variables: Any) -> dict[str, Any]:
+        try:
+            answer = graphql(self.port, query, variables)
+        except (OSError, http.client.HTTPException) as error:
+            raise AssertionError(f"Dagster does not answer on port {self.port}: {error}") from error
+        assert "errors" not in answer, answer
+        data: dict[str, Any] = answer["data"]
+        return data
+
+
+def _wait(deadline: float, what: str) -> None:
+    assert time.monotonic() < deadline, f"waited too long for {what}"
+    time.sleep(_POLL_SECONDS)

@@ -1,0 +1,106 @@
+"""What a person does in the Dagster UI, done by a browser on the real warehouse."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import lzma
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from resources.olap import open_store
+from resources.settings import repository_root
+
+if TYPE_CHECKING:
+    from tests.ui.dagster_pages import DagsterPages
+    from tests.ui.dagster_runs import DagsterRuns
+    from tests.ui.tidemark import World
+
+pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.timeout(1200)]
+
+DAYS = ("2026-03-23", "2026-03-24", "2026-03-25")
+_RUN_SECONDS = 240.0
+_BACKFILL_SECONDS = 420.0
+
+
+def test_assets_stand_in_their_layers(pages: DagsterPages) -> None:
+    layers = {"ods", "dwd", "dws", "ads"}
+    pages.open_lineage()
+
+    assert pages.groups(layers) == layers
+    pages.shot("lineage")
+    pages.show_assets("ads_gmv_course", "ods_orders")
+    pages.shot("catalog")
+
+
+def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, runs: DagsterRuns) -> None:
+    day = "2026-03-24"
+    known = set(runs.runs())
+    before = runs.materialized_at("ads_active_users", [day])
+
+    pages.materialize("ads_active_users", day)
+    runs.new_run_succeeds(known, _RUN_SECONDS)
+
+    assert runs.materialized_at("ads_active_users", [day])[day] > before[day]
+    pages.open_partition("ads_active_users", day)
+    pages.until("the partition's metadata", lambda: "row_count" in pages.text())
+    pages.shot("materialized")
+
+
+def test_a_three_day_backfill_leaves_the_databases_own_figures(
+    pages: DagsterPages, runs: DagsterRuns, world: World
+) -> None:
+    """The figures are spoiled first, so that only the backfill can have put them right."""
+    targets = ("ads_gmv_course", "olap_ads_gmv_course")
+    _spoil(world, "ads_gmv_course")
+    known = set(runs.backfills())
+    before = {target: runs.materialized_at(target, list(DAYS)) for target in targets}
+
+    pages.materialize_from_catalog(f"[{DAYS[0]}...{DAYS[-1]}]", *targets)
+    runs.new_backfill_succeeds(known, _BACKFILL_SECONDS)
+
+    pages.open_backfills()
+    pages.until("the backfill's success", lambda: "Success" in pages.text())
+    pages.shot("backfill")
+    for target in targets:
+        after = runs.materialized_at(target, list(DAYS))
+        assert all(after[day] > before[target][day] for day in DAYS), (target, before, after)
+    for day in DAYS:
+        assert _published(world, "ads_gmv_course", day) == _oracle("ads_gmv_course", day)
+    pages.open_partition("ads_gmv_course", DAYS[-1])
+    assert pages.partition_counts()["Materialized"] >= len(DAYS)
+    pages.shot("partitions")
+
+
+def _spoil(world: World, table: str) -> None:
+    store = open_store("duckdb", world.data)
+    for day in DAYS:
+        partition = {"dt": dt.date.fromisoformat(day)}
+        spoiled = store.read(table, partition)
+        amounts = pa.array([Decimal("0.01")] * spoiled.num_rows, spoiled.schema.field("gmv").type)
+        position = spoiled.schema.get_field_index("gmv")
+        store.publish(table, spoiled.set_column(position, spoiled.schema.field("gmv"), amounts), partition)
+        assert _published(world, table, day) != _oracle(table, day)
+
+
+def _published(world: World, table: str, day: str) -> list[dict[str, Any]]:
+    rows = open_store("duckdb", world.data).read(table, {"dt": dt.date.fromisoformat(day)}).drop_columns("dt")
+    return _in_order([{name: _as_text(value) for name, value in row.items()} for row in rows.to_pylist()])
+
+
+def _oracle(table: str, day: str) -> list[dict[str, Any]]:
+    """What the source database answered when it was recorded."""
+    with lzma.open(repository_root() / "sample" / "oracle.json.xz", "rt", encoding="utf-8") as file:
+        metrics = json.load(file)["metrics"]
+    return _in_order(next(one["rows"] for one in metrics if (one["entity"], one["slice"]) == (table, day)))
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, Decimal) else value
+
+
+def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: int(row["course_id"]))
