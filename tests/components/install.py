@@ -5,6 +5,7 @@ A second call finds them there; a changed pom fetches anew. The repository that 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
 from dataclasses import dataclass
@@ -36,9 +37,13 @@ class Jars:
 def jars(root: Path = REPOSITORY_ROOT / ".components") -> Jars:
     """The jars, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
     marker, wanted = root / "pom.sha256", hashlib.sha256(_POM.read_bytes()).hexdigest()
-    if not marker.exists() or marker.read_text() != wanted:
-        _fetch(root)
-        marker.write_text(wanted)
+    root.mkdir(parents=True, exist_ok=True)
+    with root.joinpath("lock").open("w") as lock:
+        # Test processes side by side: one fetches, the others wait for it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not marker.exists() or marker.read_text() != wanted:
+            _fetch(root)
+            marker.write_text(wanted)
     return Jars(root)
 
 

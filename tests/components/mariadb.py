@@ -86,7 +86,9 @@ def _create_data_directory(name: str, directory: Path) -> None:
         "--skip-test-db",
         f"--user={getpass.getuser()}",
     ]
-    run(f"MariaDB {name}", command, directory)
+    # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
+    directory.joinpath("tmp").mkdir(parents=True)
+    run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
     # Run before the binlog is open, so that the accounts are in no recording.
     directory.joinpath("init.sql").write_text(
         "SET sql_log_bin = 0;\n"
@@ -101,6 +103,7 @@ def _server_command(directory: Path, server_id: int, port: int, options: tuple[s
         "--no-defaults",
         f"--user={getpass.getuser()}",
         f"--datadir={directory / 'data'}",
+        f"--tmpdir={directory / 'tmp'}",
         f"--socket={directory / 'server.sock'}",
         f"--pid-file={directory / 'server.pid'}",
         f"--init-file={directory / 'init.sql'}",

@@ -90,11 +90,23 @@ def start(
     return ServerProcess(name, process, log)
 
 
-def run(name: str, command: Sequence[str], directory: Path, timeout_seconds: float = 120.0) -> None:
+def run(
+    name: str,
+    command: Sequence[str],
+    directory: Path,
+    timeout_seconds: float = 120.0,
+    environment: Mapping[str, str] | None = None,
+) -> None:
     """Run a preparing command to its end; raise ComponentFailedError with its output when it fails."""
     directory.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        list(command), cwd=directory, capture_output=True, text=True, timeout=timeout_seconds, check=False
+        list(command),
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=timeout_seconds,
+        check=False,
+        env={**os.environ, **(environment or {})},
     )
     if done.returncode != 0:
         raise ComponentFailedError(name, f"{command[0]} ended with {done.returncode}", done.stdout + done.stderr)
