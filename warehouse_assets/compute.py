@@ -10,18 +10,20 @@ from pyspark.sql import functions as F
 
 from resources.delta.partition import replace_partition
 from resources.delta.table import read_table, table_metrics
-from warehouse_assets.business_time import partition_columns, partition_values
+from warehouse_assets.business_time import partition_values
 from warehouse_assets.errors import SnapshotMissingError
 from warehouse_assets.inputs import Inputs
-from warehouse_assets.metadata import event_time_columns, preview_table
-from warehouse_assets.quality import CheckResult, run_checks
+from warehouse_assets.metadata import PREVIEW_ROWS, preview_table
+from warehouse_assets.quality import Audit, CheckResult, audit
 
 if TYPE_CHECKING:
+    from datetime import date
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
     from dependency_model.slice import Slice
+    from resources.delta.table import TableMetrics
     from resources.state_store.registry import SnapshotRegistry
     from warehouse_assets.warehouse import Warehouse
 
@@ -51,63 +53,55 @@ class Computer:
         self._inputs = Inputs(self._session, warehouse, registry)
 
     def compute(self, slice_: Slice) -> ComputedSlice:
-        """Compute, write and check a slice of a SQL entity."""
+        """Compute, check and write a slice of a SQL entity. Raises SnapshotMissingError, SchemaChangedError."""
         started = time.monotonic()
-        entity = self._warehouse.entities[slice_.entity]
-        partition = partition_values(str(entity.period), slice_.key)
         path = self._warehouse.table_path(slice_.entity)
-        written = replace_partition(self._inputs.query(slice_).coalesce(1), path, partition)
-        rows = self.rows(slice_, written.metrics.version)
-        return self._computed(
-            slice_, started, rows, written.metrics.rows, written.metrics.size_bytes, written.metrics.version
-        )
+        rows = self._inputs.query(slice_).persist()
+        try:
+            found = audit(self._warehouse.entities[slice_.entity].quality, rows, self._inputs, slice_)
+            written = replace_partition(rows, path, self._partition(slice_))
+            preview = preview_table(rows.columns, rows.take(PREVIEW_ROWS))
+        finally:
+            rows.unpersist()
+        return self._computed(slice_, started, written.metrics, found, preview)
 
     def snapshot(self, slice_: Slice) -> ComputedSlice:
         """Check and describe a named snapshot; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
-        named = self._registry.get(slice_.entity, str(self._warehouse.entities[slice_.entity].period), slice_.key)
+        entity = self._warehouse.entities[slice_.entity]
+        named = self._registry.get(slice_.entity, str(entity.period), slice_.key)
         if named is None:
             raise SnapshotMissingError.of(slice_)
         path = self._warehouse.table_path(slice_.entity)
-        metrics = table_metrics(path, version=named.version)
         rows = read_table(self._session, path, named.version)
-        return self._computed(slice_, started, rows, metrics.rows, metrics.size_bytes, named.version)
+        if not entity.quality:
+            return self._computed(slice_, started, table_metrics(path, version=named.version), Audit((), None), "")
+        found = audit(entity.quality, rows, self._inputs, slice_)
+        preview = preview_table(rows.columns, rows.take(PREVIEW_ROWS))
+        return self._computed(slice_, started, table_metrics(path, version=named.version), found, preview)
 
-    def rows(self, slice_: Slice, version: int | None = None) -> DataFrame:
-        """The rows of a computed slice, without its partition columns."""
-        period = str(self._warehouse.entities[slice_.entity].period)
-        table = self.table(slice_.entity, version)
-        for name, value in partition_values(period, slice_.key).items():
+    def rows(self, slice_: Slice) -> DataFrame:
+        """The rows of a computed slice as stored, without its partition columns."""
+        table = read_table(self._session, self._warehouse.table_path(slice_.entity))
+        partition = self._partition(slice_)
+        for name, value in partition.items():
             table = table.where(F.col(name) == F.lit(value))
-        return table.drop(*partition_columns(period))
+        return table.drop(*partition)
 
-    def table(self, name: str, version: int | None = None) -> DataFrame:
-        """The whole table of a computed entity."""
-        return read_table(self._session, self._warehouse.table_path(name), version)
+    def _partition(self, slice_: Slice) -> dict[str, date | str]:
+        return partition_values(str(self._warehouse.entities[slice_.entity].period), slice_.key)
 
     def _computed(
-        self, slice_: Slice, started: float, rows: DataFrame, count: int, size: int, version: int
+        self, slice_: Slice, started: float, metrics: TableMetrics, found: Audit, preview: str
     ) -> ComputedSlice:
-        checks = run_checks(self._warehouse.entities[slice_.entity].quality, rows, self._inputs, slice_)
         return ComputedSlice(
             slice=slice_,
             path=self._warehouse.table_path(slice_.entity),
-            rows=count,
-            size_bytes=size,
-            version=version,
-            event_times=_event_times(rows),
-            preview=preview_table(rows),
-            checks=checks,
+            rows=metrics.rows,
+            size_bytes=metrics.size_bytes,
+            version=metrics.version,
+            event_times=found.event_times,
+            preview=preview,
+            checks=found.checks,
             seconds=time.monotonic() - started,
         )
-
-
-def _event_times(rows: DataFrame) -> tuple[str, str] | None:
-    columns = event_time_columns(rows)
-    if not columns:
-        return None
-    least = [F.min(F.col(name).cast("string")) for name in columns]
-    most = [F.max(F.col(name).cast("string")) for name in columns]
-    found = rows.select(*least, *most).first()
-    values = [value for value in found or () if value is not None]
-    return (min(values), max(values)) if values else None

@@ -1,18 +1,11 @@
 """The code location: every declared entity as an asset."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import dagster as dg
 
 from resources.settings import Settings
 from warehouse_assets.factory import build_assets
 from warehouse_assets.runtime import Runtime
-from warehouse_assets.warehouse import load_warehouse
-
-if TYPE_CHECKING:
-    from warehouse_assets.warehouse import Warehouse
+from warehouse_assets.warehouse import Warehouse, load_warehouse
 
 
 @dg.definitions

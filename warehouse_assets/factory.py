@@ -1,27 +1,20 @@
 """From an entity's declaration to its Dagster asset; nothing is said twice (D3)."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 
+from dependency_model.entity import Entity
 from warehouse_assets.mappings import BuiltInMapping, partition_mapping
 from warehouse_assets.olap_export import export_step
 from warehouse_assets.partitions import partitions_definition
 from warehouse_assets.quality import check_names
-from warehouse_assets.steps import snapshot_step, sql_step
-from warehouse_assets.warehouse import EXPORT_LAYER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dependency_model.entity import Entity
-    from warehouse_assets.runtime import Runtime
-    from warehouse_assets.steps import StepResult
-    from warehouse_assets.warehouse import Warehouse
+from warehouse_assets.runtime import Runtime
+from warehouse_assets.steps import StepResult, snapshot_step, sql_step
+from warehouse_assets.warehouse import EXPORT_LAYER, Warehouse
 
 
 def build_assets(runtime: Runtime) -> list[dg.AssetsDefinition]:

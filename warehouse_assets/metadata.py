@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
-from pyspark.sql import functions as F
+from deltalake import DeltaTable
 
 from warehouse_assets.plot import slice_plot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Row
 
     from warehouse_assets.compute import ComputedSlice
 
 PREVIEW_ROWS: Final = 8
 HISTORY_SLICES: Final = 48
-_TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
 
 
 def slice_metadata(computed: Sequence[ComputedSlice]) -> dict[str, dg.MetadataValue[Any]]:
@@ -29,9 +29,10 @@ def slice_metadata(computed: Sequence[ComputedSlice]) -> dict[str, dg.MetadataVa
         "bytes": dg.IntMetadataValue(sum(one.size_bytes for one in computed)),
         "delta_version": dg.IntMetadataValue(last.version),
         "seconds": dg.FloatMetadataValue(round(sum(one.seconds for one in computed), 3)),
-        "preview": dg.MarkdownMetadataValue(last.preview),
         "table": dg.PathMetadataValue(str(last.path)),
     }
+    if last.preview:
+        metadata["preview"] = dg.MarkdownMetadataValue(last.preview)
     times = [one.event_times for one in computed if one.event_times]
     if times:
         metadata["min_event_time"] = dg.TextMetadataValue(min(first for first, _ in times))
@@ -41,32 +42,25 @@ def slice_metadata(computed: Sequence[ComputedSlice]) -> dict[str, dg.MetadataVa
     return metadata
 
 
-def plot_metadata(entity: str, key: str, rows: DataFrame, table: DataFrame) -> dg.MetadataValue[Any]:
-    """The picture of an ADS slice; `table` gives the history before it."""
-    current = rows.toPandas()
-    time = [name for name in ("dt", "hour") if name in table.columns]
-    newest = (
-        table.where(F.concat_ws(" ", *time) <= " ".join(str(current[name].iloc[0]) for name in time))
-        if len(current)
-        else table
-    )
-    history = newest.orderBy(*(F.col(name).desc() for name in time)).limit(HISTORY_SLICES).toPandas()
-    return dg.MarkdownMetadataValue(slice_plot(f"{entity} {key}", current, history.iloc[::-1]))
+def plot_metadata(title: str, path: Path, partition: Mapping[str, object]) -> dg.MetadataValue[Any]:
+    """The picture of an ADS slice and, where it is one row, of those before it. Read by delta-rs: no Spark job."""
+    columns = list(partition)
+    now = tuple(str(value) for value in partition.values())
+    table = DeltaTable(str(path))
+    stored = sorted({tuple(one[name] for name in columns) for one in table.partitions()})
+    times = [time for time in stored if time <= now][-HISTORY_SLICES:]
+    history = table.to_pandas(partitions=[("dt", "in", sorted({time[0] for time in times}))])
+    spelled = history[columns].astype(str).apply(tuple, axis=1)
+    history = history[spelled.isin(times)].sort_values(columns)
+    current = history[spelled == now].drop(columns=columns)
+    return dg.MarkdownMetadataValue(slice_plot(title, current, history))
 
 
-def preview_table(rows: DataFrame) -> str:
-    """The first rows as a Markdown table."""
-    names = rows.columns
-    lines = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(names)]
-    lines += [
-        "| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows.limit(PREVIEW_ROWS).collect()
-    ]
+def preview_table(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    """Rows as a Markdown table."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    lines += ["| " + " | ".join(_cell(row[name]) for name in columns) + " |" for row in rows]
     return "\n".join(lines)
-
-
-def event_time_columns(rows: DataFrame) -> list[str]:
-    """Columns that hold points in time."""
-    return [name for name, kind in rows.dtypes if kind in _TIME_TYPES]
 
 
 def _slices_table(computed: Sequence[ComputedSlice]) -> str:

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dependency_model.entity.quality import AcceptedValues, NotNull, QualityRule, Reconcile, RowCount, Unique
-from resources.delta.partition import quoted, sql_literal
+from resources.delta.identifiers import quoted, sql_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
     from dependency_model.slice import Slice
     from warehouse_assets.inputs import Inputs
 
-THIS = "this_slice"
+THIS: Final = "this_slice"
+_TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
+_ENDS: Final = ("min", "max")
 
 
 @dataclass(frozen=True)
@@ -52,26 +54,42 @@ def check_names(rules: Sequence[QualityRule]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def run_checks(rules: Sequence[QualityRule], rows: DataFrame, inputs: Inputs, slice_: Slice) -> tuple[CheckResult, ...]:
-    """Judge `rows` (the slice as written) by `rules`, in their order."""
+@dataclass(frozen=True)
+class Audit:
+    """What one look at a slice's rows tells; `event_times` are the least and greatest time in them, as text."""
+
+    checks: tuple[CheckResult, ...]
+    event_times: tuple[str, str] | None
+
+
+def audit(rules: Sequence[QualityRule], rows: DataFrame, inputs: Inputs, slice_: Slice) -> Audit:
+    """Judge `rows` by `rules`, in their order, and find the times they span."""
     named = list(zip(check_names(rules), rules, strict=True))
     measures = [measure for name, rule in named if (measure := _measure(name, rule))]
-    results = {result.name: result for result in _measured(rows, measures)}
-    rows.createOrReplaceTempView(THIS)
+    times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES]
+    found = _measured(rows, measures, times)
+    results = {one.name: _judged(one, found[one.name]) for one in measures}
     for name, rule in named:
         if isinstance(rule, Reconcile):
+            rows.createOrReplaceTempView(THIS)
             results[name] = _reconciled(name, rule, inputs, slice_)
-    return tuple(results[name] for name, _ in named)
+    spanned = [found[f"{end} {name}"] for name in times for end in _ENDS if found[f"{end} {name}"] is not None]
+    return Audit(tuple(results[name] for name, _ in named), (min(spanned), max(spanned)) if spanned else None)
 
 
-def _measured(rows: DataFrame, measures: Sequence[_Measure]) -> Iterator[CheckResult]:
-    if not measures:
-        return
-    found = rows.selectExpr(*(f"{measure.expression} AS {quoted(measure.name)}" for measure in measures)).first()
-    for measure in measures:
-        value = found[measure.name] if found else None
-        passed, reason = measure.judge(value)
-        yield CheckResult(measure.name, passed, reason, {measure.name: value})
+def _measured(rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str]) -> dict[str, Any]:
+    """One scan of the rows: the figure of each rule, and both ends of each column of times."""
+    expressions = [f"{one.expression} AS {quoted(one.name)}" for one in measures]
+    expressions += [
+        f"CAST({end}({quoted(name)}) AS STRING) AS {quoted(f'{end} {name}')}" for name in times for end in _ENDS
+    ]
+    found = rows.selectExpr(*expressions).first() if expressions else None
+    return found.asDict() if found else {}
+
+
+def _judged(measure: _Measure, value: Any) -> CheckResult:
+    passed, reason = measure.judge(value)
+    return CheckResult(measure.name, passed, reason, {measure.name: value})
 
 
 def _measure(name: str, rule: QualityRule) -> _Measure | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from dependency_model.slice import Slice
+from warehouse_assets.business_time import partition_values
 from warehouse_assets.errors import InputMissingError, QualityError, SnapshotMissingError
 from warehouse_assets.inputs import required_slices
 from warehouse_assets.metadata import figures, plot_metadata, slice_metadata
@@ -50,7 +51,9 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     extra = {}
     if entity.export:
         last = slices[-1]
-        extra["plot"] = plot_metadata(entity.name, last.key, computer.rows(last), computer.table(entity.name))
+        partition = partition_values(str(entity.period), last.key)
+        title = f"{entity.name} {last.key}"
+        extra["plot"] = plot_metadata(title, computed[-1].path, partition)
     yield from _results(computed, extra)
 
 
@@ -60,7 +63,7 @@ def _capture(runtime: Runtime, slice_: Slice) -> None:
         return
     report = runtime.ingestion.step(until=runtime.warehouse.graph.window(slice_).end)
     if runtime.registry.get(slice_.entity, period, slice_.key) is None:
-        raise SnapshotMissingError.of(slice_, report.waiting_text(slice_.entity))
+        raise SnapshotMissingError.of(slice_, "; ".join(str(one) for one in report.waiting) or None)
 
 
 def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: Sequence[Slice]) -> None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from resources.capture.source import SourceTable
-
 from dependency_model.entity import Dependency, Entity, EntityState, Kind, Source, load_entities
 from dependency_model.entity.dependency import COMPLETED
 from dependency_model.graph import DependencyGraph
 from dependency_model.offset import Offset
+from resources.capture.source import SourceTable
+from warehouse_assets.partitions import first_slice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ class Warehouse:
             instances=tuple(source.instances),
             key=tuple(entity.key),
             partition_by=entity.partition_by,
-            boundaries=tuple(self._boundary(other) for other in named),
+            boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
         )
 
 
