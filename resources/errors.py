@@ -9,6 +9,9 @@ TerminalError
 ├── SchemaChangedError       a write that would drop or retype a column
 ├── SnapshotNameTakenError   a name that stands for another version
 └── CaptureError             what came in cannot be taken in (tree in resources.capture.errors)
+
+TransientError
+└── AlreadyRunningError      another process does the same at this moment
 """
 
 from collections.abc import Sequence
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import ValidationError
 
-from dependency_model.errors import TerminalError
+from dependency_model.errors import TerminalError, TransientError
 
 if TYPE_CHECKING:
     from resources.state_store.registry import NamedSnapshot
@@ -127,3 +130,15 @@ class SnapshotNameTakenError(TerminalError):
 
 class CaptureError(TerminalError):
     """What came in cannot be taken in."""
+
+
+class AlreadyRunningError(TransientError):
+    """Another process does the same at this moment."""
+
+    @classmethod
+    def of(cls, path: Path, what: str) -> Self:
+        return cls(
+            f"another process is at {what} with the same data",
+            where=str(path),
+            hint="wait until it ends, or stop it; the lock goes with the process",
+        )

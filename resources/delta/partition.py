@@ -12,6 +12,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructField, StructType
 
 from resources.crash import crash_point
+from resources.delta.identifiers import quoted, sql_literal
 from resources.delta.table import Partition, PartitionValue, TableMetrics, read_table, table_exists, table_metrics
 from resources.errors import SchemaChangedError
 
@@ -69,18 +70,6 @@ def _version_of(path: Path, mark: str) -> int:
 def partition_predicate(partition: Partition) -> str:
     """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL."""
     return " AND ".join(f"{quoted(name)} = {sql_literal(value)}" for name, value in partition.items())
-
-
-def quoted(identifier: str) -> str:
-    """A Spark SQL identifier in back quotes."""
-    return "`" + identifier.replace("`", "``") + "`"
-
-
-def sql_literal(value: PartitionValue) -> str:
-    """A date or text as a Spark SQL literal."""
-    if isinstance(value, date):
-        return f"DATE'{value.isoformat()}'"
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def literal(value: PartitionValue) -> Column:

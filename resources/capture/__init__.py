@@ -1,0 +1,1 @@
+"""From recorded or streamed database changes to complete, named snapshots of Delta tables."""

@@ -1,0 +1,107 @@
+"""What a Delta commit of captured changes says about itself: offsets, watermarks, counts and the names it gives.
+
+It travels as the commit's `userMetadata`, in the same atomic step as the data; a restart reads it back, so there is
+no second place that could disagree (design.md, "The path of a record").
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from deltalake import DeltaTable
+
+from resources.capture.column_types import SourceColumn, source_column
+from resources.capture.planner import Boundary
+from resources.delta.table import table_exists
+
+APP = "tidemark.capture"
+FIRST_LOOK = 20
+
+
+@dataclass(frozen=True)
+class CommitState:
+    """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
+
+    `counts` are of this commit, `closes` the slices that its version is the snapshot of, `closed` per entity the end
+    (epoch ms) of the newest slice named so far. `columns` are the source's, in the order in which the lake got them.
+    `batch` counts this table's commits from 1.
+    """
+
+    batch: int = 0
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    closes: tuple[Boundary, ...] = ()
+    closed: Mapping[str, int] = field(default_factory=dict)
+    columns: tuple[SourceColumn, ...] = ()
+
+    @property
+    def named_until(self) -> int | None:
+        """The end (epoch ms) of the newest slice that is named, of whatever entity."""
+        return max(self.closed.values(), default=None)
+
+    def to_json(self) -> str:
+        """The userMetadata text."""
+        return json.dumps(
+            {
+                "app": APP,
+                "batch": self.batch,
+                "offsets": dict(self.offsets),
+                "watermarks": dict(self.watermarks),
+                "counts": dict(self.counts),
+                "closes": [[one.entity, one.period, one.slice, one.end_ms] for one in self.closes],
+                "closed": dict(self.closed),
+                "columns": [[one.name, *one.declared] for one in self.columns],
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | None) -> "CommitState | None":
+        """The state in a commit's userMetadata; None for a commit of somebody else."""
+        try:
+            found = json.loads(text or "null")
+        except json.JSONDecodeError:
+            return None
+        if not isinstance(found, dict) or found.get("app") != APP:
+            return None
+        return cls(
+            batch=found["batch"],
+            offsets=found["offsets"],
+            watermarks=found["watermarks"],
+            counts=found["counts"],
+            closes=tuple(Boundary(end, entity, period, key) for entity, period, key, end in found["closes"]),
+            closed=found["closed"],
+            columns=tuple(source_column("", *declared) for declared in found["columns"]),
+        )
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One version of a table that capture wrote; `at` is when."""
+
+    version: int
+    at: datetime
+    state: CommitState
+
+
+def commits(path: Path) -> Iterator[Commit]:
+    """Capture's own commits from the newest to the oldest; nothing when there is no table."""
+    if not table_exists(path):
+        return
+    table = DeltaTable(str(path))
+    seen = 0
+    for limit in (FIRST_LOOK, None):
+        history = table.history(limit)
+        for entry in history[seen:]:
+            state = CommitState.from_json(entry.get("userMetadata"))
+            if state is not None:
+                at = datetime.fromtimestamp(entry["timestamp"] / 1000, tz=UTC)
+                yield Commit(int(entry["version"]), at, state)
+        seen = len(history)
+
+
+def last_commit(path: Path) -> Commit | None:
+    """Where capture stands in this table; None before its first commit."""
+    return next(commits(path), None)

@@ -1,0 +1,221 @@
+"""Landed change files into Delta tables and named snapshots: one step takes in whatever is there.
+
+Each table keeps its own offsets in its own commits, so a crash between two tables, or between a commit and the
+names it gives, is made good by the next step (B1, B2, B4).
+"""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from dependency_model.errors import TidemarkError
+from dependency_model.time import Calendar
+from resources.capture.boundaries import missed_boundaries, open_boundaries
+from resources.capture.commit import Commit, CommitState, last_commit
+from resources.capture.errors import ChangeFileError
+from resources.capture.landing import ChangeFile, landed_files, within
+from resources.capture.naming import name_commit, name_missing
+from resources.capture.planner import Plan, Stream, Waiting, make_plan
+from resources.capture.report import IngestReport, snapshot_waiting, utc_now
+from resources.capture.scan import Scan, scan_files
+from resources.capture.source import SourceTable, instances_of, topic_of
+from resources.capture.table_ingest import TableIngest, TableOutcome
+from resources.capture.unrouted import Unrouted
+from resources.crash import crash_point
+from resources.delta.table import current_version
+from resources.disk import writable_directory
+from resources.lock import only_one
+from resources.settings import Settings
+from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
+
+# Compressed bytes of change files of one instance that a pass caches and parses; they shrink about twentyfold.
+PASS_BYTES = 64_000_000
+THREADS = 2
+
+
+@dataclass
+class _Step:
+    """What a step has gathered so far. `refused` are offsets of unusable files per instance."""
+
+    changes: Counter[str] = field(default_factory=Counter)
+    late: Counter[str] = field(default_factory=Counter)
+    commits: int = 0
+    closed: list[NamedSnapshot] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problems: list[TidemarkError] = field(default_factory=list)
+    refused: dict[str, int] = field(default_factory=dict)
+    pass_bytes: int = PASS_BYTES
+
+
+class Ingestion:
+    """The capture of a set of tables; one instance at a time works on a warehouse, guarded by a lock."""
+
+    def __init__(
+        self, spark: SparkSession, settings: Settings, sources: Sequence[SourceTable], registry: SnapshotRegistry
+    ) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._sources = tuple(sources)
+        self._registry = registry
+        self._calendar = Calendar(settings.time_zone)
+        self._tables = {one.name: TableIngest(spark, one, settings.warehouse) for one in sources}
+        self._unrouted = Unrouted(settings.warehouse)
+        self._states: dict[str, CommitState] = {}
+        self._versions: dict[str, int | None] = {}
+        self._waiting: dict[str, tuple[Waiting, ...]] = {}
+        self._read: list[ChangeFile] = []
+
+    def step(self) -> IngestReport:
+        """Take in everything that has landed, name what is complete, and say what waits.
+
+        Raises, after having taken in all that can be, the first of ChangeFileError, OffsetGapError, ColumnTypeError,
+        ChangeValueError; before anything AlreadyRunningError, DiskPathError.
+        """
+        started = time.monotonic()
+        writable_directory(self._settings.warehouse)
+        with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
+            step = _Step()
+            self._load_states(step)
+            while self._pass(step):
+                pass
+        if step.problems:
+            raise step.problems[0]
+        return self._report(step, time.monotonic() - started)
+
+    def _load_states(self, step: _Step) -> None:
+        """Where each table stands, from its own log; names that a crash kept from being written are written now."""
+        for source in self._sources:
+            path = self._settings.warehouse / source.name
+            version = current_version(path)
+            if source.name in self._states and self._versions[source.name] == version:
+                continue
+            step.closed += name_missing(self._registry, path)
+            last = last_commit(path)
+            self._states[source.name] = CommitState() if last is None else last.state
+            self._versions[source.name] = version
+            self._read = []
+            step.warnings += self._missed(source)
+
+    def _missed(self, source: SourceTable) -> list[str]:
+        state = self._states[source.name]
+        missed = missed_boundaries(source, self._calendar, state.closed, _merged_ms(state))
+        return [f"{one.entity} {one.slice}: never named, the changes of later times are merged" for one in missed]
+
+    def _pass(self, step: _Step) -> bool:
+        """Take in one bounded set of files; False when there is nothing more to take in."""
+        due = [
+            file
+            for instance, offset in self._next_offsets().items()
+            for file in landed_files(self._settings.landing, instance, offset)
+            if file.first_offset < step.refused.get(instance, file.first_offset + 1)
+        ]
+        chosen = within(due, step.pass_bytes)
+        if not chosen or chosen == self._read:
+            return False
+        try:
+            scan = scan_files(self._spark, chosen, self._sources, self._next_offsets())
+        except ChangeFileError as error:
+            self._refuse(step, chosen, error)
+            return True
+        before = dict(self._states)
+        try:
+            self._take_in(step, scan)
+        finally:
+            scan.close()
+        self._read = chosen
+        if self._states == before:
+            step.pass_bytes *= 2
+        return len(chosen) < len(due) and not step.problems
+
+    def _refuse(self, step: _Step, chosen: Sequence[ChangeFile], error: ChangeFileError) -> None:
+        """Go on without the file and without what comes after it in the same topic."""
+        bad = next(file for file in chosen if file.path == error.path)
+        step.refused[bad.instance] = bad.first_offset
+        step.problems.append(error)
+
+    def _take_in(self, step: _Step, scan: Scan) -> None:
+        step.problems += scan.gaps.values()
+        step.warnings += self._unrouted.keep(scan)
+        plans = {source.name: self._plan(source, scan) for source in self._sources}
+        self._waiting = {name: plan.waiting for name, plan in plans.items()}
+        with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
+            running = {
+                name: pool.submit(self._tables[name].run, scan, plan.batches, self._states[name])
+                for name, plan in plans.items()
+                if plan.batches
+            }
+        for name, future in running.items():
+            self._settle(step, name, future)
+
+    def _plan(self, source: SourceTable, scan: Scan) -> Plan:
+        state = self._states[source.name]
+        streams = [_stream(instance, state, scan) for instance in source.instances]
+        reached = max((mark.newest_ms for one in streams for mark in one.marks), default=0)
+        boundaries = open_boundaries(source, self._calendar, state.closed, _merged_ms(state), reached)
+        return make_plan(streams, boundaries, max(state.closed.values(), default=None))
+
+    def _settle(self, step: _Step, name: str, future: Future[TableOutcome]) -> None:
+        """Write the names that a table's commits give, and remember where it stands now."""
+        try:
+            outcome = future.result()
+        except TidemarkError as error:
+            step.problems.append(error)
+            # What it committed before it stopped is in its log: look there the next time.
+            self._states.pop(name)
+            self._load_states(step)
+            return
+        crash_point("ingest.before_names")
+        for version, state in outcome.committed:
+            commit = Commit(version, utc_now(), state)
+            step.closed += name_commit(self._registry, self._settings.warehouse / name, commit)
+            step.changes[name] += state.counts["changes"]
+            step.late[name] += state.counts["late"]
+            self._versions[name] = version
+        crash_point("ingest.after_names")
+        self._states[name] = outcome.state
+        step.commits += len(outcome.committed)
+        step.warnings += outcome.warnings
+
+    def _next_offsets(self) -> dict[str, int]:
+        """Per instance the lowest offset that some table has not seen."""
+        return {
+            instance: min(
+                self._states[source.name].offsets.get(topic_of(instance), 0)
+                for source in self._sources
+                if instance in source.instances
+            )
+            for instance in instances_of(self._sources)
+        }
+
+    def _report(self, step: _Step, seconds: float) -> IngestReport:
+        waiting = tuple(
+            snapshot_waiting(one, self._states[name].watermarks) for name, all_ in self._waiting.items() for one in all_
+        )
+        return IngestReport(
+            changes=dict(step.changes),
+            late={name: count for name, count in step.late.items() if count},
+            commits=step.commits,
+            closed=tuple(step.closed),
+            waiting=waiting,
+            warnings=tuple(step.warnings),
+            seconds=seconds,
+        )
+
+
+def _stream(instance: str, state: CommitState, scan: Scan) -> Stream:
+    start = state.offsets.get(topic_of(instance), 0)
+    return Stream(
+        instance=instance,
+        next_offset=start,
+        end_offset=max(start, scan.end_offset(instance, start)),
+        marks=scan.marks.get(instance, ()),
+        merged_ms=state.watermarks.get(instance),
+    )
+
+
+def _merged_ms(state: CommitState) -> int:
+    return max(state.watermarks.values(), default=0)

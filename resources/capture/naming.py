@@ -1,0 +1,34 @@
+"""Names of snapshots out of Delta commits: the registry is a projection that a crash or a lost file cannot harm."""
+
+from itertools import takewhile
+from pathlib import Path
+
+from resources.capture.commit import Commit, commits
+from resources.delta.table import table_metrics
+from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
+
+
+def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[NamedSnapshot, ...]:
+    """Write the names that one commit gives; writing them again changes nothing."""
+    if not commit.state.closes:
+        return ()
+    rows = table_metrics(path, version=commit.version).rows
+    named = tuple(
+        NamedSnapshot(one.entity, one.period, one.slice, commit.version, rows, commit.at) for one in commit.state.closes
+    )
+    registry.name(named)
+    return named
+
+
+def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[NamedSnapshot, ...]:
+    """Write the names that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
+
+    Names are written in order, so the walk back through the log ends at the first commit whose names are all there.
+    """
+    closing = (commit for commit in commits(path) if commit.state.closes)
+    missing = list(takewhile(lambda commit: not _named(registry, commit), closing))
+    return tuple(one for commit in reversed(missing) for one in name_commit(registry, path, commit))
+
+
+def _named(registry: SnapshotRegistry, commit: Commit) -> bool:
+    return all(registry.get(one.entity, one.period, one.slice) is not None for one in commit.state.closes)

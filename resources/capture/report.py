@@ -1,0 +1,79 @@
+"""What one ingestion step did, and what waits for what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from resources.capture.planner import Waiting
+from resources.state_store.registry import NamedSnapshot
+
+
+@dataclass(frozen=True)
+class SnapshotWaiting:
+    """A slice that cannot be named yet. Times are UTC.
+
+    `blockers` are (instance, newest event time read of it); `idle` per shard of those the time that its own newest
+    event is older than its instance's newest: heartbeats go on while the shard is silent.
+    """
+
+    entity: str
+    period: str
+    slice: str
+    end: datetime
+    blockers: tuple[tuple[str, datetime | None], ...]
+    idle: Mapping[str, timedelta]
+
+    def __str__(self) -> str:
+        blockers = ", ".join(
+            f"instance {name} is at {at:%Y-%m-%d %H:%M:%S}" if at else f"nothing came from instance {name}"
+            for name, at in self.blockers
+        )
+        silent = ", ".join(f"{shard} silent for {time}" for shard, time in self.idle.items() if time >= _WORTH_SAYING)
+        return f"{self.entity} {self.slice} (until {self.end:%Y-%m-%d %H:%M:%S}): {blockers}" + (
+            f"; {silent}" if silent else ""
+        )
+
+
+_WORTH_SAYING = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """Changes merged and of these late ones per table, snapshots named, slices that wait, and warnings in words."""
+
+    changes: Mapping[str, int]
+    late: Mapping[str, int]
+    commits: int
+    closed: tuple[NamedSnapshot, ...]
+    waiting: tuple[SnapshotWaiting, ...]
+    warnings: tuple[str, ...]
+    seconds: float
+
+
+def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int]) -> SnapshotWaiting:
+    """A planner's answer in words of time; `watermarks` are the table's (instance or shard -> epoch ms)."""
+    instances = {name for name, _ in waiting.blockers}
+    newest = {name: ms for name, ms in waiting.blockers if ms is not None}
+    idle = {
+        shard: timedelta(milliseconds=newest[instance] - ms)
+        for shard, ms in watermarks.items()
+        if (instance := shard.partition(".")[0]) in newest and shard not in instances
+    }
+    return SnapshotWaiting(
+        entity=waiting.boundary.entity,
+        period=waiting.boundary.period,
+        slice=waiting.boundary.slice,
+        end=utc(waiting.boundary.end_ms),
+        blockers=tuple((name, None if ms is None else utc(ms)) for name, ms in waiting.blockers),
+        idle=idle,
+    )
+
+
+def utc(epoch_ms: int) -> datetime:
+    """An instant from milliseconds since 1970."""
+    return datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
+
+
+def utc_now() -> datetime:
+    """The present, in UTC."""
+    return datetime.now(tz=UTC)

@@ -1,0 +1,172 @@
+"""One table's planned batches, merged and committed one after the other."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from resources.capture.changes import BatchStats, batch_stats, table_changes
+from resources.capture.column_types import SourceColumn
+from resources.capture.commit import APP, CommitState
+from resources.capture.errors import ChangeValueError, ColumnTypeError
+from resources.capture.evolution import ensure_table, evolved, merge_target
+from resources.capture.landing import line_of
+from resources.capture.planner import Batch, fold_empty
+from resources.capture.scan import Scan
+from resources.capture.source import SourceTable, topic_of
+from resources.crash import crash_point
+from resources.delta.merge import MergeTarget, Transaction, commit_with, merge_changes
+from resources.delta.table import read_table
+
+
+@dataclass(frozen=True)
+class TableOutcome:
+    """What was committed for a table, (version, state) in order, and warnings in words.
+
+    `state` is where the table stands: past the last commit where nothing of it followed (read again after a restart).
+    """
+
+    table: SourceTable
+    state: CommitState
+    committed: tuple[tuple[int, CommitState], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class TableIngest:
+    """One table in a session of its own (commit metadata is a session setting), used by one thread at a time."""
+
+    def __init__(self, spark: SparkSession, table: SourceTable, warehouse: Path) -> None:
+        self._spark = spark.newSession()
+        self._table = table
+        self._warehouse = warehouse
+
+    def run(self, scan: Scan, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+        """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
+
+        Raises ColumnTypeError, ChangeValueError; what was committed before stays and is not done again.
+        """
+        columns = self._columns_by_batch(scan, batches, state.columns)
+        if not columns[-1]:
+            self._refuse_undeclared(scan, batches)
+            return TableOutcome(self._table, replace(passed(state, batches[-1], ()), closed=state.closed))
+        changes = table_changes(self._spark, scan, self._table, columns[-1], batches).persist()
+        try:
+            stats = batch_stats(changes)
+            self._refuse_bad(scan, stats)
+            state, committed = self._commit_all(changes, columns, batches, stats, state)
+        finally:
+            changes.unpersist()
+        return TableOutcome(self._table, state, tuple(committed), tuple(self._late_warnings(scan, stats)))
+
+    def _columns_by_batch(
+        self, scan: Scan, batches: Sequence[Batch], known: tuple[SourceColumn, ...]
+    ) -> list[tuple[SourceColumn, ...]]:
+        mine = [one for one in scan.schema_changes if self._table.holds(one.instance, one.schema.physical)]
+        result = []
+        for batch in batches:
+            known = evolved(known, (one.schema for one in mine if one.offset in batch.spans[one.instance]))
+            result.append(known)
+        return result
+
+    def _commit_all(
+        self,
+        changes: DataFrame,
+        columns: Sequence[tuple[SourceColumn, ...]],
+        batches: Sequence[Batch],
+        stats: Sequence[BatchStats],
+        state: CommitState,
+    ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
+        by_batch = defaultdict(list)
+        for one in stats:
+            by_batch[one.batch].append(one)
+        committed: list[tuple[int, CommitState]] = []
+        before = (state.columns, *columns)
+        changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
+        for index, batch in fold_empty(batches, changed):
+            if not columns[index] or (index not in by_batch and not batch.closes):
+                state = passed(state, batch, columns[index])
+                continue
+            state = next_state(state, batch, by_batch[index], columns[index])
+            committed.append((self._commit(changes, index, by_batch[index], state), state))
+        return state, committed
+
+    def _commit(self, changes: DataFrame, index: int, stats: Sequence[BatchStats], state: CommitState) -> int:
+        target = merge_target(self._table, state.columns, self._warehouse)
+        ensure_table(self._spark, target, state.columns)
+        transaction = Transaction(f"{APP}:{self._table.name}", state.batch, state.to_json())
+        crash_point("ingest.before_commit")
+        if stats:
+            rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
+            version = merge_changes(rows, target, _partitions(stats), transaction)
+        else:
+            version = commit_with(self._spark, transaction, lambda: self._append_nothing(target))
+        crash_point("ingest.after_commit")
+        return version
+
+    def _append_nothing(self, target: MergeTarget) -> None:
+        """A commit without data: it only carries offsets, watermarks and names."""
+        nothing = self._spark.createDataFrame([], read_table(self._spark, target.path).schema)
+        nothing.write.format("delta").mode("append").save(str(target.path))
+
+    def _refuse_undeclared(self, scan: Scan, batches: Sequence[Batch]) -> None:
+        for (instance, physical), offset in scan.first_offsets.items():
+            if self._table.holds(instance, physical or "") and offset in batches[-1].spans[instance]:
+                raise ColumnTypeError.undeclared(self._table.name, self._place(scan, instance, offset))
+
+    def _refuse_bad(self, scan: Scan, stats: Sequence[BatchStats]) -> None:
+        for one in stats:
+            if one.first_bad is not None:
+                place = self._place(scan, _instance(one.shard), one.first_bad)
+                raise ChangeValueError.of(one.shard, place, f"record at offset {one.first_bad}")
+
+    def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
+        return [
+            f"{one.shard}: {one.late} late change{'s' * (one.late > 1)}, the first at "
+            f"{self._place(scan, _instance(one.shard), one.first_late)}: the snapshot of that time is named already, "
+            "the change is in the next one"
+            for one in stats
+            if one.first_late is not None
+        ]
+
+    def _place(self, scan: Scan, instance: str, offset: int) -> str:
+        path = scan.file_of(instance, offset)
+        return f"{path}:{line_of(path, offset)}" if path else f"{topic_of(instance)} offset {offset}"
+
+
+def next_state(
+    state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: tuple[SourceColumn, ...]
+) -> CommitState:
+    """The state that a commit of `batch` carries."""
+    newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
+    after = passed(state, batch, columns)
+    return replace(
+        after,
+        batch=state.batch + 1,
+        watermarks={**after.watermarks, **newest},
+        counts={"changes": sum(one.changes for one in stats), "late": sum(one.late for one in stats)},
+        closes=batch.closes,
+        closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
+    )
+
+
+def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...]) -> CommitState:
+    """The state behind a batch in which nothing happened to the table."""
+    return replace(
+        state,
+        offsets={topic_of(instance): span.end for instance, span in batch.spans.items()},
+        watermarks={**state.watermarks, **batch.watermarks},
+        columns=columns,
+    )
+
+
+def _partitions(stats: Sequence[BatchStats]) -> frozenset[str | None] | None:
+    """All that the shards touch; None when one of them does not know."""
+    known = [one.partitions for one in stats if one.partitions is not None]
+    return frozenset().union(*known) if len(known) == len(stats) else None
+
+
+def _instance(shard: str) -> str:
+    return shard.partition(".")[0]

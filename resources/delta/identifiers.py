@@ -1,0 +1,29 @@
+"""Names and values in Spark SQL text: the one place that quotes them."""
+
+from datetime import date
+from pathlib import Path
+
+
+def quoted(identifier: str) -> str:
+    """An identifier in back quotes."""
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+def path_table(path: Path) -> str:
+    """A Delta table by its path."""
+    return f"delta.{quoted(str(path))}"
+
+
+def text_literal(value: str) -> str:
+    """A string literal."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def sql_literal(value: date | str) -> str:
+    """A date or text literal."""
+    return f"DATE'{value.isoformat()}'" if isinstance(value, date) else text_literal(value)
+
+
+def typed_literal(text: str | None, sql_type: str) -> str:
+    """A literal of any type from its text form."""
+    return "NULL" if text is None else f"CAST({text_literal(text)} AS {sql_type})"
