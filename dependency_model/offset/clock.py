@@ -106,8 +106,9 @@ class CountedByClock(CountedInside):
     def __init__(self, runs: Runs, down: Grid, up: ClockGrid) -> None:
         super().__init__(runs, down, up)
         self._window, self._steps = down, up
-        extra = up.extra_slices
-        self._margin = max(extra) - min(extra) + 2 if len(extra) > 1 or up.zone is not down.zone else 0
+        counted = max(up.extra_slices) - min(up.extra_slices)
+        named = 0 if up.zone is down.zone else (max(down.zone.offsets) - min(down.zone.offsets)) // up.step + 4
+        self._margin = counted + named
 
     @property
     def _slack(self) -> int:

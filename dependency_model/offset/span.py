@@ -43,5 +43,7 @@ class ToDate:
         return self._up.overlapping(self._enclosing.start(around), self._down.end(down))
 
     def inverse(self, up: int) -> Sequence[int]:
-        last = self._enclosing.at(self._up.end(up) - 1)
-        return range(self._down.at(self._up.start(up)), self._down.from_(self._enclosing.start(last + 1)))
+        around = self._enclosing.overlapping(self._up.start(up), self._up.end(up))
+        if not around:
+            return around
+        return range(self._down.at(self._up.start(up)), self._down.from_(self._enclosing.start(around[-1] + 1)))

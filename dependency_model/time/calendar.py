@@ -51,8 +51,12 @@ class Calendar:
         return self.grid(period).key(self._ordinal(period, instant))
 
     def shift(self, period: Period, slice_time: str | datetime, count: int) -> str:
-        """The key of the slice that many slices later (earlier, where negative)."""
-        return self.grid(period).key(self._ordinal(period, slice_time) + count)
+        """The key of the slice that many slices later (earlier, where negative). Raises CalendarError past the ends."""
+        grid = self.grid(period)
+        shifted = self._ordinal(period, slice_time) + count
+        if not grid.first <= shifted <= grid.last:
+            raise CalendarError("calendars know 1970 to 2199", found=f"{count} {period}s from {slice_time}")
+        return grid.key(shifted)
 
     def windows(self, period: Period, start: datetime, end: datetime) -> Iterator[tuple[str, Window]]:
         """Key and window of each slice that overlaps `[start, end)`, in order of time."""

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
 from itertools import accumulate
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from dependency_model.errors import CalendarError
 from dependency_model.suggestion import did_you_mean, shown
@@ -20,7 +20,7 @@ FIRST_YEAR, LAST_YEAR = 1970, 2199
 LAST_DAY = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL
 
 _FOREVER = 1 << 60
-_SCAN_STEP = 3 * DAY_SECONDS
+_SCAN_STEP = 6 * DAY_SECONDS
 """No zone changes its offset twice within six days since 1970 (a test reads the whole database for it)."""
 _FIXED = re.compile(r"UTC(?:([+-])(\d{1,2})(?::([0-5]\d))?)?")
 
@@ -96,7 +96,7 @@ def _fixed_offset(match: re.Match[str]) -> int:
 
 def _database_zone(name: str) -> ZoneInfo:
     """The zone as the `tzdata` package has it, so that every machine computes the same windows."""
-    known = available_timezones()
+    known = zone_names()
     if name not in known:
         raise CalendarError(
             "unknown time zone",
@@ -106,6 +106,12 @@ def _database_zone(name: str) -> ZoneInfo:
         )
     with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
         return ZoneInfo.from_file(data, key=name)
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> frozenset[str]:
+    """Every IANA name of the database."""
+    return frozenset(files("tzdata").joinpath("zones").read_text(encoding="ascii").split())
 
 
 def _scan(zone: ZoneInfo) -> list[tuple[int, int]]:
@@ -127,12 +133,9 @@ def _bisect(zone: ZoneInfo, before: int, after: int) -> int:
     return after
 
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the zone is put on below
-
-
 def _offset(zone: ZoneInfo, instant: int) -> int:
-    local = zone.fromutc((_EPOCH + timedelta(seconds=instant)).replace(tzinfo=zone))
-    return int((local.utcoffset() or timedelta()).total_seconds())
+    shift = datetime.fromtimestamp(instant, zone).utcoffset() or timedelta()
+    return shift.days * DAY_SECONDS + shift.seconds
 
 
 def _zone(name: str, table: list[tuple[int, int]]) -> Zone:

@@ -1,0 +1,50 @@
+"""Random offsets that have a meaning between two periods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dependency_model.offset.offset import ALL, LAST_AVAILABLE, Offset, OffsetKind
+from dependency_model.time import Period
+
+if TYPE_CHECKING:
+    from random import Random
+
+_MANY = 800
+_SELDOM = 0.01
+_HALF = 0.5
+
+MINUTES = {
+    Period.FIVE_MINUTES: 5,
+    Period.TEN_MINUTES: 10,
+    Period.HOUR: 60,
+    Period.DAY: 1440,
+    Period.WEEK: 10_080,
+    Period.MONTH: 44_640,
+    Period.QUARTER: 132_480,
+    Period.YEAR: 527_040,
+}
+
+
+def random_offset(random: Random, down: Period, up: Period) -> Offset:
+    """Mostly counted, as far as the window reaches and beyond on both sides; seldom thousands of slices at once."""
+    length = max(1, MINUTES[down] // MINUTES[up])
+    far = min(length, 3_000)
+    first = random.randint(-far - 3, 2 * far + 2)
+    kind = random.randrange(10)
+    if kind < 3:
+        return Offset.counted(random.sample(range(-far - 3, 2 * far + 3), k=random.randint(1, 4)))
+    if kind < 5:
+        return Offset.range(first, first + random.randint(0, min(far, 60)))
+    if kind < 6 and (length < _MANY or random.random() < _SELDOM):
+        return Offset.range(0, length - 1)
+    return _stretch(random, down, up)
+
+
+def _stretch(random: Random, down: Period, up: Period) -> Offset:
+    longer = [period for period in list(Period)[2:] if not period.is_finer_than(down)]
+    short = [period for period in longer if MINUTES[period] // MINUTES[up] < _MANY]
+    if (short or random.random() < _SELDOM) and random.random() < _HALF:
+        within = random.choice(short or longer)
+        return Offset(random.choice([OffsetKind.ALL, OffsetKind.TO_DATE]), (), within)
+    return ALL if MINUTES[down] // MINUTES[up] < _MANY or random.random() < _SELDOM else LAST_AVAILABLE
