@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,8 +49,9 @@ def browser() -> Iterator[WebDriver]:
 @pytest.fixture
 def pages(request: pytest.FixtureRequest, ui: RunningUi, browser: WebDriver) -> DagsterPages:
     """The pages, with their screenshots in a folder of the test's name (ignored by git)."""
-    name = request.node.name.removeprefix("test_")
-    return DagsterPages(browser, ui.url, repository_root() / "build" / "screenshots" / name)
+    folder = repository_root() / "build" / "screenshots" / request.node.name.removeprefix("test_")
+    shutil.rmtree(folder, ignore_errors=True)
+    return DagsterPages(browser, ui.url, folder)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PAGE_SECONDS = 60.0
 _POLL_SECONDS = 0.25
 _NOT_YET = (NoSuchElementException, StaleElementReferenceException, ElementClickInterceptedException)
+_SHOW_ALL = "Show all partitions"
 _DIALOG = '[role="dialog"]'
 _COUNT = re.compile(r"^(Failed|Materialized|Materializing|Missing) \((\d+)\)$", re.MULTILINE)
 
@@ -113,6 +114,7 @@ class DagsterPages:
     def _launch(self, partitions: str) -> None:
         """Choose partitions in the dialog, look at it, and launch."""
         box = self.until("box for partitions", self._partition_box)
+        self._show_all_partitions()
         # The partition that the page shows is filled in already.
         box.send_keys(Keys.CONTROL, "a", Keys.NULL, partitions, Keys.TAB)
         self.until("button that launches", lambda: self._button("Launch", _DIALOG).is_enabled())
@@ -124,7 +126,17 @@ class DagsterPages:
         """The dialog's text box; a question that may come first (upstream not materialized) is answered with yes."""
         for question in self.driver.find_elements(By.XPATH, '//*[@role="dialog"]//button[normalize-space()="Confirm"]'):
             question.click()
-        return self.driver.find_element(By.CSS_SELECTOR, f'{_DIALOG} input[placeholder^="ex:"]')
+        return self.driver.find_element(By.CSS_SELECTOR, f'{_DIALOG} input[type="text"]')
+
+    def _show_all_partitions(self) -> None:
+        """Where there are many, the dialog begins with those of the last days only, and says so."""
+
+        def shown() -> bool:
+            for link in self.driver.find_elements(By.XPATH, f"//*[@role='dialog']//*[text()='{_SHOW_ALL}']"):
+                link.click()
+            return _SHOW_ALL not in self.driver.find_element(By.CSS_SELECTOR, _DIALOG).text
+
+        self.until("all partitions", shown)
 
     def _press(self, words: str, within: str = "body") -> None:
         def pressed() -> bool:

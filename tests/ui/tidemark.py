@@ -86,4 +86,12 @@ def _stop(process: subprocess.Popen[str]) -> None:
             member.kill()
         raise
     assert status == 0
-    assert [member for member in family if member.is_running()] == []
+    assert [member for member in family if _alive(member)] == []
+
+
+def _alive(member: psutil.Process) -> bool:
+    """Running; one that ended and waits to be reaped is not."""
+    try:
+        return member.is_running() and member.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
