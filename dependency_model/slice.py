@@ -7,11 +7,14 @@ Text form: `ods_orders@2026-03-29`, `sales@2026-03-29/region=cn`. What an entity
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
 from dependency_model.errors import ParseError
 from dependency_model.suggestion import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 STATIC_KEY = "static"
 """The key of the only slice of an entity without periods."""
@@ -43,6 +46,12 @@ class Slice(NamedTuple):
     def __str__(self) -> str:
         head = f"{_quoted(self.entity)}@{self.key}"
         return "/".join([head, *(f"{_quoted(dimension)}={_quoted(value)}" for dimension, value in self.sub)])
+
+
+def slices_of(entity: str, keys: Iterable[str], sub: tuple[tuple[str, str], ...]) -> tuple[Slice, ...]:
+    """A slice for each key: many at once, at half the price of calling the class."""
+    new = tuple.__new__
+    return tuple([new(Slice, (entity, key, sub)) for key in keys])
 
 
 def _checked(text: str) -> str:

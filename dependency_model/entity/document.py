@@ -27,6 +27,7 @@ Path = tuple[str | int, ...]
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INT = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})\.\d{1,18}", re.ASCII)
+_NUMERIC = frozenset("+-0123456789")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -62,6 +63,8 @@ def scalar(text: str) -> str | int | float | bool | None:
     """What an unquoted text stands for."""
     if text in _WORDS:
         return _WORDS[text]
+    if text[0] not in _NUMERIC:
+        return text
     if _INT.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text

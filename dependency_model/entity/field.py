@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from functools import lru_cache
 from typing import Annotated, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
@@ -20,35 +21,44 @@ _DURATION = re.compile(r"(\d{1,5})(min|m|h|d)", re.ASCII)
 _UNITS = {"min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
 
 
-def told(make: Callable[[], _Value]) -> _Value:
+def _told_of(parse: Callable[[str], _Value], text: str) -> _Value:
     """Run a parser inside a validator: pydantic wants to hear of it as a ValueError."""
     try:
-        return make()
+        return parse(text)
     except TidemarkError as error:
         raise ValueError(str(error)) from error
 
 
 def _period(value: object) -> Period:
-    return value if isinstance(value, Period) else told(lambda: Period.parse(str(value)))
+    return value if isinstance(value, Period) else _told_of(Period.parse, str(value))
 
 
 def _offset(value: object) -> Offset:
     if isinstance(value, Offset):
         return value
     if isinstance(value, (list, int)):
-        given = value if isinstance(value, list) else [value]
-        return told(lambda: Offset.parse(f"Set {','.join(str(count) for count in given)}"))
-    return told(lambda: Offset.parse(str(value)))
+        counts = value if isinstance(value, list) else [value]
+        value = f"Set {','.join(str(count) for count in counts)}"
+    return _told_of(Offset.parse, str(value))
 
 
 def _time_zone(value: object) -> str:
-    return told(lambda: Calendar(str(value))).time_zone
+    return _told_of(_known_time_zone, str(value))
+
+
+@lru_cache(maxsize=1024)
+def _known_time_zone(name: str) -> str:
+    return Calendar(name).time_zone
 
 
 def _start(value: object) -> str:
-    by = Period.HOUR if "T" in str(value) else Period.DAY
-    told(lambda: Calendar().window(by, str(value)))
-    return str(value)
+    return _told_of(_known_start, str(value))
+
+
+@lru_cache(maxsize=1024)
+def _known_start(text: str) -> str:
+    Calendar().window(Period.HOUR if "T" in text else Period.DAY, text)
+    return text
 
 
 def _duration(value: object) -> timedelta:

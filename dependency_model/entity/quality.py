@@ -3,6 +3,7 @@
 A new rule is a class with a `NAME`, listed in `RULES`; its fields are validated like everything else that is declared.
 """
 
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, InstanceOf, model_validator
@@ -91,16 +92,18 @@ def _rule(value: object) -> object:
             hint=did_you_mean(str(name), RULES),
         )
         raise ValueError(str(unknown)) from unknown
-    return RULES[name](**_arguments(arguments))
-
-
-def _arguments(arguments: object) -> dict[str, Any]:
-    """A list is short for the rule's columns."""
     if isinstance(arguments, list):
-        return {"columns": arguments}
+        return _over_columns(name, tuple(map(str, arguments)))
     if isinstance(arguments, dict):
-        return {str(name): value for name, value in arguments.items()}
+        return RULES[name](**{str(key): given for key, given in arguments.items()})
     raise ValueError("expected a list of columns, or the rule's settings")
+
+
+@lru_cache(maxsize=4096)
+def _over_columns(name: str, columns: tuple[str, ...]) -> QualityRule:
+    """A list is short for the rule's columns; the same rule over the same columns is one value."""
+    arguments: dict[str, Any] = {"columns": columns}
+    return RULES[name](**arguments)
 
 
 QualityField = Annotated[InstanceOf[QualityRule], BeforeValidator(_rule)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from functools import lru_cache
 from math import prod
 
 from dependency_model.entity.entity import Entity, Kind
@@ -22,8 +22,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _times(entity)
     yield from _states(entity)
     yield from _snapshot(entity)
-    if prod(len(parts) for parts in entity.sub_partitions.values()) > PART_LIMIT:
-        yield "sub_partitions", EntityError("too many parts", expected=f"at most {PART_LIMIT} combinations")
+    yield from _parts(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -52,18 +51,29 @@ def _granularity(entity: Entity) -> Broken:
 
 def _times(entity: Entity) -> Broken:
     try:
-        calendar = Calendar(entity.time_zone, entity.week_start)
-        if entity.start:
-            calendar.window(Period.HOUR if "T" in entity.start else Period.DAY, entity.start)
+        _check_times(entity.time_zone, entity.week_start, entity.start)
     except TidemarkError as error:
         key = "start" if isinstance(error, ParseError) else "week_start"
         yield key, EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
 
 
+@lru_cache(maxsize=4096)
+def _check_times(time_zone: str, week_start: str, start: str | None) -> None:
+    calendar = Calendar(time_zone, week_start)
+    if start:
+        calendar.window(Period.HOUR if "T" in start else Period.DAY, start)
+
+
 def _states(entity: Entity) -> Broken:
-    for name, group in groupby(sorted(entity.state_names)):
-        if len(list(group)) > 1:
-            yield "states", EntityError(f"the state '{name}' is declared twice")
+    names = entity.state_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        yield "states", EntityError(f"the state '{twice}' is declared twice")
+
+
+def _parts(entity: Entity) -> Broken:
+    if entity.sub_partitions and prod(len(parts) for parts in entity.sub_partitions.values()) > PART_LIMIT:
+        yield "sub_partitions", EntityError("too many parts", expected=f"at most {PART_LIMIT} combinations")
 
 
 def _snapshot(entity: Entity) -> Broken:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dependency_model.errors import EntityError, TidemarkError
+from dependency_model.errors import EntityError, ParseError
 from dependency_model.graph.node import WHOLE, Node
 from dependency_model.offset.mapping import Mapping, mapping_between
 from dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, Offset, OffsetKind
-from dependency_model.slice import STATIC_KEY, Slice
+from dependency_model.slice import STATIC_KEY, Slice, slices_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,18 +27,18 @@ _mapping = lru_cache(maxsize=65_536)(mapping_between)
 class Edge:
     """One dependency of one state. All edges with the same periods and offset share one mapping."""
 
-    __slots__ = ("_by_parts", "_mapping", "dependency", "down", "state", "up")
+    __slots__ = ("_by_parts", "_mapping", "dependency", "down", "is_latest", "state", "up")
 
     def __init__(self, down: Node, up: Node, dependency: Dependency, state: str) -> None:
         self.down, self.up, self.state = down, up, state
         self.dependency = _resolved(dependency, down.entity, up.entity)
+        self.is_latest = self.dependency.offset == LAST_AVAILABLE
         self._by_parts = down.parts != (WHOLE,) or up.parts != (WHOLE,)
-        self._mapping = self._between(WHOLE, WHOLE)
-
-    @property
-    def is_latest(self) -> bool:
-        """Whether an older slice will do where the newest is missing."""
-        return self.dependency.offset == LAST_AVAILABLE
+        try:
+            self._mapping = self._between(WHOLE, WHOLE)
+        except ParseError as error:
+            message, expected = error.message, error.expected
+            raise EntityError(message, expected=expected, found=error.found, hint=error.hint) from error
 
     def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
         """Each different mapping between parts of the two, with its grids; none where the upstream is static."""
@@ -64,13 +65,17 @@ class Edge:
 
     def inverse(self, ordinal: int, sub: Sub, until: int | None) -> Iterator[tuple[int, Sub]]:
         """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
+        if not self._by_parts:
+            first = self.down.first
+            yield from [(down, WHOLE) for down in self._users(ordinal, sub, WHOLE, until) if down >= first]
+            return
         for part in self.down.parts:
             if sub in self._parts_needed(part):
                 first = self.down.first_of(part)
                 yield from ((down, part) for down in self._users(ordinal, sub, part, until) if down >= first)
 
     def _users(self, ordinal: int, sub: Sub, part: Sub, until: int | None) -> Sequence[int]:
-        mapping, grid = self._between(part, sub), self.down.grid_of(part)
+        mapping, grid = self._between(part, sub) if self._by_parts else self._mapping, self.down.grid_of(part)
         if grid is None:
             return (0,)
         last = grid.at(until) if until is not None else None
@@ -90,22 +95,21 @@ class Edge:
 
     def _between(self, sub: Sub, part: Sub) -> Mapping | None:
         """The mapping between two parts; None for a static upstream."""
-        up, period = self.up.grid_of(part), self.down.period
+        up, period = self.up.grid_of(part), self.down.entity.period
         offset = self.dependency.offset
         if offset is None or up is None or period is None:
             return None
-        calendar = self.down.calendar_of(sub)
-        if part in self.up.zoned and not period.is_clock:
-            calendar = self.up.zoned[part]
-        return _mapping(offset, (calendar, period), up)
+        zoned = self.up.zoned.get(part) if self.up.zoned and not period.is_clock else None
+        return _mapping(offset, (zoned or self.down.calendar_of(sub), period), up)
 
 
 def _slices(node: Node, ordinals: Sequence[int], first: int, sub: Sub = WHOLE) -> tuple[Slice, ...]:
-    grid, name = node.grid_of(sub), node.name
-    if grid is None:
+    grid = node.grid_of(sub)
+    if grid is None or not ordinals:
         return ()
-    key = grid.key
-    return tuple([Slice(name, key(ordinal), sub) for ordinal in ordinals if ordinal >= first])
+    if ordinals[0] < first:
+        ordinals = ordinals[bisect_left(ordinals, first) :]
+    return slices_of(node.entity.name, grid.keys(ordinals), sub)
 
 
 def _resolved(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
@@ -120,17 +124,7 @@ def _resolved(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
         )
     if down.is_static and not up.is_static:
         raise EntityError(f"a Static entity cannot follow {up.name}, which has periods", hint="declare a Snapshot")
-    _check_meaning(offset, down, up)
     return dependency if offset is dependency.offset else replace(dependency, offset=offset)
-
-
-def _check_meaning(offset: Offset, down: Entity, up: Entity) -> None:
-    if down.period is None or up.period is None:
-        return
-    try:
-        _mapping(offset, (down.calendar, down.period), up.calendar.grid(up.period))
-    except TidemarkError as error:
-        raise EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint) from error
 
 
 def _natural(down: Entity, up: Entity) -> Offset:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dependency_model.entity.dependency import COMPLETED, Dependency
 from dependency_model.errors import UnknownEntityError
+from dependency_model.garbage import collection_paused
 from dependency_model.graph.node import WHOLE, Node
 from dependency_model.graph.order import topological_order
 from dependency_model.graph.requirement import Requirement
@@ -38,7 +39,8 @@ class DependencyGraph:
     @classmethod
     def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
         """The graph of these entities. What is wrong with it, `problems()` says."""
-        return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
+        with collection_paused():
+            return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
 
     def put(self, entity: Entity) -> None:
         """Add an entity, or replace the one of its name; the graph is then as if built so."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dependency_model.entity.sub_partition import Sub, combinations
@@ -24,12 +25,13 @@ WHOLE: Sub = ()
 class Node:
     """`grid` is None for a static entity. Slices are numbers of the grid; `first` is the first that exists."""
 
-    __slots__ = ("entity", "first", "grid", "parts", "upstream", "users", "zoned")
+    __slots__ = ("entity", "first", "grid", "parts", "states", "upstream", "users", "zoned")
 
     def __init__(self, entity: Entity) -> None:
         self.entity = entity
         self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
-        self.first = _first(entity, self.grid) if self.grid else 0
+        self.first = _first(entity.start, self.grid) if self.grid else 0
+        self.states = entity.state_names
         self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
         self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
         self.upstream: tuple[Edge, ...] = ()
@@ -45,17 +47,17 @@ class Node:
 
     def calendar_of(self, sub: Sub) -> Calendar:
         """The clock of a part: its own where it has one."""
-        return self.zoned.get(sub) or self.entity.calendar
+        return (self.zoned and self.zoned.get(sub)) or self.entity.calendar
 
     def grid_of(self, sub: Sub) -> Grid | None:
         """The numbered slices of a part."""
-        calendar = self.zoned.get(sub)
+        calendar = self.zoned.get(sub) if self.zoned else None
         return calendar.grid(self.entity.period) if calendar and self.entity.period else self.grid
 
     def first_of(self, sub: Sub) -> int:
         """The first slice of a part that exists."""
         grid = self.grid_of(sub)
-        return self.first if grid is self.grid or grid is None else _first(self.entity, grid)
+        return self.first if grid is self.grid or grid is None else _first(self.entity.start, grid)
 
     def ordinal(self, piece: Slice) -> int:
         """The number of a slice. Raises NoSuchSliceError or ParseError for a key or part that there is not."""
@@ -79,12 +81,13 @@ class Node:
         return Slice(self.entity.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
 
 
-def _first(entity: Entity, grid: Grid) -> int:
+@lru_cache(maxsize=4096)
+def _first(start: str | None, grid: Grid) -> int:
     """The slice that the declared start lies in."""
-    if entity.start is None:
+    if start is None:
         return grid.first
-    by = Period.HOUR if "T" in entity.start else Period.DAY
-    return grid.at(Calendar(grid.zone.name).grid(by).start(Calendar(grid.zone.name).grid(by).ordinal(entity.start)))
+    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in start else Period.DAY)
+    return grid.at(by.start(by.ordinal(start)))
 
 
 def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:

@@ -41,7 +41,7 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
 
 
 def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityError]:
-    known = up.entity.state_names
+    known = up.states
     for state in states:
         if state not in known:
             hint = did_you_mean(state, known)

@@ -35,6 +35,8 @@ class OffsetKind(Enum):
     LAST_AVAILABLE = "last_available"
     STATIC = "static"
 
+    __hash__ = object.__hash__  # members are single objects; Enum's own hash goes through Python
+
 
 COUNT_LIMIT = 200_000
 """How far an offset may count: nearly two years of five minutes."""

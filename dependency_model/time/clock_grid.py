@@ -22,6 +22,8 @@ from dependency_model.time.grid import Grid
 from dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, LAST_DAY, Zone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dependency_model.time.period import Period
 
 _HOUR_KEY = re.compile(r"(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3])([+-]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
@@ -43,6 +45,7 @@ class ClockGrid(Grid):
         super().__init__(period, zone)
         self.step = 60 * (period.minutes or 0)
         self.per_day = DAY_SECONDS // self.step
+        self._times = [self._label(second)[10:] for second in range(0, DAY_SECONDS, self.step)]
         self.pieces = lru_cache(maxsize=64)(self._cut)
         days = [day for day in sorted(zone.unsettled_days) if not self._is_plain(day)]
         counts = [self._count(day) for day in days]
@@ -106,6 +109,23 @@ class ClockGrid(Grid):
             return self._label(day * DAY_SECONDS + index * self.step)
         piece = self.pieces(day)[index]
         return self._label(piece.local) + (offset_text(piece.offset) if self._is_repeat(piece) else "")
+
+    def keys(self, ordinals: Sequence[int]) -> list[str]:
+        """The keys of many slices; of a stretch of plain days without a look at each."""
+        if not isinstance(ordinals, range) or ordinals.step != 1:
+            return super().keys(ordinals)
+        found: list[str] = []
+        ordinal, stop = ordinals.start, ordinals.stop
+        while ordinal < stop:
+            day, index = self.place(ordinal)
+            if self.is_plain(day, day + 1):
+                date_text = date.fromordinal(day + EPOCH_ORDINAL).isoformat()
+                found += [date_text + time_text for time_text in self._times[index : index + stop - ordinal]]
+                ordinal += self.per_day - index
+            else:
+                found.append(self.key(ordinal))
+                ordinal += 1
+        return found
 
     def _label(self, local: int) -> str:
         day, second = divmod(local, DAY_SECONDS)

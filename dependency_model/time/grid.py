@@ -10,6 +10,8 @@ from dependency_model.suggestion import shown
 from dependency_model.time.window import Window
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dependency_model.time.period import Period
     from dependency_model.time.zone import Zone
 
@@ -68,6 +70,11 @@ class Grid(ABC):
                 self._keys.clear()
             self._keys[ordinal] = key
         return key
+
+    def keys(self, ordinals: Sequence[int]) -> list[str]:
+        """The keys of many slices."""
+        known, key = self._keys, self.key
+        return [known.get(ordinal) or key(ordinal) for ordinal in ordinals]
 
     def ordinal(self, key: str) -> int:
         """The number of the slice with this key; only the canonical form is a key. Raises ParseError."""

@@ -23,6 +23,8 @@ class Period(Enum):
     rank: int
     minutes: int | None
 
+    __hash__ = object.__hash__  # members are single objects; Enum's own hash goes through Python
+
     @classmethod
     def parse(cls, text: str) -> Period:
         """The period that a text names: `day`, or a synonym such as `daily`.

@@ -1,0 +1,1 @@
+"""Figures, one module each: `python -m benchmarks NAME --json`. RESULTS.md keeps what was measured."""

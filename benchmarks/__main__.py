@@ -1,0 +1,51 @@
+"""Run one figure by name and print it.
+
+A figure is a module of this package with `measure(arguments) -> dict`, and where it has options of its own
+`options(parser)`. Its docstring says what the numbers mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+from typing import TYPE_CHECKING, Any
+
+import benchmarks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+
+def figures() -> dict[str, ModuleType]:
+    """The modules that measure something, by name."""
+    names = [info.name for info in pkgutil.iter_modules(benchmarks.__path__) if not info.name.startswith("_")]
+    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in names}
+    return {name: module for name, module in modules.items() if hasattr(module, "measure")}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    chosen = parser.add_subparsers(dest="figure", required=True, metavar="NAME")
+    found = figures()
+    for name, module in found.items():
+        own = chosen.add_parser(name, help=(module.__doc__ or "").splitlines()[0], description=module.__doc__)
+        own.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+        if hasattr(module, "options"):
+            module.options(own)
+    parsed = parser.parse_args(arguments)
+    _print(found[parsed.figure].measure(parsed), as_json=parsed.as_json)
+
+
+def _print(figure: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(figure))
+        return
+    for name, value in figure.items():
+        print(f"{name:24} {value}")
+
+
+if __name__ == "__main__":
+    main()

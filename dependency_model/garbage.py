@@ -1,0 +1,22 @@
+"""Making very many small values at once, without the garbage collector looking at all of them again and again."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """No cyclic collection inside: of values that all stay, it costs a third of the time and frees nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
