@@ -39,7 +39,11 @@ class Slice(NamedTuple):
             raise _unreadable(text)
         sub = tuple(_dimension(part, text) for part in parts)
         found = cls(unquote(name), key, sub)
-        if str(found) != text or [d for d, _ in sub] != sorted({d for d, _ in sub}):
+        try:
+            is_canonical = str(found) == text
+        except UnicodeError:
+            is_canonical = False
+        if not is_canonical or [d for d, _ in sub] != sorted({d for d, _ in sub}):
             raise _unreadable(text)
         return found
 

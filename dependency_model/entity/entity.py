@@ -11,6 +11,7 @@ from dependency_model.entity.dependency import COMPLETED, Dependency, Dependency
 from dependency_model.entity.field import (
     STRICT,
     ColumnField,
+    CronField,
     NameField,
     PeriodField,
     StartField,
@@ -61,7 +62,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Entity:
-    """What is declared about an entity, defaults filled in. `layer` is its folder's name, `file` where it stands."""
+    """What is declared about an entity, defaults filled in. `layer` is its folder's name, `file` where it stands.
+
+    Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
+    """
 
     name: NameField
     period: PeriodField | None = None
@@ -77,13 +81,14 @@ class Entity:
     sub_partitions: SubPartitionsField = Field(default_factory=dict)
     quality: tuple[QualityField, ...] = ()
     ready_by: TimeOfDayField | None = None
-    earliest: str | None = None
+    earliest: CronField | None = None
     reprocess: Reprocess = Reprocess.ALWAYS
     project: NameField | None = None
     source: Source | None = None
     key: tuple[ColumnField, ...] = ()
     partition_by: ColumnField | None = None
     snapshot_of: NameField | None = None
+    series: NameField | None = None
     export: bool = False
     layer: str = ""
     file: str = ""

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
 from dependency_model.errors import TidemarkError
 from dependency_model.offset.offset import Offset
 from dependency_model.time.calendar import Calendar
+from dependency_model.time.cron import Cron
 from dependency_model.time.period import Period
 
 STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length=20_000)
@@ -61,6 +62,10 @@ def _known_start(text: str) -> str:
     return text
 
 
+def _cron(value: object) -> str:
+    return _told_of(Cron.parse, str(value)).text
+
+
 def _duration(value: object) -> timedelta:
     if isinstance(value, timedelta):
         return value
@@ -76,6 +81,8 @@ TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
 DurationField = Annotated[timedelta, BeforeValidator(_duration)]
 NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]
 ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+CronField = Annotated[str, BeforeValidator(_cron)]
+"""Five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """`00:30`: half an hour after the window's end, on the local clock."""
 StartField = Annotated[str, BeforeValidator(_start)]

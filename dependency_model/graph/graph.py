@@ -126,6 +126,23 @@ class DependencyGraph:
                 yield node.slice(ordinal, part)
                 ordinal += 1
 
+    def series_of(self, name: str) -> tuple[str, ...]:
+        """The other entities of an entity's series, in order of name."""
+        series = self._node(name).entity.series
+        return tuple(other for other in self._wiring.series(series) if other != name) if series else ()
+
+    def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
+        """The existing slices of an entity that share time with a window: of one part, where the entity has it."""
+        node = self._node(name)
+        found: list[Slice] = []
+        for part in node.parts if sub not in node.parts else (sub,):
+            grid = node.grid_of(part)
+            if grid is None:
+                return (node.slice(0, part),)
+            first, last = grid.at(seconds_of(window.start)), grid.at(seconds_of(window.end) - 1)
+            found += (node.slice(number, part) for number in range(max(first, node.first_of(part)), last + 1))
+        return tuple(found)
+
     def slice_at(self, entity: str, instant: datetime, sub: Sub = WHOLE) -> Slice:
         """The slice that an instant lies in."""
         node = self._node(entity)

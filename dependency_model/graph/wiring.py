@@ -49,6 +49,10 @@ class Wiring:
         for touched in sorted(self._take_out(name)):
             self._redraw(touched)
 
+    def series(self, name: str) -> list[str]:
+        """The entities of a series, in order of name."""
+        return sorted(entity.name for entity in self.declared.values() if entity.series == name)
+
     def _take_out(self, name: str) -> set[str]:
         """Forget an entity; the names of those whose edges have to be drawn again."""
         entity = self.declared.pop(name, None)

@@ -1,0 +1,92 @@
+"""What follows from one event, for all slices that it reaches - worked out from the tables, changing nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dependency_model.status.slice_status import BACKFILLED, SliceStatus
+from dependency_model.status.spread import BY_POLICY, REPROCESS, targets
+from dependency_model.status.transition import Event, apply, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from dependency_model.graph.graph import DependencyGraph
+    from dependency_model.slice import Slice
+    from dependency_model.status.spread import Spread
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """An event for a slice; `cause` is the slice whose quality it is about."""
+
+    piece: Slice
+    event: Event
+    cause: Slice
+
+
+def consequences(
+    graph: DependencyGraph,
+    known: Mapping[Slice, SliceStatus],
+    piece: Slice,
+    event: Event,
+    until: datetime,
+    *,
+    changed: bool = True,
+) -> dict[Slice, SliceStatus]:
+    """The new status of every slice that an event changes, the slice itself first.
+
+    `known` holds the statuses before (a slice that is not in it waits), `until` is how far users of static slices are
+    looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event itself is not
+    possible; what follows from it passes over slices in whose life it is not.
+    """
+    walk = _Walk(graph, known, until, changed=changed)
+    walk.take(Consequence(piece, event, piece))
+    while walk.waiting:
+        for follower in walk.followers(walk.waiting.popleft()):
+            if walk.status(follower.piece).life in row_of(follower.event).lives:
+                walk.take(follower)
+    return walk.after
+
+
+class _Walk:
+    def __init__(
+        self, graph: DependencyGraph, known: Mapping[Slice, SliceStatus], until: datetime, *, changed: bool
+    ) -> None:
+        self.graph, self.known, self.until, self.changed = graph, known, until, changed
+        self.after: dict[Slice, SliceStatus] = {}
+        self.waiting: deque[Consequence] = deque()
+
+    def status(self, piece: Slice) -> SliceStatus:
+        return self.after.get(piece) or self.known.get(piece) or SliceStatus()
+
+    def take(self, step: Consequence) -> None:
+        """Apply one event; what changes nothing goes no further."""
+        before = self.status(step.piece)
+        after = apply(before, step.event, cause=step.cause)
+        if after != before:
+            self.after[step.piece] = after
+            self.waiting.append(step)
+
+    def followers(self, step: Consequence) -> Iterator[Consequence]:
+        for spread in row_of(step.event).spreads:
+            for target in targets(self.graph, step.piece, spread.to, self.until):
+                event = self._event(spread, step.piece, target)
+                if event:
+                    yield Consequence(target, event, step.cause)
+
+    def _event(self, spread: Spread, piece: Slice, target: Slice) -> Event | None:
+        if spread.event != BY_POLICY:
+            return Event(spread.event)
+        if not self.status(target).tainted and BACKFILLED not in self.status(piece).states:
+            return None
+        policy = REPROCESS[self.graph.entity(target.entity).reprocess]
+        event = Event(policy.changed if self.changed else policy.unchanged)
+        return None if event is Event.KEPT and self._has_bad_input(target) else event
+
+    def _has_bad_input(self, piece: Slice) -> bool:
+        needed = (one for requirement in self.graph.requirements(piece) for one in requirement.slices)
+        return any(self.status(one).issues or self.status(one).tainted for one in needed)
