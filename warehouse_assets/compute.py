@@ -6,22 +6,22 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
-from resources.delta.partition import replace_partition
-from resources.delta.table import read_table, table_metrics
+from resources.delta.partition import replace_partitions
+from resources.delta.table import first_rows, read_table, table_metrics
 from warehouse_assets.business_time import partition_values
 from warehouse_assets.errors import SnapshotMissingError
-from warehouse_assets.inputs import Inputs
+from warehouse_assets.inputs import Inputs, any_of
 from warehouse_assets.metadata import PREVIEW_ROWS, preview_table
-from warehouse_assets.quality import Audit, CheckResult, audit
+from warehouse_assets.quality import Audit, audit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
+    from dependency_model.entity import Entity
     from dependency_model.slice import Slice
     from resources.delta.table import TableMetrics
     from resources.state_store.registry import SnapshotRegistry
@@ -30,17 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComputedSlice:
-    """A slice as it now is in storage; `event_times` are the least and greatest time in its rows, as text."""
+    """A slice as it now is in storage; `seconds` is its share of the step's time."""
 
     slice: Slice
     path: Path
-    rows: int
-    size_bytes: int
-    version: int
+    metrics: TableMetrics
     seconds: float
-    event_times: tuple[str, str] | None
+    found: Audit
     preview: str
-    checks: tuple[CheckResult, ...]
 
 
 class Computer:
@@ -52,56 +49,48 @@ class Computer:
         self._registry = registry
         self._inputs = Inputs(self._session, warehouse, registry)
 
-    def compute(self, slice_: Slice) -> ComputedSlice:
-        """Compute, check and write a slice of a SQL entity. Raises SnapshotMissingError, SchemaChangedError."""
+    def compute(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
+        """Compute, write and check slices of one SQL entity; those that do not read each other in one commit.
+
+        Raises SnapshotMissingError, SchemaChangedError.
+        """
+        reads_itself = slices[0].entity in {one.entity for one in self._entity(slices[0]).depends_on}
+        batches = [[one] for one in slices] if reads_itself else [list(slices)]
+        return [computed for batch in batches for computed in self._compute(batch)]
+
+    def _compute(self, slices: list[Slice]) -> list[ComputedSlice]:
         started = time.monotonic()
-        path = self._warehouse.table_path(slice_.entity)
-        rows = self._inputs.query(slice_).persist()
-        try:
-            found = audit(self._warehouse.entities[slice_.entity].quality, rows, self._inputs, slice_)
-            written = replace_partition(rows, path, self._partition(slice_))
-            preview = preview_table(rows.columns, rows.take(PREVIEW_ROWS))
-        finally:
-            rows.unpersist()
-        return self._computed(slice_, started, written.metrics, found, preview)
+        path = self._warehouse.table_path(slices[0].entity)
+        parts = [(self._partition(slice_), self._inputs.query(slice_)) for slice_ in slices]
+        written = replace_partitions(parts, path)
+        rows = read_table(self._session, path, written[0].metrics.version).where(any_of(one for one, _ in parts))
+        by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
+        found = audit(self._entity(slices[0]).quality, rows, by_partition, self._inputs)
+        preview = preview_table(first_rows(path, PREVIEW_ROWS, parts[-1][0], written[0].metrics.version))
+        seconds = (time.monotonic() - started) / len(slices)
+        return [
+            ComputedSlice(slice_, path, one.metrics, seconds, found[slice_], preview)
+            for slice_, one in zip(slices, written, strict=True)
+        ]
 
     def snapshot(self, slice_: Slice) -> ComputedSlice:
         """Check and describe a named snapshot; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
-        entity = self._warehouse.entities[slice_.entity]
+        entity = self._entity(slice_)
         named = self._registry.get(slice_.entity, str(entity.period), slice_.key)
         if named is None:
             raise SnapshotMissingError.of(slice_)
         path = self._warehouse.table_path(slice_.entity)
-        rows = read_table(self._session, path, named.version)
-        if not entity.quality:
-            return self._computed(slice_, started, table_metrics(path, version=named.version), Audit((), None), "")
-        found = audit(entity.quality, rows, self._inputs, slice_)
-        preview = preview_table(rows.columns, rows.take(PREVIEW_ROWS))
-        return self._computed(slice_, started, table_metrics(path, version=named.version), found, preview)
+        found = Audit((), None)
+        if entity.quality:
+            rows = read_table(self._session, path, named.version)
+            found = audit(entity.quality, rows, {(): slice_}, self._inputs)[slice_]
+        preview = preview_table(first_rows(path, PREVIEW_ROWS, version=named.version))
+        metrics = table_metrics(path, version=named.version)
+        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, found, preview)
 
-    def rows(self, slice_: Slice) -> DataFrame:
-        """The rows of a computed slice as stored, without its partition columns."""
-        table = read_table(self._session, self._warehouse.table_path(slice_.entity))
-        partition = self._partition(slice_)
-        for name, value in partition.items():
-            table = table.where(F.col(name) == F.lit(value))
-        return table.drop(*partition)
+    def _entity(self, slice_: Slice) -> Entity:
+        return self._warehouse.entities[slice_.entity]
 
     def _partition(self, slice_: Slice) -> dict[str, date | str]:
-        return partition_values(str(self._warehouse.entities[slice_.entity].period), slice_.key)
-
-    def _computed(
-        self, slice_: Slice, started: float, metrics: TableMetrics, found: Audit, preview: str
-    ) -> ComputedSlice:
-        return ComputedSlice(
-            slice=slice_,
-            path=self._warehouse.table_path(slice_.entity),
-            rows=metrics.rows,
-            size_bytes=metrics.size_bytes,
-            version=metrics.version,
-            event_times=found.event_times,
-            preview=preview,
-            checks=found.checks,
-            seconds=time.monotonic() - started,
-        )
+        return partition_values(str(self._entity(slice_).period), slice_.key)

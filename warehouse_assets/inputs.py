@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from resources.delta.table import read_table, table_exists
@@ -18,9 +17,9 @@ from warehouse_assets.errors import SnapshotMissingError
 from warehouse_assets.partitions import first_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from dependency_model.slice import Slice
@@ -58,7 +57,8 @@ class Inputs:
         path = self._warehouse.table_path(name)
         if not table_exists(path):
             return self._session.createDataFrame([], self.schema(name))
-        return read_table(self._session, path).where(_any_of(self._period(name), slices))
+        period = self._period(name)
+        return read_table(self._session, path).where(any_of(partition_values(period, one.key) for one in slices))
 
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
@@ -99,15 +99,15 @@ def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slic
     return {name: tuple(sorted(slices, key=lambda one: one.key)) for name, slices in merged.items()}
 
 
-def _any_of(period: str, slices: Sequence[Slice]) -> Column:
+def any_of(partitions: Iterable[Mapping[str, object]]) -> Column:
     """A predicate on partition columns that Delta prunes by."""
-    values = [partition_values(period, slice_.key) for slice_ in slices]
-    if partition_columns(period) == ("dt",):
-        return F.col("dt").isin([value["dt"] for value in values])
-    return functools.reduce(lambda a, b: a | b, (_equals(value) for value in values))
+    partitions = list(partitions)
+    if list(partitions[0]) == ["dt"]:
+        return F.col("dt").isin([one["dt"] for one in partitions])
+    return functools.reduce(lambda a, b: a | b, map(_equals, partitions))
 
 
-def _equals(values: dict[str, object]) -> Column:
+def _equals(values: Mapping[str, object]) -> Column:
     return functools.reduce(lambda a, b: a & b, (F.col(name) == F.lit(value) for name, value in values.items()))
 
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import dagster as dg
 
-from dependency_model.offset import Offset, mapping_between
+from dependency_model.offset import Mapping, mapping_between
 from dependency_model.offset.offset import ALL, SAME, OffsetKind
-from dependency_model.time.calendar import Calendar
 from dependency_model.time.period import Period
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dependency_model.entity import Entity
+    from dependency_model.time.calendar import Calendar
     from dependency_model.time.grid import Grid
 
 # Two years hold a leap day, four clock changes and every length of month.
@@ -35,6 +35,11 @@ _SAMPLES: Final = {
     Period.YEAR: 3,
 }
 _SAMPLES_OF_MINUTES: Final = 12 * 24 * 100
+
+
+class _Side(NamedTuple):
+    calendar: Calendar
+    period: Period
 
 
 @dataclass(frozen=True)
@@ -54,18 +59,19 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     offsets = [one.offset or natural for one in downstream.depends_on if one.entity == upstream.name]
     if any(offset.kind in (OffsetKind.LAST_AVAILABLE, OffsetKind.STATIC) for offset in offsets):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
-    first, last, exact = _enclosing(offsets, upstream, downstream)
+    if upstream.period is None or downstream.period is None:
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
+    down = _Side(downstream.calendar, downstream.period)
+    up = upstream.calendar.grid(upstream.period)
+    first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)
     windows = f"{downstream.period}s {first}..{last}" if (first, last) != (0, 0) else f"the same {downstream.period}"
     text = windows if exact else f"{windows}, wider than the exact set that runs wait for"
     return BuiltInMapping(dg.TimeWindowPartitionMapping(start_offset=first, end_offset=last), exact, text)
 
 
-def _enclosing(offsets: Sequence[Offset], upstream: Entity, downstream: Entity) -> tuple[int, int, bool]:
+def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tuple[int, int, bool]:
     """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating."""
-    down_calendar = Calendar(downstream.time_zone, downstream.week_start)
-    down = down_calendar.grid(downstream.period)
-    up = Calendar(upstream.time_zone, upstream.week_start).grid(upstream.period)
-    mappings = [mapping_between(offset, (down_calendar, downstream.period), up) for offset in offsets]
+    down = downstream.calendar.grid(downstream.period)
     origin = down.at(_SAMPLED_FROM)
     needed = {
         ordinal: sorted({one for mapping in mappings for one in mapping.expand(ordinal)})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pyspark.sql import Row
+    import pyarrow as pa
 
     from warehouse_assets.compute import ComputedSlice
 
@@ -25,15 +25,14 @@ def slice_metadata(computed: Sequence[ComputedSlice]) -> dict[str, dg.MetadataVa
     """Metadata of one run over one or several slices: totals, and a row a slice where there are several."""
     last = computed[-1]
     metadata: dict[str, dg.MetadataValue[Any]] = {
-        "dagster/row_count": dg.IntMetadataValue(sum(one.rows for one in computed)),
-        "bytes": dg.IntMetadataValue(sum(one.size_bytes for one in computed)),
-        "delta_version": dg.IntMetadataValue(last.version),
+        "dagster/row_count": dg.IntMetadataValue(sum(one.metrics.rows for one in computed)),
+        "bytes": dg.IntMetadataValue(sum(one.metrics.size_bytes for one in computed)),
+        "delta_version": dg.IntMetadataValue(last.metrics.version),
         "seconds": dg.FloatMetadataValue(round(sum(one.seconds for one in computed), 3)),
+        "preview": dg.MarkdownMetadataValue(last.preview),
         "table": dg.PathMetadataValue(str(last.path)),
     }
-    if last.preview:
-        metadata["preview"] = dg.MarkdownMetadataValue(last.preview)
-    times = [one.event_times for one in computed if one.event_times]
+    times = [one.found.event_times for one in computed if one.found.event_times]
     if times:
         metadata["min_event_time"] = dg.TextMetadataValue(min(first for first, _ in times))
         metadata["max_event_time"] = dg.TextMetadataValue(max(end for _, end in times))
@@ -51,23 +50,29 @@ def plot_metadata(title: str, path: Path, partition: Mapping[str, object]) -> dg
     times = [time for time in stored if time <= now][-HISTORY_SLICES:]
     history = table.to_pandas(partitions=[("dt", "in", sorted({time[0] for time in times}))])
     spelled = history[columns].astype(str).apply(tuple, axis=1)
-    history = history[spelled.isin(times)].sort_values(columns)
     current = history[spelled == now].drop(columns=columns)
-    return dg.MarkdownMetadataValue(slice_plot(title, current, history))
+    return dg.MarkdownMetadataValue(slice_plot(title, current, history[spelled.isin(times)].sort_values(columns)))
 
 
-def preview_table(columns: Sequence[str], rows: Sequence[Row]) -> str:
+def preview_table(rows: pa.Table) -> str:
     """Rows as a Markdown table."""
+    columns = rows.column_names
     lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    lines += ["| " + " | ".join(_cell(row[name]) for name in columns) + " |" for row in rows]
+    lines += ["| " + " | ".join(_cell(row[name]) for name in columns) + " |" for row in rows.to_pylist()]
     return "\n".join(lines)
 
 
 def _slices_table(computed: Sequence[ComputedSlice]) -> str:
     lines = ["| slice | rows | bytes | version | seconds |", "| --- | ---: | ---: | ---: | ---: |"]
-    lines += [
-        f"| {one.slice.key} | {one.rows} | {one.size_bytes} | {one.version} | {one.seconds:.2f} |" for one in computed
-    ]
+    for one in computed:
+        figures_of = (
+            one.slice.key,
+            one.metrics.rows,
+            one.metrics.size_bytes,
+            one.metrics.version,
+            f"{one.seconds:.2f}",
+        )
+        lines.append(f"| {' | '.join(str(value) for value in figures_of)} |")
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from dependency_model.slice import Slice
+from resources.delta.table import read_partition
 from warehouse_assets.business_time import partition_values
 from warehouse_assets.steps import refuse_unready, requested_slices
 
@@ -24,12 +24,12 @@ def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Ent
     slices = requested_slices(context, entity)
     refuse_unready(context.instance, runtime.warehouse, slices)
     source = entity.depends_on[0].entity
-    computer = runtime.computer()
+    path = runtime.warehouse.table_path(source)
     started = time.monotonic()
     published = []
     for slice_ in slices:
-        rows = computer.rows(Slice(source, slice_.key)).toArrow()
-        published.append(runtime.olap.publish(source, rows, partition_values(str(entity.period), slice_.key)))
+        partition = partition_values(str(entity.period), slice_.key)
+        published.append(runtime.olap.publish(source, read_partition(path, partition), partition))
     yield dg.MaterializeResult(
         metadata={
             "dagster/row_count": sum(one.rows for one in published),

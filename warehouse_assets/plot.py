@@ -34,7 +34,7 @@ def slice_plot(title: str, current: pd.DataFrame, history: pd.DataFrame) -> str:
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer)
+    FigureCanvasAgg(figure).print_png(buffer)  # type: ignore[no-untyped-call]
     return f"![{title}](data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()})"
 
 

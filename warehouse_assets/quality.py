@@ -1,6 +1,7 @@
 """Quality rules of an entity as SQL over the slice that was just written (A5, C1).
 
-All rules of a slice but `reconcile` are one aggregate query: one scan, however many rules.
+All rules of all slices of a run are one aggregate query: one scan, however many rules. A reconciliation adds the query
+that it compares with.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql import functions as sf
 
 from dependency_model.entity.quality import AcceptedValues, NotNull, QualityRule, Reconcile, RowCount, Unique
 from resources.delta.identifiers import quoted, sql_literal
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from dependency_model.slice import Slice
     from warehouse_assets.inputs import Inputs
 
-THIS: Final = "this_slice"
 _TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
 _ENDS: Final = ("min", "max")
 
@@ -37,11 +39,14 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class _Measure:
-    """A check that needs one aggregate expression."""
+    """The aggregate expression that a check needs; `equals` is the query that a reconciliation compares it with."""
 
     name: str
     expression: str
     judge: Callable[[Any], tuple[bool, str]]
+    of_no_rows: Any = 0
+    equals: str | None = None
+    tolerance: float = 0.0
 
 
 def check_names(rules: Sequence[QualityRule]) -> tuple[str, ...]:
@@ -62,37 +67,67 @@ class Audit:
     event_times: tuple[str, str] | None
 
 
-def audit(rules: Sequence[QualityRule], rows: DataFrame, inputs: Inputs, slice_: Slice) -> Audit:
-    """Judge `rows` by `rules`, in their order, and find the times they span."""
-    named = list(zip(check_names(rules), rules, strict=True))
-    measures = [measure for name, rule in named if (measure := _measure(name, rule))]
-    times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES]
-    found = _measured(rows, measures, times)
-    results = {one.name: _judged(one, found[one.name]) for one in measures}
-    for name, rule in named:
-        if isinstance(rule, Reconcile):
-            rows.createOrReplaceTempView(THIS)
-            results[name] = _reconciled(name, rule, inputs, slice_)
-    spanned = [found[f"{end} {name}"] for name in times for end in _ENDS if found[f"{end} {name}"] is not None]
-    return Audit(tuple(results[name] for name, _ in named), (min(spanned), max(spanned)) if spanned else None)
+def audit(
+    rules: Sequence[QualityRule], rows: DataFrame, slices: Mapping[tuple[Any, ...], Slice], inputs: Inputs
+) -> dict[Slice, Audit]:
+    """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
+
+    `slices` are by the values of the partition columns, the last columns of `rows`; a snapshot has none and is `()`.
+    """
+    measures = [_measure(name, rule) for name, rule in zip(check_names(rules), rules, strict=True)]
+    partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
+    times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
+    found = _measured(rows, measures, times, partition)
+    return {slice_: _audited(measures, times, found.get(key, {}), slice_, inputs) for key, slice_ in slices.items()}
 
 
-def _measured(rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str]) -> dict[str, Any]:
-    """One scan of the rows: the figure of each rule, and both ends of each column of times."""
+def _measured(
+    rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str], partition: Sequence[str]
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """By partition: the figure of each rule, and both ends of each column of times."""
     expressions = [f"{one.expression} AS {quoted(one.name)}" for one in measures]
     expressions += [
         f"CAST({end}({quoted(name)}) AS STRING) AS {quoted(f'{end} {name}')}" for name in times for end in _ENDS
     ]
-    found = rows.selectExpr(*expressions).first() if expressions else None
-    return found.asDict() if found else {}
+    if not expressions:
+        return {}
+    found = rows.groupBy(*partition).agg(*map(sf.expr, expressions)).collect()
+    return {tuple(row[name] for name in partition): row.asDict() for row in found}
 
 
-def _judged(measure: _Measure, value: Any) -> CheckResult:
+def _audited(
+    measures: Sequence[_Measure], times: Sequence[str], found: Mapping[str, Any], slice_: Slice, inputs: Inputs
+) -> Audit:
+    checks = tuple(_judged(one, found.get(one.name, one.of_no_rows), slice_, inputs) for one in measures)
+    ends = [found.get(f"{end} {name}") for name in times for end in _ENDS]
+    spanned = [end for end in ends if end is not None]
+    return Audit(checks, (min(spanned), max(spanned)) if spanned else None)
+
+
+def _judged(measure: _Measure, value: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
+    if measure.equals is not None:
+        return _reconciled(measure, value, slice_, inputs)
     passed, reason = measure.judge(value)
     return CheckResult(measure.name, passed, reason, {measure.name: value})
 
 
-def _measure(name: str, rule: QualityRule) -> _Measure | None:
+def _reconciled(measure: _Measure, mine: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
+    """Two ways to one figure: from the slice, and from what it was made of. NULL (the sum of no rows) equals NULL."""
+    inputs.register(slice_)
+    row = inputs.sql(measure.equals or "", slice_).first()
+    other = row[0] if row else None
+    passed = mine == other or _near(mine, other, measure.tolerance)
+    reason = f"{measure.expression} is {mine}" + ("" if passed else f", the source says {other}")
+    return CheckResult(measure.name, passed, reason, {"value": mine, "source": other})
+
+
+def _near(mine: Any, other: Any, tolerance: float) -> bool:
+    if not tolerance or mine is None or other is None:
+        return False
+    return abs(float(mine) - float(other)) <= tolerance * abs(float(other))
+
+
+def _measure(name: str, rule: QualityRule) -> _Measure:
     match rule:
         case NotNull(columns=columns):
             nulls = _count_if(" OR ".join(f"{quoted(column)} IS NULL" for column in columns))
@@ -106,24 +141,10 @@ def _measure(name: str, rule: QualityRule) -> _Measure | None:
             accepted = ", ".join(sql_literal(str(value)) for value in values)
             outside = _count_if(f"CAST({quoted(column)} AS STRING) NOT IN ({accepted})")
             return _Measure(name, outside, _none(f"with {column} outside of {_list(values)}"))
+        case Reconcile(value=value, equals=equals, tolerance=tolerance):
+            return _Measure(name, value, _none(""), None, equals, tolerance)
         case _:
-            return None
-
-
-def _reconciled(name: str, rule: Reconcile, inputs: Inputs, slice_: Slice) -> CheckResult:
-    """Two ways to one figure: from the slice, and from what it was made of. NULL (the sum of no rows) equals NULL."""
-    ours = inputs.sql(f"SELECT {rule.value} FROM {THIS}", slice_).first()  # noqa: S608 - the rule is the entity's own SQL
-    theirs = inputs.sql(rule.equals, slice_).first()
-    mine, other = (ours[0] if ours else None), (theirs[0] if theirs else None)
-    passed = mine == other or _near(mine, other, rule.tolerance)
-    reason = f"{rule.value} is {mine}" + ("" if passed else f", the source says {other}")
-    return CheckResult(name, passed, reason, {"value": mine, "source": other})
-
-
-def _near(mine: Any, other: Any, tolerance: float) -> bool:
-    if not tolerance or mine is None or other is None:
-        return False
-    return abs(float(mine) - float(other)) <= tolerance * abs(float(other))
+            raise TypeError(f"no measure for the quality rule {rule!r}")
 
 
 def _count_if(condition: str) -> str:

@@ -43,11 +43,9 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     """DWD to ADS: compute each slice whose inputs are all there."""
     slices = requested_slices(context, entity)
     refuse_unready(context.instance, runtime.warehouse, slices)
-    computer = runtime.computer()
-    computed = []
-    for slice_ in slices:
-        computed.append(computer.compute(slice_))
-        context.log.info("%s: %d rows in %.2f s", slice_, computed[-1].rows, computed[-1].seconds)
+    computed = runtime.computer().compute(slices)
+    for one in computed:
+        context.log.info("%s: %d rows in %.2f s", one.slice, one.metrics.rows, one.seconds)
     extra = {}
     if entity.export:
         last = slices[-1]
@@ -61,7 +59,7 @@ def _capture(runtime: Runtime, slice_: Slice) -> None:
     period = period_of(runtime.warehouse.graph, slice_.entity)
     if runtime.registry.get(slice_.entity, period, slice_.key) is not None:
         return
-    report = runtime.ingestion.step(until=runtime.warehouse.graph.window(slice_).end)
+    report = runtime.ingestion.step()
     if runtime.registry.get(slice_.entity, period, slice_.key) is None:
         raise SnapshotMissingError.of(slice_, "; ".join(str(one) for one in report.waiting) or None)
 
@@ -90,8 +88,8 @@ def _results(
     computed: Sequence[ComputedSlice], extra: dict[str, dg.MetadataValue[Any]] | None = None
 ) -> Iterator[StepResult]:
     """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
-    for index, first in enumerate(computed[0].checks):
-        verdicts = {one.slice: one.checks[index] for one in computed}
+    for index, first in enumerate(computed[0].found.checks):
+        verdicts = {one.slice: one.found.checks[index] for one in computed}
         failed = {slice_: check for slice_, check in verdicts.items() if not check.passed}
         shown = next(iter(failed.values()), verdicts[computed[-1].slice])
         yield dg.AssetCheckResult(
@@ -101,7 +99,7 @@ def _results(
             metadata={**figures(shown.figures), "slices": len(verdicts)},
         )
     for one in computed:
-        wrong = {check.name: check.reason for check in one.checks if not check.passed}
+        wrong = {check.name: check.reason for check in one.found.checks if not check.passed}
         if wrong:
             raise QualityError.of(one.slice, wrong)
     yield dg.MaterializeResult(metadata={**slice_metadata(computed), **(extra or {})})

@@ -1,4 +1,4 @@
-"""`tidemark demo`: from recorded changes to attendance, retention and activity figures, checked against the database."""
+"""`tidemark demo`: from recorded changes to attendance, retention and activity, checked against the database."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ class PlainDisplay:
             self._console.print(f"[{clock:6.1f} s] {text}", markup=False, highlight=False, soft_wrap=True)
 
     def waiting(self, lines: list[str]) -> None:
-        for line in lines:
-            self.say(f"waiting: {line}")
+        if lines:
+            self.say(f"waiting: {lines[0]}" + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""))
 
     def run_started(self, group: RunGroup) -> None:
         self.say(f"run {group.title}: {len(group.slices())} slices of {', '.join(group.entities)}")

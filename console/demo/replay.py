@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
 
 from console.demo.feed import Feed
 from console.demo.memory import PeakMemory
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
     from console.demo.display import Display
     from dependency_model.slice import Slice
+    from resources.capture.report import IngestReport
     from warehouse_assets.warehouse import Warehouse
 
 HOST: Final = "demo"
@@ -74,19 +78,31 @@ class Replay:
         )
 
     def _steps(self, engine: Engine, feed: Feed, display: Display) -> tuple[int, int]:
+        """Capture one step ahead of the computing, as a stream does: each keeps one core busy."""
         changes = computed = 0
         display.say("starting Spark (half a minute the first time)")
-        for moment in self.moments():
-            landed = feed.land(moment + GRACE)
-            changes += landed
-            report = self.runtime.ingestion.step()
-            for warning in report.warnings:
-                display.say(warning)
-            display.waiting([str(one) for one in report.waiting])
-            if landed:
-                display.say(f"{moment:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
-            computed += engine.run_ready(display)
+        moments = self.moments()
+        with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
+            ahead = pool.submit(self._capture, feed, moments[0])
+            for moment, following in zip_longest(moments, moments[1:]):
+                landed, report = ahead.result()
+                if following:
+                    ahead = pool.submit(self._capture, feed, following)
+                changes += landed
+                self._tell(display, moment, landed, report)
+                computed += engine.run_ready(display)
         return changes, computed
+
+    def _capture(self, feed: Feed, moment: datetime) -> tuple[int, IngestReport]:
+        return feed.land(moment + GRACE), self.runtime.ingestion.step()
+
+    def _tell(self, display: Display, moment: datetime, landed: int, report: IngestReport) -> None:
+        for warning in report.warnings:
+            display.say(warning)
+        display.waiting([str(one) for one in report.waiting])
+        if landed:
+            local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
+            display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
 
     def moments(self) -> list[datetime]:
         """When the replay pauses to compute: the end of each day, and of each sixth hour where hours are computed."""

@@ -1,7 +1,9 @@
-"""Overwriting one partition of a Delta table: how every DWD, DWS and ADS slice is written."""
+"""Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written."""
 
+import functools
 import json
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +15,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from resources.crash import crash_point
 from resources.delta.identifiers import quoted, sql_literal
-from resources.delta.table import Partition, PartitionValue, TableMetrics, read_table, table_exists, table_metrics
+from resources.delta.table import Partition, PartitionValue, TableMetrics, table_exists, table_metrics, table_schema
 from resources.errors import SchemaChangedError
 
 
@@ -26,32 +28,40 @@ class PartitionWrite:
 
 
 def replace_partition(df: DataFrame, path: Path, partition: Partition) -> PartitionWrite:
-    """Make `df` the whole content of `partition` in one commit, creating the table at the first write.
+    """`replace_partitions` of one."""
+    return replace_partitions([(partition, df)], path)[0]
 
-    The partition columns (dates as DATE, else STRING) are appended here; `df` must not have them. Columns new in `df`
-    are added to the table (NULL in older rows). Raises SchemaChangedError, before anything is written, when `df` lacks
-    a column of the table or has it with another type.
+
+def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path) -> tuple[PartitionWrite, ...]:
+    """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
+
+    The partition columns (dates as DATE, else STRING) are appended here; frames must not have them. Columns new in the
+    frames are added to the table (NULL in older rows). Raises SchemaChangedError, before anything is written, when they
+    lack a column of the table or have it with another type.
     """
-    columns = {name: literal(value) for name, value in partition.items()}
-    clash = sorted(set(columns) & set(df.columns))
+    whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
+    if table_exists(path):
+        check_additive(path, table_schema(path), whole.schema)
+    crash_point("delta.before_replace")
+    version = _overwrite(whole, path, [partition for partition, _ in parts])
+    crash_point("delta.after_replace")
+    return tuple(PartitionWrite(partition, table_metrics(path, partition, version)) for partition, _ in parts)
+
+
+def _with_columns(df: DataFrame, path: Path, partition: Partition) -> DataFrame:
+    clash = sorted(set(partition) & set(df.columns))
     if clash:
         raise SchemaChangedError.partition_columns_given(path, clash)
-    whole = df.withColumns(columns)
-    if table_exists(path):
-        check_additive(path, read_table(df.sparkSession, path).schema, whole.schema)
-    crash_point("delta.before_replace")
-    version = _overwrite(whole, path, partition)
-    crash_point("delta.after_replace")
-    return PartitionWrite(partition, table_metrics(path, partition, version))
+    return df.withColumns({name: literal(value) for name, value in partition.items()})
 
 
-def _overwrite(df: DataFrame, path: Path, partition: Partition) -> int:
+def _overwrite(df: DataFrame, path: Path, partitions: Sequence[Partition]) -> int:
     mark = uuid.uuid4().hex
     (
         df.write.format("delta")
         .mode("overwrite")
-        .partitionBy(*partition)
-        .option("replaceWhere", partition_predicate(partition))
+        .partitionBy(*partitions[0])
+        .option("replaceWhere", " OR ".join(f"({partition_predicate(one)})" for one in partitions))
         .option("mergeSchema", "true")
         .option("userMetadata", json.dumps({"write": mark}))
         .save(str(path))

@@ -1,5 +1,7 @@
 """What is known of a Delta table from its log alone: no Spark job, no JVM (delta-rs reads the log)."""
 
+import functools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -7,8 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 PartitionValue = date | str
 Partition = Mapping[str, PartitionValue]
@@ -46,6 +50,31 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
         files=files.num_rows,
         size_bytes=pc.sum(files["size_bytes"]).as_py() or 0,
     )
+
+
+def table_schema(path: Path) -> StructType:
+    """The columns of the newest version, as Spark sees them."""
+    fields: StructType = StructType.fromJson(json.loads(DeltaTable(str(path)).schema().to_json()))
+    return fields
+
+
+def first_rows(path: Path, count: int, partition: Partition | None = None, version: int | None = None) -> pa.Table:
+    """Some rows of a version or of one partition of it."""
+    return _dataset(path, version).head(count, filter=_is_in(partition or {}))
+
+
+def read_partition(path: Path, partition: Partition) -> pa.Table:
+    """All rows of a partition, without its partition columns."""
+    return _dataset(path, None).to_table(filter=_is_in(partition)).drop_columns(list(partition))
+
+
+def _dataset(path: Path, version: int | None) -> ds.Dataset:
+    return DeltaTable(str(path), version=version).to_pyarrow_dataset()
+
+
+def _is_in(partition: Partition) -> pc.Expression | None:
+    equal = [pc.field(name) == pa.scalar(value) for name, value in partition.items()]
+    return functools.reduce(lambda a, b: a & b, equal) if equal else None
 
 
 def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:

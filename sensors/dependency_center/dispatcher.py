@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.errors import DagsterExecutionInterruptedError
 from dagster._core.execution.api import execute_run_iterator
 
 from dependency_model.slice import Slice
@@ -24,6 +25,8 @@ HOST_TAG: Final = "tidemark/host"
 _PARTITION: Final = "dagster/partition"
 _RANGE_START: Final = "dagster/asset_partition_range_start"
 _RANGE_END: Final = "dagster/asset_partition_range_end"
+# All events are in the event log; on this process's own terminal they would bury what it says itself.
+_QUIET: Final = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class Progress(enum.Enum):
@@ -70,8 +73,10 @@ class Dispatcher:
         keys = {dg.AssetKey([name]) for name in group.entities}
         job = self._job.get_subset(asset_selection=keys)
         tags = {HOST_TAG: self._host, **_partition_tags(group)}
-        run = self._instance.create_run_for_job(job, tags=tags, asset_selection=frozenset(keys))
+        run = self._instance.create_run_for_job(job, run_config=_QUIET, tags=tags, asset_selection=frozenset(keys))
         for event in execute_run_iterator(InMemoryJob(job), run, self._instance):
+            if _is_interrupt(event):
+                raise KeyboardInterrupt
             progress = _progress(event)
             if progress is not None and event.step_key is not None:
                 yield progress, event.step_key, tuple(Slice(event.step_key, key) for key in group.keys)
@@ -80,6 +85,12 @@ class Dispatcher:
 def _partition_tags(group: RunGroup) -> dict[str, str]:
     keys = [dagster_key(group.period, key) for key in group.keys]
     return {_PARTITION: keys[0]} if len(keys) == 1 else {_RANGE_START: keys[0], _RANGE_END: keys[-1]}
+
+
+def _is_interrupt(event: DagsterEvent) -> bool:
+    """Dagster catches signals while it runs and reports them as a failed step."""
+    error = event.step_failure_data.error if event.is_step_failure else None
+    return error is not None and error.cls_name == DagsterExecutionInterruptedError.__name__
 
 
 def _progress(event: DagsterEvent) -> Progress | None:

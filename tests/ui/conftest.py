@@ -1,4 +1,4 @@
-"""A warehouse of three days, the UI on it, and a browser: each once for all tests of the folder."""
+"""The UI on the replayed warehouse, and a browser: each once for all tests of the folder."""
 
 from __future__ import annotations
 
@@ -12,25 +12,21 @@ from tests.components.availability import require
 from tests.ui.browser import CHROMIUM, chromium
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
-from tests.ui.tidemark import RunningUi, World, run_tidemark, tidemark_up
+from tests.ui.tidemark import RunningUi, tidemark_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from selenium.webdriver.remote.webdriver import WebDriver
 
-LAST_DAY = "2026-03-25"
-_DEMO_SECONDS = 600
+    from tests.world import DemoWorld, World
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """The recording's first three days, replayed."""
+def world(demo_world: DemoWorld) -> World:
+    """The whole recording, replayed."""
     require(CHROMIUM)
-    folder = tmp_path_factory.mktemp("ui")
-    world = World(folder / "data", folder / "dagster_home")
-    run_tidemark(world, "demo", "--until", LAST_DAY, "--json", timeout_seconds=_DEMO_SECONDS)
-    return world
+    return demo_world.world
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from resources.settings import repository_root
 if TYPE_CHECKING:
     from tests.ui.dagster_pages import DagsterPages
     from tests.ui.dagster_runs import DagsterRuns
-    from tests.ui.tidemark import World
+    from tests.world import World
 
 pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.timeout(1200)]
 

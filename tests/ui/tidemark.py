@@ -1,9 +1,8 @@
-"""`tidemark` as a person starts it: as a process, on data of its own."""
+"""`tidemark up` as a person starts it, and how it has to end."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,22 +13,11 @@ from typing import TYPE_CHECKING
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
+
+    from tests.world import World
 
 _STOP_SECONDS = 30
-
-
-@dataclass(frozen=True)
-class World:
-    """One data folder and one Dagster home that nobody else uses."""
-
-    data: Path
-    dagster_home: Path
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        return {**os.environ, "TIDEMARK_DATA": str(self.data), "DAGSTER_HOME": str(self.dagster_home)}
 
 
 @dataclass(frozen=True)
@@ -42,20 +30,6 @@ class RunningUi:
     @property
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
-
-
-def run_tidemark(world: World, *arguments: str, timeout_seconds: float) -> str:
-    """Run a command to its successful end; returns its standard output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "console", *arguments],
-        env=world.environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout_seconds,
-        check=False,
-    )
-    assert done.returncode == 0, f"tidemark {' '.join(arguments)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 @contextmanager

@@ -1,0 +1,14 @@
+"""What all tests share: one replay of the whole recording, for the demo's tests and the UI's."""
+
+import pytest
+
+from tests.world import DemoWorld, World, run_demo
+
+# A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
+_DEMO_SECONDS = 1800
+
+
+@pytest.fixture(scope="session")
+def demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
+    world = World.at(tmp_path_factory.mktemp("demo"))
+    return DemoWorld(world, run_demo(world, timeout_seconds=_DEMO_SECONDS))

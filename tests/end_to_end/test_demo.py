@@ -1,0 +1,55 @@
+"""The main job on the whole recording, as a person runs it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+from console.demo.oracle import load_oracle
+from resources.settings import repository_root
+from tests.world import DemoWorld, World, run_demo, start_tidemark
+
+pytestmark = pytest.mark.spark
+
+
+def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: DemoWorld) -> None:
+    oracle = load_oracle(repository_root() / "sample")
+    values = sum(len(row) for metric in oracle.metrics for row in metric.rows)
+    result = demo_world.result
+    assert result["snapshots_checked"] == result["snapshots_equal"] == len(oracle.snapshots) == 5 * 9 + 2 * 48
+    assert result["metrics_equal"] == result["metrics_checked"] >= values > 3_000
+    assert result["differences"] == []
+    assert result["slices_failed"] == []
+    assert result["changes"] >= 150_000
+
+
+def test_a_second_run_changes_nothing(demo_world: DemoWorld) -> None:
+    before = table_versions(demo_world.world)
+    second = run_demo(demo_world.world, timeout_seconds=900)
+    assert second["slices_computed"] == 0
+    assert second["snapshots_equal"] == demo_world.result["snapshots_equal"]
+    assert second["metrics_equal"] == demo_world.result["metrics_equal"]
+    assert table_versions(demo_world.world) == before
+    assert len(before) >= 20
+
+
+def test_a_second_demo_at_the_same_time_is_refused(tmp_path: Path) -> None:
+    import fcntl
+
+    world = World.at(tmp_path)
+    world.data.mkdir()
+    with (world.data / "demo.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = start_tidemark(world, "demo", "--json", timeout_seconds=120)
+    assert done.returncode == 75
+    error = json.loads(done.stdout)["error"]
+    assert error["transient"] is True
+    assert "running on this data already" in error["message"]
+
+
+def table_versions(world: World) -> Mapping[str, int]:
+    """Every Delta table's version: a commit, even one without rows, would raise it."""
+    tables = [path for path in (world.data / "warehouse").iterdir() if DeltaTable.is_deltatable(str(path))]
+    return {path.name: DeltaTable(str(path)).version() for path in sorted(tables)}
