@@ -73,7 +73,7 @@ def _problem(path: Path, detail: Any) -> EntityError:
         case "extra_forbidden" | "unexpected_keyword_argument":
             return EntityError(f"unknown key '{path[-1]}'", hint=_about_key(str(path[-1])))
         case "missing":
-            return EntityError(f"the key '{path[-1]}' is missing")
+            return EntityError(f"the key '{key}' is missing")
         case "enum" | "literal_error":
             words = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ",").split(",")]
             hint = did_you_mean(str(given), words)

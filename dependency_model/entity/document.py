@@ -54,6 +54,7 @@ def read_document(text: str, file: str) -> Document:
         events = _content(yaml.parse(text, Loader=_LOADER), file)
         first = next(events, None)
         values = None if first is None else _Builder(events, lines, file).value(first, ())
+        next(events, None)  # a second document is refused when it begins
     except yaml.YAMLError as error:
         raise _unreadable(error, file) from error
     return Document(values, lines)

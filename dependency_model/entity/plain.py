@@ -11,8 +11,9 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from dependency_model.entity.document import SIZE_LIMIT, scalar
+from dependency_model.entity.document import scalar
 
+_LENGTH_LIMIT = 16 * 1024
 _PRINTABLE = re.compile(r"[\n -~]*")
 _LINE = re.compile(r"([a-z_]{1,40}):(?: +(\S.*))?")
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_./(]|-(?=\d))(?:[^:#]|:(?=[^ ])|(?<=[^ ])#)*")
@@ -34,7 +35,7 @@ class _NotPlainError(Exception):
 
 def read_plain(text: str) -> dict[str, Any] | None:
     """The values of a plain declaration; None where it is not one."""
-    if len(text) > SIZE_LIMIT or not _PRINTABLE.fullmatch(text):
+    if len(text) > _LENGTH_LIMIT or not _PRINTABLE.fullmatch(text):
         return None
     try:
         return _mapping([line for line in text.split("\n") if line and not line.startswith("#")])

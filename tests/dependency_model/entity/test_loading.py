@@ -1,0 +1,179 @@
+"""Folders of declarations: names, layers, defaults, and everything that can be wrong with them, with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dependency_model.entity import Catalog, Kind, load_entities, parse_entity, read_entities
+from dependency_model.entity.quality import AcceptedValues, NotNull, Reconcile, RowCount
+from dependency_model.errors import EntityErrors, UnknownEntityError
+from dependency_model.time import Period
+
+MAIN_JOB = Path(__file__).resolve().parents[3] / "warehouse_assets"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(EntityErrors) as raised:
+        parse_entity(text, "table", file="ods/table.yaml")
+    return [str(problem) for problem in raised.value.problems]
+
+
+def test_a_folder_becomes_a_catalog(tmp_path: Path) -> None:
+    catalog = load_entities(
+        write(
+            tmp_path,
+            {
+                "project.yaml": "time_zone: Europe/Paris\nowner: data@school.example\ntags: {team: platform}\n",
+                "ods/ods_orders.yaml": "period: day\nkind: Snapshot\ntags: {product: shop}\n",
+                "ads/project.yaml": "owner: bi@school.example\n",
+                "ads/deep/ads_gmv.yaml": "period: week\nweek_start: sunday\nowner: me@school.example\n",
+                "ads/ads_live.yaml": "period: hour\ntime_zone: UTC\n",
+                "ads/ads_live.sql": "SELECT 1",
+            },
+        )
+    )
+    assert list(catalog) == ["ads_live", "ads_gmv", "ods_orders"] or set(catalog) == {
+        "ads_live",
+        "ads_gmv",
+        "ods_orders",
+    }
+    orders, gmv, live = catalog["ods_orders"], catalog["ads_gmv"], catalog["ads_live"]
+    assert (orders.layer, orders.file, orders.kind) == ("ods", "ods/ods_orders.yaml", Kind.SNAPSHOT)
+    assert orders.tags == {"team": "platform", "product": "shop"}
+    assert (orders.time_zone, live.time_zone) == ("Europe/Paris", "UTC")
+    assert (orders.owner, live.owner, gmv.owner) == ("data@school.example", "bi@school.example", "me@school.example")
+    assert (gmv.layer, gmv.week_start, gmv.period) == ("deep", "sunday", Period.WEEK)
+    assert [entity.name for entity in catalog.of_layer("ads")] == ["ads_live"]
+    assert [entity.name for entity in catalog.with_tags({"product": "shop"})] == ["ods_orders"]
+
+
+def test_the_main_job_loads() -> None:
+    catalog = load_entities(MAIN_JOB)
+    assert {entity.layer for entity in catalog.values()} == {"ods", "dwd", "dws", "ads"}
+
+
+def test_a_catalog_knows_what_was_meant() -> None:
+    catalog = Catalog([parse_entity("period: day", "ods_orders")])
+    with pytest.raises(UnknownEntityError, match="did you mean 'ods_orders'"):
+        catalog["ods_order"]
+    assert catalog.get("ods_order") is None
+
+
+def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
+    found = problems(
+        "kind: TimeSeris\n"
+        "period: dayly\n"
+        "start: 2026-03-32\n"
+        "depends_on:\n"
+        "  - {entity: a, offset: Set 0,-1}\n"
+        "  - {entty: b}\n"
+        "  - {entity: c, offset: Set 0 1}\n"
+        "  - {entity: d, weak: {at_leastt: 3}}\n"
+        "quality:\n"
+        "  - not_nul: [a]\n"
+        "  - row_count: {min: 5, max: 2}\n"
+        "earliest: 61 0 * * *\n"
+        "foo: 1\n"
+    )
+    expected = {
+        1: "did you mean 'TimeSeries'?",
+        2: "did you mean 'daily'?",
+        3: "no such date",
+        5: "put the offset in quotes",
+        6: "did you mean 'entity'?",
+        7: "not a whole number",
+        8: "did you mean 'at_least'?",
+        10: "did you mean 'not_null'?",
+        11: "min 5 is above max 2",
+        12: "0 to 59",
+        13: "unknown key 'foo'",
+    }
+    for line, words in expected.items():
+        assert any(text.startswith(f"ods/table.yaml:{line}:") and words in text for text in found), (line, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "needs a period"),
+        ("- a\n- b\n", "mapping of keys to values"),
+        ("period: day\nperiod: hour\n", "stands twice"),
+        ("period: [day\n", "ods/table.yaml:2: this is no YAML"),
+        ("period: &x day\ngranularity: *x\n", "anchors, aliases and tags"),
+        ("period: !!python/name:os.system day\n", "anchors, aliases and tags"),
+        ("period: day\n---\nperiod: hour\n", "second document"),
+        ("period: day\ntags: " + "{a: " * 30 + "b" + "}" * 30, "nested too deep"),
+        ("period: day\ndescription: |\n" + "  x" * 200_000, "too long"),
+        ("period: day\nkey: [" + "a, " * 30_000 + "b]\n", "too much"),
+        ("period: day\nlayer: x\n", "unknown key 'layer'"),
+        ("period: day\n? [a]\n: b\n", "plain word"),
+        ("kind: Static\nperiod: day\n", "Static entity has no period"),
+        ("kind: Snapshot\nperiod: day\ngranularity: day\n", "always the full table"),
+        ("kind: Cumulative\nperiod: day\ngranularity: hour\n", "day or longer"),
+        ("period: day\nsnapshot_of: other\n", "only a Snapshot"),
+        ("period: day\nweek_start: someday\n", "one of monday"),
+        ("period: day\ntime_zone: Europe/Pari\n", "did you mean 'Europe/Paris'"),
+        ("period: day\nready_by: 25:00\n", "ready_by"),
+        ("period: day\nstates: [{entity_state: a}, {entity_state: a}]\n", "declared twice"),
+        ("period: day\ndepends_on: [{entity: a, dates: all, offset: all}]\n", "one of them"),
+        ("period: day\ndepends_on: [{entity: a, weak: {}}]\n", "any_of, at_least or timeout"),
+        ("period: day\ndepends_on: [{entity: a, weak: {at_least: 0%}}]\n", "a share such as 90%"),
+        ("period: day\ndepends_on: [{entity: a, weak: {timeout: 2x}}]\n", "a duration such as 30min"),
+        ("period: day\nsub_partitions: {region: []}\n", "sub_partitions"),
+        ("period: day\nquality: [{accepted_values: {column: a}}]\n", "quality[0].values"),
+        ("name: 1table\nperiod: day\n", "name"),
+        ("period: day\ndescription: \x07\n", "this is no YAML"),
+    ],
+)
+def test_one_thing_wrong(text: str, says: str) -> None:
+    assert any(says in problem for problem in problems(text)), problems(text)
+
+
+def test_one_name_in_two_folders_is_said(tmp_path: Path) -> None:
+    _, found = read_entities(write(tmp_path, {"a/one.yaml": "period: day\n", "b/one.yaml": "period: day\n"}))
+    assert [str(problem) for problem in found] == ["b/one.yaml: the entity 'one' is declared in a/one.yaml already"]
+
+
+def test_unknown_defaults_are_said(tmp_path: Path) -> None:
+    _, found = read_entities(write(tmp_path, {"project.yaml": "# all\ntimezone: UTC\n"}))
+    assert "project.yaml:2" in str(found[0])
+    assert "did you mean 'time_zone'?" in str(found[0])
+
+
+def test_what_is_no_text_is_said(tmp_path: Path) -> None:
+    (tmp_path / "one.yaml").write_bytes(b"period: \xff\n")
+    _, found = read_entities(tmp_path)
+    assert "no UTF-8" in str(found[0])
+    assert "no such folder" in str(read_entities(tmp_path / "nowhere")[1][0])
+
+
+def test_quality_rules_are_values() -> None:
+    entity = parse_entity(
+        "period: day\n"
+        "quality:\n"
+        "  - not_null: [a, b]\n"
+        "  - row_count: {min: 1, max: 5}\n"
+        "  - accepted_values: {column: status, values: [paid, 1, 2.5]}\n"
+        "  - reconcile: {value: sum(a), equals: SELECT 1, tolerance: 0.01}\n",
+        "table",
+    )
+    assert entity.quality == (
+        NotNull(("a", "b")),
+        RowCount(1, 5),
+        AcceptedValues("status", ("paid", 1, 2.5)),
+        Reconcile("sum(a)", "SELECT 1", 0.01),
+    )
+
+
+def test_what_looks_like_something_else_stays_what_it_is() -> None:
+    entity = parse_entity("period: day\nready_by: 10:30\nstart: 2026-03-23\ndescription: no\nexport: true\n", "table")
+    assert (entity.ready_by, entity.start, entity.description, entity.export) == ("10:30", "2026-03-23", "no", True)

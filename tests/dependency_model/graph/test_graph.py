@@ -1,0 +1,183 @@
+"""Questions to the graph: what a slice needs, what needs it, where things start, and what cannot be asked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from dependency_model.errors import NoSuchSliceError, ParseError, UnknownEntityError
+from dependency_model.slice import Slice
+from tests.dependency_model.world import graph, keys, names
+
+SHOP = {
+    "ods": "{kind: Snapshot, period: day}",
+    "clicks": "{period: hour, start: 2024-03-01T05}",
+    "countries": "kind: Static",
+    "dwd": "{period: day, depends_on: [ods, clicks, countries]}",
+    "trend": 'period: day\ndepends_on:\n  - {entity: dwd, offset: "Set 0,-7"}\n  - {entity: trend, offset: Set -1}\n',
+    "weekly": "{period: week, depends_on: [dwd]}",
+    "growing": "{kind: Cumulative, period: day, granularity: month, depends_on: [{entity: dwd, offset: to_date}]}",
+}
+
+
+def test_where_nothing_is_said_the_natural_offset_holds() -> None:
+    world = graph(**SHOP)
+    assert world.problems() == ()
+    needs = keys(world, "dwd@2024-06-01")
+    assert needs["ods"] == ["2024-06-01"]
+    assert needs["clicks"] == [f"2024-06-01T{hour:02}" for hour in range(24)]
+    assert needs["countries"] == ["static"]
+    assert [str(edge.dependency.offset) for edge in world.upstream_edges("dwd")] == ["Set 0", "all", "static"]
+
+
+def test_what_is_before_the_start_does_not_exist_and_is_not_waited_for() -> None:
+    world = graph(**SHOP)
+    assert keys(world, "trend@2024-01-03") == {"dwd": ["2024-01-03"], "trend": ["2024-01-02"]}
+    assert keys(world, "trend@2024-01-01") == {"dwd": ["2024-01-01"], "trend": []}
+    assert keys(world, "dwd@2024-02-29")["clicks"] == []
+    assert len(keys(world, "dwd@2024-03-01")["clicks"]) == 19
+    assert not world.exists(Slice("dwd", "2023-12-31"))
+    assert world.exists(Slice("dwd", "2024-01-01"))
+
+
+def test_the_first_slice_is_the_one_that_the_start_lies_in() -> None:
+    world = graph(weekly="{period: week, start: 2024-01-03}", yearly="{period: year, start: 2024-05-01}")
+    assert world.exists(Slice("weekly", "2024-01-01"))
+    assert world.exists(Slice("yearly", "2024"))
+    assert not world.exists(Slice("yearly", "2023"))
+
+
+def test_what_lies_ahead_is_waited_for() -> None:
+    world = graph(plan="period: day", early="{period: day, depends_on: [{entity: plan, offset: Set 1}]}")
+    assert keys(world, "early@2024-06-01") == {"plan": ["2024-06-02"]}
+
+
+def test_to_date_takes_the_granularity_of_what_grows() -> None:
+    assert keys(graph(**SHOP), "growing@2024-06-03")["dwd"] == ["2024-06-01", "2024-06-02", "2024-06-03"]
+
+
+def test_downstream_names_every_user_in_order() -> None:
+    world = graph(**SHOP)
+    assert names(world.downstream(Slice("dwd", "2024-06-29"))) == [
+        "growing@2024-06-29",
+        "growing@2024-06-30",
+        "trend@2024-06-29",
+        "trend@2024-07-06",
+        "weekly@2024-06-24",
+    ]
+    assert names(world.downstream(Slice("clicks", "2024-06-29T13"))) == ["dwd@2024-06-29"]
+
+
+def test_users_without_an_end_are_named_up_to_an_instant() -> None:
+    world = graph(**SHOP)
+    assert world.downstream(Slice("countries", "static")) == ()
+    until = datetime(2024, 1, 3, 12, tzinfo=UTC)
+    assert names(world.downstream(Slice("countries", "static"), until)) == [f"dwd@2024-01-0{day}" for day in (1, 2, 3)]
+
+
+def test_the_newest_available_and_who_would_take_it() -> None:
+    world = graph(
+        monthly="{kind: Snapshot, period: month}",
+        daily="{period: day, depends_on: [{entity: monthly, offset: last_available}]}",
+    )
+    requirement = world.requirements(Slice("daily", "2024-03-05"))[0]
+    assert (names(requirement.slices), requirement.or_older) == (["monthly@2024-02"], True)
+    users = names(world.downstream(Slice("monthly", "2024-01")))
+    assert (users[0], users[-1], len(users)) == ("daily@2024-01-31", "daily@2024-02-28", 29)
+    longer = names(world.downstream(Slice("monthly", "2024-01"), datetime(2024, 4, 1, 12, tzinfo=UTC)))
+    assert (longer[0], longer[-1]) == ("daily@2024-01-31", "daily@2024-04-01")
+
+
+def test_slices_up_to_an_instant_are_those_that_ended() -> None:
+    world = graph(**SHOP)
+    until = datetime(2024, 1, 2, 23, tzinfo=UTC)  # midnight in Paris
+    assert names(tuple(world.slices("dwd", until))) == ["dwd@2024-01-01", "dwd@2024-01-02"]
+    assert names(tuple(world.slices("countries", until))) == ["countries@static"]
+    assert str(world.slice_at("clicks", until)) == "clicks@2024-01-03T00"
+    assert world.window(Slice("dwd", "2024-01-02")).end == until
+
+
+@pytest.mark.parametrize(
+    ("piece", "error", "says"),
+    [
+        (Slice("dwdd", "2024-01-01"), UnknownEntityError, "did you mean 'dwd'"),
+        (Slice("dwd", "2024-01"), ParseError, "no date"),
+        (Slice("countries", "2024-01-01"), NoSuchSliceError, "countries@static"),
+        (Slice("dwd", "2024-01-01", (("region", "cn"),)), NoSuchSliceError, "no such sub-partition"),
+        (Slice("clicks", "2024-03-31T02"), NoSuchSliceError, "no such hour slice"),
+    ],
+)
+def test_questions_without_an_answer(piece: Slice, error: type[Exception], says: str) -> None:
+    world = graph(**SHOP)
+    for ask in (world.requirements, world.downstream, world.window, world.exists):
+        with pytest.raises(error, match=says):
+            ask(piece)
+
+
+def test_entities_come_in_the_order_of_computation() -> None:
+    order = graph(**dict(reversed(SHOP.items()))).topological()
+    assert sorted(order) == sorted(SHOP)
+    assert order.index("dwd") > max(order.index(name) for name in ("ods", "clicks", "countries"))
+    assert order.index("trend") > order.index("dwd")
+
+
+def test_a_circle_that_leads_back_in_time_is_ordered_by_the_same_day() -> None:
+    world = graph(
+        opening="{period: day, depends_on: [{entity: closing, offset: Set -1}]}", closing="{period: day, depends_on: [opening]}"
+    )
+    assert world.problems() == ()
+    assert world.topological() == ("opening", "closing")
+
+
+REGIONS = """
+period: day
+sub_partitions:
+  region:
+    cn: {time_zone: Asia/Shanghai}
+    us: {time_zone: America/Los_Angeles}
+"""
+
+
+def test_a_day_with_parts_is_there_once_all_of_them_are() -> None:
+    world = graph(sales=REGIONS, world_sales="{period: day, time_zone: UTC, depends_on: [sales]}")
+    both = ["2024-06-01/region=cn", "2024-06-01/region=us"]
+    assert keys(world, "world_sales@2024-06-01") == {"sales": both}
+    assert keys(world, "sales@2024-06-01") == {"sales": both}
+    assert names(world.downstream(Slice.parse("sales@2024-06-01/region=us"))) == ["world_sales@2024-06-01"]
+
+
+def test_each_part_has_its_own_midnight() -> None:
+    world = graph(sales=REGIONS)
+    ends = [world.window(Slice.parse(f"sales@2024-06-01/region={region}")).end for region in ("cn", "us")]
+    assert ends == [datetime(2024, 6, 1, 16, tzinfo=UTC), datetime(2024, 6, 2, 7, tzinfo=UTC)]
+
+
+def test_parts_follow_the_same_part_or_the_ones_chosen() -> None:
+    world = graph(
+        sales=REGIONS,
+        rates="period: day",
+        profit=REGIONS + "depends_on: [sales, rates]",
+        china="{period: day, depends_on: [{entity: sales, sub: {region: [cn]}}]}",
+    )
+    assert world.problems() == ()
+    assert keys(world, "profit@2024-06-01/region=us") == {"sales": ["2024-06-01/region=us"], "rates": ["2024-06-01"]}
+    assert keys(world, "china@2024-06-01") == {"sales": ["2024-06-01/region=cn"]}
+    assert names(world.downstream(Slice.parse("sales@2024-06-01/region=us"))) == ["profit@2024-06-01/region=us"]
+    assert names(world.downstream(Slice("rates", "2024-06-01"))) == [
+        "profit@2024-06-01/region=cn",
+        "profit@2024-06-01/region=us",
+    ]
+
+
+def test_an_hour_of_a_region_belongs_to_the_regions_batch_date() -> None:
+    world = graph(
+        logs=REGIONS.replace("period: day", "period: hour"), daily="{period: day, time_zone: UTC, depends_on: [logs]}"
+    )
+    assert world.problems() == ()
+    needed = keys(world, "daily@2024-06-01")["logs"]
+    assert needed[0] == "2024-06-01T00/region=cn"
+    assert needed[-1] == "2024-06-01T23/region=us"
+    assert len(needed) == 48
+
+

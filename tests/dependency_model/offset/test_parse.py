@@ -1,0 +1,86 @@
+"""The text form of an offset: what it means, how it prints, and what an error says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dependency_model.errors import ParseError
+from dependency_model.offset import Offset
+from dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, OffsetKind
+from dependency_model.time import Period
+
+counts = st.lists(st.integers(-200_000, 200_000), min_size=1, max_size=40)
+ends = st.tuples(st.integers(-2_000, 2_000), st.integers(0, 2_000))
+within = st.sampled_from([Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR])
+offsets = st.one_of(
+    st.builds(Offset.counted, counts),
+    ends.map(lambda pair: Offset.range(pair[0], pair[0] + pair[1])),
+    st.sampled_from([ALL, SAME, STATIC, LAST_AVAILABLE, Offset(OffsetKind.TO_DATE)]),
+    st.builds(Offset, st.sampled_from([OffsetKind.ALL, OffsetKind.TO_DATE]), st.just(()), within),
+)
+
+
+@given(offsets)
+def test_what_is_printed_reads_back(offset: Offset) -> None:
+    assert Offset.parse(str(offset)) == offset
+
+
+@given(counts)
+def test_the_order_of_counts_does_not_matter(given_counts: list[int]) -> None:
+    assert Offset.counted(given_counts) == Offset.counted(sorted(given_counts, reverse=True))
+    assert Offset.counted(given_counts).counts == tuple(sorted(set(given_counts)))
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("Set 0", "Set 0"),
+        ("Set, 0", "Set 0"),
+        ("Set,0", "Set 0"),
+        ("set  0 , -1", "Set -1,0"),
+        ("Set 0,1,2,3,4,5,6", "Range 0..6"),
+        ("Range 0-6", "Range 0..6"),
+        ("Range, 0\u20116", "Range 0..6"),
+        ("Range 0-23", "Range 0..23"),
+        ("Range -6..0", "Range -6..0"),
+        ("Range -7--1", "Range -7..-1"),
+        ("Range -1..0", "Set -1,0"),
+        ("Set \u22121", "Set -1"),
+        ("all_week", "all week"),
+        ("all", "all"),
+        ("month_to_date", "to_date month"),
+        ("to_date month", "to_date month"),
+        ("last available", "last_available"),
+        ("same", "Set 0"),
+        ("previous", "Set -1"),
+        ("static", "static"),
+    ],
+)
+def test_forms(text: str, canonical: str) -> None:
+    assert str(Offset.parse(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Set 0,x", "count 2 of the Set is 'x'"),
+        ("Set", "no offset"),
+        ("Set ", "no offset"),
+        ("Set 0,,1", "count 2 of the Set is ''"),
+        ("Range 3", "two ends"),
+        ("Range 5..3", "lower count"),
+        ("Range 0..9999999", "counts too far"),
+        ("last_availabel", "did you mean 'last_available'"),
+        ("all weak", "did you mean 'all week'"),
+        ("Set " + "1," * 5000 + "1", "no offset"),
+        ("Set " + ",".join(str(n) for n in range(0, 2400, 2)), "at most 1000"),
+        ("", "Set 0,-1"),
+    ],
+)
+def test_errors_say_where_and_what_is_allowed(text: str, says: str) -> None:
+    with pytest.raises(ParseError) as raised:
+        Offset.parse(text)
+    assert says in str(raised.value)
+    assert "expected" in str(raised.value) or "hint" in str(raised.value) or raised.value.hint
