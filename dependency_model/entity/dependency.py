@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass as plain_dataclass
 from decimal import Decimal
+from math import ceil
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf, model_validator
@@ -26,7 +27,7 @@ class AtLeast:
         """How many of `total` slices suffice; never more than there are."""
         if self.count is not None:
             return min(self.count, total)
-        return -int(-(total * (self.percent or Decimal(0))) // 100)
+        return ceil(total * (self.percent or Decimal(0)) / 100)
 
     def __str__(self) -> str:
         return str(self.count) if self.count is not None else f"{self.percent}%"

@@ -55,7 +55,7 @@ def read_document(text: str, file: str) -> Document:
         first = next(events, None)
         values = None if first is None else _Builder(events, lines, file).value(first, ())
         next(events, None)  # a second document is refused when it begins
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeError) as error:
         raise _unreadable(error, file) from error
     return Document(values, lines)
 
@@ -133,7 +133,7 @@ def _place(file: str, mark: Any) -> str:
     return f"{file}:{_line(mark)}" if mark else file
 
 
-def _unreadable(error: yaml.YAMLError, file: str) -> EntityError:
+def _unreadable(error: Exception, file: str) -> EntityError:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
     return EntityError(f"this is no YAML: {problem}", where=_place(file, mark))

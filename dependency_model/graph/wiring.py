@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 
 class Wiring:
-    """`declared` are the entities as they are written, `nodes` what stands for them (a project stands for two)."""
+    """`declared` are the entities as they are written, `nodes` what stands for them (a project stands for two).
+
+    `_unmet` holds, by the name they ask for, those with a dependency that could not be drawn: a change may mend it.
+    """
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self.declared: dict[str, Entity] = {}
         self.nodes: dict[str, Node] = {}
         self.broken: dict[str, list[EntityError]] = {}
-        self._missing: dict[str, set[str]] = {}
+        self._unmet: dict[str, set[str]] = {}
         self._members: dict[str, set[str]] = {}
         for entity in entities:
             self._declare(entity)
@@ -68,7 +71,7 @@ class Wiring:
 
     def _neighbours(self, entity: Entity) -> set[str]:
         """Who has edges that hang on this entity's being there."""
-        touched = {name for stand in _standing_for(entity) for name in self._missing.get(stand, ())}
+        touched = {name for stand in _standing_for(entity) for name in self._unmet.get(stand, ())}
         touched |= {*_standing_for(entity)}
         if entity.is_project:
             touched |= self._members.get(entity.name, set())
@@ -98,7 +101,7 @@ class Wiring:
                 edge.up.users = [user for user in edge.up.users if user is not edge]
         node.upstream = ()
         self.broken.pop(node.name, None)
-        for names in self._missing.values():
+        for names in self._unmet.values():
             names.discard(node.name)
 
     def _connect(self, node: Node) -> None:
@@ -123,21 +126,21 @@ class Wiring:
         project = self.declared.get(entity.project or "")
         if project is not None and project.is_project:
             return member_of(entity)
-        self._missing.setdefault(root_name(entity.project or ""), set()).add(node.name)
+        self._unmet.setdefault(root_name(entity.project or ""), set()).add(node.name)
         self._note(node, EntityError("unknown project", found=entity.project), str(entity.project))
         return entity
 
     def _edge(self, node: Node, dependency: Dependency, state: str) -> Edge | None:
         up = self.nodes.get(dependency.entity)
-        if up is None:
-            self._missing.setdefault(dependency.entity, set()).add(node.name)
-            self._note(node, EntityError("depends on an unknown entity", found=dependency.entity), dependency.entity)
-            return None
         try:
-            return Edge(node, up, dependency, state)
+            if up is not None:
+                return Edge(node, up, dependency, state)
+            problem = EntityError("depends on an unknown entity", found=dependency.entity)
         except EntityError as error:
-            self._note(node, error, dependency.entity)
-            return None
+            problem = error
+        self._unmet.setdefault(dependency.entity, set()).add(node.name)
+        self._note(node, problem, dependency.entity)
+        return None
 
     def _note(self, node: Node, problem: EntityError, word: str) -> None:
         self.broken.setdefault(node.name, []).append(placed(problem, node.entity, word))

@@ -23,6 +23,7 @@ _NAMES = {
 _FIELDS = (("minute", 0, 59), ("hour", 0, 23), ("day of month", 1, 31), ("month", 1, 12), ("day of week", 0, 7))
 _PART = re.compile(r"(\*|\?|\w{1,3})(?:-(\w{1,3}))?(?:/(\d{1,2}))?", re.ASCII)
 _LIMIT = 200
+_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DAYS_AHEAD = 366 * 8 + 3
 """The longest wait that a cron text can ask for: from one 29 February over a century to the next."""
 
@@ -52,7 +53,7 @@ class Cron:
                     found = zone.earliest((day + ahead) * DAY_SECONDS + minute * 60)
                     if found >= instant:
                         return found
-        raise ParseError("no date ever matches", found=shown(self.text))
+        raise _never(self.text)
 
     def _is_on(self, day: int) -> bool:
         found = date.fromordinal(EPOCH_ORDINAL + day)
@@ -74,7 +75,9 @@ def _parse(text: str) -> Cron:
         _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
     )
     weekdays = frozenset(day % 7 for day in weekdays)
-    cron = Cron(
+    if fields[4] in "*?" and min(days) > max(_LONGEST[month - 1] for month in months):
+        raise _never(text)
+    return Cron(
         text,
         minutes,
         hours,
@@ -82,8 +85,6 @@ def _parse(text: str) -> Cron:
         months,
         None if fields[4] in "*?" else weekdays,
     )
-    cron.next((date(2096, 3, 1).toordinal() - EPOCH_ORDINAL) * DAY_SECONDS, Zone.load("UTC"))
-    return cron
 
 
 def _field(text: str, name: str, low: int, high: int) -> frozenset[int]:
@@ -113,6 +114,10 @@ def _number(text: str, name: str) -> int:
         return int(text)
     is_name = (name == "month" and text in _NAMES and _NAMES[text] > 0) or name == "day of week"
     return _NAMES.get(text, -1) if is_name else -1
+
+
+def _never(text: str) -> ParseError:
+    return ParseError("no date ever matches", found=shown(text))
 
 
 def _wrong(text: str, name: str, low: int, high: int) -> ParseError:

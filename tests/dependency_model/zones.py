@@ -40,7 +40,7 @@ HARD = [
 calendars = st.builds(Calendar, st.sampled_from(sorted({hard.zone for hard in HARD})), st.sampled_from(WEEK_DAYS))
 periods = st.sampled_from(list(Period))
 instants = st.one_of(
-    st.datetimes(datetime(1972, 1, 1), datetime(2197, 12, 31), timezones=st.just(UTC)),  # noqa: DTZ001 - put on here
+    st.datetimes(datetime(1972, 1, 1), datetime(2197, 12, 31), timezones=st.just(UTC)),  # noqa: DTZ001
     st.sampled_from(HARD).flatmap(
         lambda hard: st.datetimes(
             datetime(hard.year, 1, 1),  # noqa: DTZ001

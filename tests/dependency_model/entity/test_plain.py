@@ -28,8 +28,6 @@ words = st.sampled_from(
         "~",
         "x:",
         "a: b",
-    ]
-    + [
         "a #b",
         "#c",
         "'q'",
@@ -44,9 +42,11 @@ words = st.sampled_from(
         "[a,b]",
         "[]",
         "{}",
-    ]
-    + ["{a: b}", "{a: b, c: 'd'}", "{a: b,c: d}", "{entity: x, offset: Set 0,-1}", '{entity: x, offset: "Set 0,-1"}']
-    + [
+        "{a: b}",
+        "{a: b, c: 'd'}",
+        "{a: b,c: d}",
+        "{entity: x, offset: Set 0,-1}",
+        '{entity: x, offset: "Set 0,-1"}',
         "{entity: null}",
         "{a: b, a: c}",
         "[a, [b]]",

@@ -124,7 +124,8 @@ def test_entities_come_in_the_order_of_computation() -> None:
 
 def test_a_circle_that_leads_back_in_time_is_ordered_by_the_same_day() -> None:
     world = graph(
-        opening="{period: day, depends_on: [{entity: closing, offset: Set -1}]}", closing="{period: day, depends_on: [opening]}"
+        opening="{period: day, depends_on: [{entity: closing, offset: Set -1}]}",
+        closing="{period: day, depends_on: [opening]}",
     )
     assert world.problems() == ()
     assert world.topological() == ("opening", "closing")
@@ -179,5 +180,3 @@ def test_an_hour_of_a_region_belongs_to_the_regions_batch_date() -> None:
     assert needed[0] == "2024-06-01T00/region=cn"
     assert needed[-1] == "2024-06-01T23/region=us"
     assert len(needed) == 48
-
-

@@ -1,0 +1,145 @@
+"""What is wrong between entities, and circles told from spirals."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dependency_model.entity import locate, read_entities
+from dependency_model.graph import DependencyGraph
+from tests.dependency_model.world import graph
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from random import Random
+
+
+def needs(*dependencies: tuple[str, str], period: str = "day") -> str:
+    lines = [f'  - {{entity: {name}, offset: "{offset}"}}\n' for name, offset in dependencies]
+    return f"period: {period}\ndepends_on:\n{''.join(lines)}"
+
+
+@pytest.mark.parametrize(
+    ("world", "way"),
+    [
+        ({"a": needs(("a", "Set 0"))}, "needs itself: a@2023-12-01 -> a@2023-12-01"),
+        ({"a": needs(("a", "Set 1"))}, "needs its own future: a@"),
+        ({"a": needs(("a", "Range -3..0"))}, "needs itself: a@"),
+        ({"a": needs(("b", "Set 0")), "b": needs(("c", "Set 0")), "c": needs(("a", "Set 0"))}, "-> b@2023-12-01 -> c@"),
+        ({"a": needs(("b", "Set 1")), "b": needs(("a", "Set -1"))}, "a@2023-12-01 -> b@2023-12-02 -> a@2023-12-01"),
+        (
+            {"a": needs(("w", "Set 0")), "w": needs(("a", "all"), period="week")},
+            "needs itself: a@2023-12-03 -> w@2023-11-27",
+        ),
+        (
+            {"m": needs(("d", "Set 0"), period="month"), "d": needs(("m", "Set 0"))},
+            "needs itself: m@2023-12 -> d@2023-12-01",
+        ),
+        ({"h": needs(("d", "Set 0"), period="hour"), "d": needs(("h", "Set 5"))}, "needs itself: h@"),
+        ({"m": needs(("d", "all"), period="month"), "d": needs(("m", "last_available"))}, "needs itself: m@"),
+        (
+            {"a": "{kind: Static, depends_on: [b]}", "b": "{kind: Static, depends_on: [a]}"},
+            "a@static -> b@static -> a@static",
+        ),
+    ],
+)
+def test_a_circle_is_shown_as_the_way_round(world: dict[str, str], way: str) -> None:
+    found = graph(**world).problems()
+    assert len(found) == 1
+    assert way in found[0].message
+    assert found[0].hint
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        {"a": needs(("a", "Set -1"))},
+        {"a": needs(("a", "Range -7..-1"))},
+        {"a": needs(("b", "Set 0")), "b": needs(("a", "Set -1"))},
+        {"a": needs(("b", "Set 3")), "b": needs(("a", "Set -4"))},
+        {"a": needs(("w", "Set -1")), "w": needs(("a", "all"), period="week")},
+        {"h": needs(("d", "Set 0"), period="hour"), "d": needs(("h", "Set -1"))},
+        {"d": needs(("m", "Set -1")), "m": needs(("d", "all"), period="month")},
+        {"m": needs(("d", "Set -1"), period="month"), "d": needs(("m", "last_available"))},
+        {"h": needs(("h", "Set -24"), period="hour"), "d": needs(("h", "Range 0-23"), ("d", "Set -1"))},
+    ],
+)
+def test_a_spiral_back_through_time_is_nothing_wrong(world: dict[str, str]) -> None:
+    assert graph(**world).problems() == ()
+    assert sorted(graph(**world).topological()) == sorted(world)
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_circles_are_found_exactly_where_a_search_finds_one(random: Random) -> None:
+    offsets = ["Set 0", "Set -1", "Set -2,-1", "Set 1", "all", "last_available"]
+    names = ["a", "b", "c"]
+    texts = {
+        name: needs(
+            *((random.choice(names), random.choice(offsets)) for _ in range(random.randint(0, 2))),
+            period=random.choice(["day", "day", "week"]),
+        )
+        for name in names
+    }
+    world = graph(**texts)
+    assert bool(world.problems()) == _comes_back(world)
+
+
+def _comes_back(world: DependencyGraph) -> bool:
+    """Whether some slice of February 2024 leads, by any way, to itself or to a later slice of its entity."""
+    start = datetime(2024, 2, 1, 12, tzinfo=UTC)
+    for name in world:
+        for ahead in range(16):
+            first = world.slice_at(name, start + timedelta(days=ahead))
+            waiting, seen = [first], {first}
+            while waiting:
+                for requirement in world.requirements(waiting.pop()):
+                    for piece in requirement.slices:
+                        end = world.window(piece).end
+                        if piece.entity == name and end >= world.window(first).end:
+                            return True
+                        if piece not in seen and abs(end - start) < timedelta(days=45):
+                            seen.add(piece)
+                            waiting.append(piece)
+    return False
+
+
+def test_circles_behind_long_chains_are_found_in_time() -> None:
+    chain = {f"c{number:04}": needs((f"c{number - 1:04}" if number else "round", "Set 0")) for number in range(3_000)}
+    world = graph(round=needs(("other", "Set 0")), other=needs(("round", "Set 0")), **chain)
+    assert [problem.message.split(":")[0] for problem in world.problems()] == ["needs itself"]
+    assert len(world.topological()) == 3_002
+
+
+@pytest.mark.parametrize(
+    ("declared", "says"),
+    [
+        ("{period: day, depends_on: [daly]}", "unknown entity: found daly - did you mean 'daily'?"),
+        ("{period: day, depends_on: [{entity: daily, offset: static}]}", "daily is by period"),
+        ("{period: day, depends_on: [{entity: fixed, offset: Set 0}]}", "fixed is static"),
+        ("{kind: Static, depends_on: [daily]}", "declare a Snapshot"),
+        ("{period: week, depends_on: [{entity: daily, offset: all day}]}", "a day encloses no week"),
+        ("{period: day, depends_on: [{entity: daily, offset: to_date}]}", "enclosing period"),
+        ("{period: day, depends_on: [{entity: daily, states: [estimated]}]}", "daily has no such state"),
+        ("{period: day, depends_on: [{entity: daily, sub: {region: [cn]}}]}", "no such sub-partition"),
+        ("{kind: Snapshot, period: hour, snapshot_of: dayly}", "unknown entity: found dayly - did you mean 'daily'?"),
+        ("{period: day, project: nowhere}", "unknown project: found nowhere"),
+    ],
+)
+def test_between_entities(declared: str, says: str) -> None:
+    found = graph(daily="period: day", fixed="kind: Static", table=declared).problems()
+    assert [says in str(problem) for problem in found] == [True], [str(problem) for problem in found]
+    assert str(found[0]).startswith("table.yaml: ")
+
+
+def test_the_line_is_found_when_someone_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "table.yaml").write_text("period: day\ndescription: on daly\ndepends_on:\n  - daily\n  - daly\n")
+    (tmp_path / "daily.yaml").write_text("period: day\n")
+    catalog, _ = read_entities(tmp_path)
+    (problem,) = DependencyGraph.build(catalog).problems()
+    locate(problem, tmp_path)
+    assert str(problem).startswith("table.yaml:5: depends on an unknown entity: found daly")

@@ -1,0 +1,150 @@
+"""Strong and weak clauses: what releases a slice, when, and what it then lacks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dependency_model.entity.dependency import AtLeast
+from dependency_model.readiness import Release, Statuses, earliest, ready_by, release
+from dependency_model.readiness.explanation import explain
+from dependency_model.readiness.release import Reason
+from dependency_model.slice import Slice
+from dependency_model.status import Life, Quality, SliceStatus
+from tests.dependency_model.world import graph, names
+
+if TYPE_CHECKING:
+    from dependency_model.graph import DependencyGraph
+
+DONE = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+DAY = Slice("report", "2024-06-01")
+HOURS = [Slice("clicks", f"2024-06-01T{hour:02}") for hour in range(24)]
+MIDNIGHT = datetime(2024, 6, 1, 22, tzinfo=UTC)
+
+
+def world(weak: str = "", quality: str = "required", states: str = "completed") -> DependencyGraph:
+    return graph(
+        clicks="period: hour\nstates: [{entity_state: estimated}, {entity_state: completed}]",
+        rates="{kind: Snapshot, period: month}",
+        report=f"""
+        period: day
+        depends_on:
+          - {{entity: clicks, offset: Range 0-23, quality: {quality}, states: [{states}]{weak and f", weak: {weak}"}}}
+        """,
+        priced="{period: day, depends_on: [{entity: rates, offset: last_available}]}",
+    )
+
+
+def asked(
+    graph: DependencyGraph, there: dict[Slice, SliceStatus], now: datetime = MIDNIGHT, piece: Slice = DAY
+) -> Release:
+    not_before = earliest(graph.entity(piece.entity), graph.window(piece))
+    return release(graph.requirements(piece), Statuses(graph, there), not_before, now)
+
+
+def there(count: int, status: SliceStatus = DONE) -> dict[Slice, SliceStatus]:
+    return dict.fromkeys(HOURS[:count], status)
+
+
+def test_a_strong_clause_needs_all_of_them() -> None:
+    assert not asked(world(), there(23)).released
+    assert asked(world(), there(23)).missing == (HOURS[23],)
+    complete = asked(world(), there(24))
+    assert (complete.released, complete.partial, complete.missing) == (True, False, ())
+
+
+def test_nothing_starts_before_its_earliest_time() -> None:
+    early = asked(world(), there(24), MIDNIGHT - timedelta(seconds=1))
+    assert (early.released, early.due) == (False, MIDNIGHT)
+
+
+@pytest.mark.parametrize(
+    ("weak", "enough", "reason"),
+    [
+        ("{any_of: true}", 1, Reason.ANY_OF),
+        ("{at_least: 22}", 22, Reason.AT_LEAST),
+        ("{at_least: 90%}", 22, Reason.AT_LEAST),
+        ("{at_least: 22, timeout: 2h}", 22, Reason.AT_LEAST),
+        ("{at_least: 1000}", 24, Reason.ALL),
+    ],
+)
+def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Reason) -> None:
+    assert not asked(world(weak), there(enough - 1)).released
+    found = asked(world(weak), there(enough))
+    assert found.released
+    assert found.verdicts[0].reason is reason
+    assert found.partial == (enough < 24)
+    assert found.missing == tuple(HOURS[enough:])
+    assert found.verdicts[0].used == tuple(HOURS[:enough])
+
+
+def test_a_timeout_goes_on_with_what_is_there() -> None:
+    weak = world("{timeout: 30min}")
+    before = asked(weak, there(3), MIDNIGHT + timedelta(minutes=29))
+    assert (before.released, before.due) == (False, MIDNIGHT + timedelta(minutes=30))
+    after = asked(weak, there(3), MIDNIGHT + timedelta(minutes=30))
+    assert (after.released, after.partial, len(after.missing), after.due) == (True, True, 21, None)
+    assert after.verdicts[0].reason is Reason.TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("status", "required", "ignored"),
+    [
+        (DONE, True, True),
+        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.IGNORED), True, True),
+        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.UNKNOWN), False, True),
+        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.FAILED, frozenset({HOURS[0]})), False, True),
+        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED, frozenset({HOURS[0]})), False, True),
+        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED, tainted=True), False, True),
+        (SliceStatus(Life.RUNNING), False, False),
+        (SliceStatus(Life.WAITING, frozenset({"estimated"})), False, False),
+    ],
+)
+def test_quality_counts_unless_it_is_ignored(status: SliceStatus, required: bool, ignored: bool) -> None:
+    assert asked(world(), there(24, status)).released == required
+    assert asked(world(quality="ignore"), there(24, status)).released == ignored
+
+
+def test_a_clause_may_accept_other_states() -> None:
+    estimated = SliceStatus(Life.WAITING, frozenset({"estimated", "partial"}), Quality.PASSED)
+    assert not asked(world(), there(24, estimated)).released
+    assert asked(world(states="estimated, completed"), there(24, estimated)).released
+
+
+def test_the_last_available_may_be_an_older_one() -> None:
+    priced = Slice("priced", "2024-06-05")
+    assert not asked(world(), {}, MIDNIGHT + timedelta(days=9), priced).released
+    older = asked(world(), {Slice("rates", "2024-03"): DONE}, MIDNIGHT + timedelta(days=9), priced)
+    assert (older.released, older.partial, names(older.verdicts[0].used)) == (True, False, ["rates@2024-03"])
+    later = {Slice("rates", "2024-06"): DONE}
+    assert not asked(world(), later, MIDNIGHT + timedelta(days=99), priced).released
+
+
+def test_no_more_is_asked_for_than_there_are() -> None:
+    assert [AtLeast(count=5).needed(3), AtLeast(count=5).needed(9)] == [3, 5]
+
+
+def test_times_of_a_slice_go_by_the_local_clock() -> None:
+    spring = graph(table="{period: day, earliest: 30 2 * * *, ready_by: 00:30}")
+    window = spring.window(Slice("table", "2026-03-28"))
+    assert earliest(spring.entity("table"), window) == datetime(2026, 3, 29, 1, 0, tzinfo=UTC)  # 02:30 is skipped
+    assert ready_by(spring.entity("table"), window) == datetime(2026, 3, 28, 23, 30, tzinfo=UTC)
+
+
+def test_an_explanation_goes_down_to_what_is_missing() -> None:
+    shop = graph(ods="period: day", dwd="{period: day, depends_on: [ods]}", ads="{period: day, depends_on: [dwd, ods]}")
+    day, now = Slice("ads", "2024-06-01"), MIDNIGHT
+    found = explain(shop, day, known=Statuses(shop, {Slice("ods", "2024-06-01"): DONE}), now=now, depth=2)
+    assert [
+        (clause.requirement.dependency.entity, bool(clause.verdict and clause.verdict.met)) for clause in found.clauses
+    ] == [
+        ("dwd", False),
+        ("ods", True),
+    ]
+    (deeper,) = found.clauses[0].missing
+    assert (str(deeper.piece), deeper.release and deeper.release.released) == ("dwd@2024-06-01", True)
+    assert names(deeper.users) == ["ads@2024-06-01"]
+    plain = explain(shop, day)
+    assert (plain.release, plain.clauses[0].verdict, plain.clauses[0].missing) == (None, None, ())

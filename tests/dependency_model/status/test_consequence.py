@@ -1,0 +1,118 @@
+"""Seed 002's second story: hour 15 fails its quality, is greyed, backfilled, and cleared; and what its users do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dependency_model.slice import Slice
+from dependency_model.status import Event, Life, Quality, SliceStatus, consequences
+from tests.dependency_model.world import graph
+
+if TYPE_CHECKING:
+    from dependency_model.graph import DependencyGraph
+
+UNTIL = datetime(2024, 6, 3, tzinfo=UTC)
+HOUR = Slice("foo_1h", "2024-06-01T15")
+GOOD = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+AGAIN = SliceStatus(
+    Life.COMPLETED, frozenset({"completed", "backfilled"}), Quality.UNKNOWN, frozenset({HOUR}), generation=2
+)
+FIVES = [Slice("foo_5min", f"2024-06-01T15:{minute:02}") for minute in range(0, 60, 5)]
+TENS = [Slice("foo_10min", f"2024-06-01T15:{minute:02}") for minute in range(0, 60, 10)]
+DAY = Slice("foo_1d", "2024-06-01")
+USERS = {name: Slice(name, "2024-06-01T15") for name in ("always", "if_changed", "never", "ask")}
+FURTHER = Slice("further", "2024-06-01T15")
+
+
+@pytest.fixture
+def world() -> DependencyGraph:
+    users = {
+        name: f"{{period: hour, reprocess: {name}, depends_on: [{{entity: foo_1h, quality: ignore}}]}}"
+        for name in USERS
+    }
+    return graph(
+        foo_5min="{period: 5min, series: foo}",
+        foo_10min="{period: 10min, series: foo, depends_on: [foo_5min]}",
+        foo_1h="{period: hour, series: foo, depends_on: [foo_10min]}",
+        foo_1d="{period: day, series: foo, depends_on: [foo_1h]}",
+        further="{period: hour, depends_on: [always]}",
+        **users,
+    )
+
+
+@pytest.fixture
+def known() -> dict[Slice, SliceStatus]:
+    """Everything of the hour is there; the day is not yet, but its slice is known."""
+    others = [Slice("foo_5min", "2024-06-01T14:55"), Slice("foo_1h", "2024-06-01T14")]
+    return dict.fromkeys([*FIVES, *TENS, HOUR, *others, *USERS.values(), FURTHER], GOOD)
+
+
+def test_the_hour_and_its_windows_and_aggregates_are_greyed(
+    world: DependencyGraph, known: dict[Slice, SliceStatus]
+) -> None:
+    after = consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL)
+    assert next(iter(after)) == HOUR
+    assert after[HOUR].quality is Quality.FAILED
+    for piece in (HOUR, *FIVES, *TENS, DAY):
+        assert after[piece].issues == {HOUR}
+        assert not after[piece].valid
+    for piece in (*USERS.values(), FURTHER):
+        assert (after[piece].tainted, after[piece].issues) == (True, frozenset())
+    assert set(after) == {HOUR, *FIVES, *TENS, DAY, *USERS.values(), FURTHER}
+
+
+def test_flags_go_where_the_backfilled_hour_has_passed(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
+    greyed = {**known, **consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL), HOUR: AGAIN}
+    after = consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL)
+    for piece in (HOUR, *FIVES, *TENS):
+        assert after[piece].valid
+    assert after[DAY].issues == frozenset()
+    assert after[DAY].life is Life.WAITING
+
+
+def test_each_user_follows_its_policy(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
+    greyed = {**known, **consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL), HOUR: AGAIN}
+    changed = {**greyed, **consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL)}
+    same = {**greyed, **consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL, changed=False)}
+
+    def outcome(statuses: dict[Slice, SliceStatus]) -> dict[str, str]:
+        lives = {name: statuses[piece] for name, piece in USERS.items()}
+        return {
+            name: "again" if s.life is Life.WAITING else "tainted" if s.tainted else "kept" for name, s in lives.items()
+        }
+
+    assert outcome(changed) == {"always": "again", "if_changed": "again", "never": "kept", "ask": "tainted"}
+    assert outcome(same) == {"always": "again", "if_changed": "kept", "never": "kept", "ask": "kept"}
+    assert changed[USERS["always"]].generation == 2
+
+
+def test_another_flag_stays(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
+    five = FIVES[3]
+    first = {**known, **consequences(world, known, five, Event.QUALITY_FAILED, UNTIL)}
+    both = {**first, **consequences(world, first, HOUR, Event.QUALITY_FAILED, UNTIL)}
+    after = {**both, **consequences(world, both, HOUR, Event.QUALITY_IGNORED, UNTIL)}
+    assert after[HOUR].issues == {five}
+    assert after[five].issues == {five}
+    assert after[TENS[0]].issues == frozenset()
+    assert after[USERS["never"]].tainted, "one of its inputs is still bad"
+
+
+def test_good_quality_at_first_touches_nobody_else(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
+    fresh = {**known, HOUR: SliceStatus(Life.COMPLETED, frozenset({"completed"}))}
+    assert list(consequences(world, fresh, HOUR, Event.QUALITY_PASSED, UNTIL)) == [HOUR]
+
+
+def test_taint_goes_on_to_everything_that_was_computed_from_it() -> None:
+    world = graph(
+        hourly="period: hour",
+        daily="{period: day, depends_on: [hourly]}",
+        weekly="{period: week, depends_on: [daily]}",
+        monthly="{period: month, depends_on: [daily]}",
+    )
+    there = [Slice("hourly", "2024-06-01T15"), Slice("daily", "2024-06-01"), Slice("monthly", "2024-06")]
+    after = consequences(world, dict.fromkeys(there, GOOD), there[0], Event.TAINTED, UNTIL)
+    assert list(after) == there
+    assert all(status.tainted for status in after.values())

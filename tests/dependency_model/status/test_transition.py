@@ -1,0 +1,130 @@
+"""The table of a slice's life: one way in, no dead ends, nothing that it does not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dependency_model.entity import Reprocess
+from dependency_model.errors import TransitionError
+from dependency_model.slice import Slice
+from dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
+from dependency_model.status.document import render
+from dependency_model.status.spread import BY_POLICY, REPROCESS
+from dependency_model.status.transition import row_of
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "transitions.md"
+HERE, THERE = Slice("foo", "2024-06-01T15"), Slice("foo", "2024-06-01T16")
+
+
+def lived(*events: Event, start: SliceStatus | None = None) -> SliceStatus:
+    status = start or SliceStatus()
+    for event in events:
+        status = apply(status, event, cause=HERE)
+    return status
+
+
+FIRST_RUN = (Event.RELEASED, Event.LAUNCHED, Event.STARTED, Event.COMPLETED, Event.QUALITY_PASSED)
+
+
+def test_the_page_is_what_the_table_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == render(), (
+        "run: python -m dependency_model.status.document > docs/transitions.md"
+    )
+
+
+def test_every_event_has_one_row_and_every_policy_an_answer() -> None:
+    assert sorted(row.event.value for row in TRANSITIONS) == sorted(event.value for event in Event)
+    assert REPROCESS.keys() == set(Reprocess)
+    named = {spread.event for row in TRANSITIONS for spread in row.spreads} - {BY_POLICY}
+    named |= {event for policy in REPROCESS.values() for event in (policy.changed, policy.unchanged)}
+    assert all(Event(name) for name in named)
+
+
+def test_every_life_can_be_reached_and_left() -> None:
+    ways = {(life, row.life) for row in TRANSITIONS if row.life for life in row.lives}
+    reached = {Life.WAITING}
+    while more := {to for start, to in ways if start in reached} - reached:
+        reached |= more
+    assert reached == set(Life)
+    assert {start for start, to in ways if start is not to} == set(Life)
+
+
+def test_a_first_run_makes_a_valid_slice() -> None:
+    status = lived(*FIRST_RUN)
+    assert status == SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+    assert status.valid
+
+
+def test_a_state_before_the_last_one_leaves_it_waiting() -> None:
+    running = lived(Event.RELEASED, Event.LAUNCHED, Event.STARTED)
+    estimated = apply(running, Event.REACHED, state="estimated")
+    assert (estimated.life, estimated.states, estimated.valid) == (Life.WAITING, frozenset({"estimated"}), False)
+    partial = apply(lived(*FIRST_RUN[:3], start=estimated), Event.COMPLETED, state="partial")
+    assert partial.states == {"estimated", "partial", "completed"}
+
+
+def test_failed_quality_makes_it_invalid_until_it_passed() -> None:
+    failed = lived(Event.QUALITY_FAILED, start=lived(*FIRST_RUN))
+    assert (failed.valid, failed.quality, failed.issues) == (False, Quality.FAILED, frozenset({HERE}))
+    again = lived(Event.BACKFILL_REQUESTED, *FIRST_RUN[:3], Event.BACKFILLED, start=failed)
+    assert (again.states, again.generation, again.valid, again.issues) == (
+        frozenset({"completed", "backfilled"}),
+        2,
+        False,
+        frozenset({HERE}),
+    )
+    assert lived(Event.QUALITY_PASSED, start=again).valid
+
+
+def test_a_flag_is_lifted_by_the_slice_that_raised_it_alone() -> None:
+    flagged = apply(apply(lived(*FIRST_RUN), Event.FLAGGED, cause=HERE), Event.FLAGGED, cause=THERE)
+    once = apply(flagged, Event.CLEARED, cause=HERE)
+    assert (once.issues, once.valid) == (frozenset({THERE}), False)
+    assert apply(once, Event.CLEARED, cause=THERE).valid
+
+
+def test_what_is_deleted_is_absent_and_can_be_made_again() -> None:
+    absent = lived(Event.DELETED, start=lived(*FIRST_RUN))
+    assert (absent.life, absent.states, absent.valid) == (Life.ABSENT, frozenset(), False)
+    assert lived(Event.BACKFILL_REQUESTED, start=absent).life is Life.WAITING
+
+
+@pytest.mark.parametrize(
+    ("status", "event", "says"),
+    [
+        (SliceStatus(), Event.COMPLETED, "a waiting slice cannot be completed: expected one of released"),
+        (SliceStatus(Life.RUNNING), Event.RELEASED, "a running slice cannot be released"),
+        (SliceStatus(Life.ABSENT), Event.TAINTED, "a absent slice cannot be tainted"),
+        (SliceStatus(Life.COMPLETED), Event.DELETED, ""),
+    ],
+)
+def test_what_the_table_does_not_have_is_refused(status: SliceStatus, event: Event, says: str) -> None:
+    if not says:
+        assert apply(status, event).life is Life.ABSENT
+        return
+    with pytest.raises(TransitionError) as raised:
+        apply(status, event, cause=HERE)
+    assert says in str(raised.value)
+
+
+def test_quality_events_need_to_know_whose_quality() -> None:
+    with pytest.raises(TransitionError, match="no cause"):
+        apply(lived(*FIRST_RUN), Event.QUALITY_FAILED)
+
+
+@given(st.lists(st.sampled_from(Event), max_size=40))
+def test_whatever_happens_the_status_makes_sense(events: list[Event]) -> None:
+    status = SliceStatus()
+    for event in events:
+        if status.life in row_of(event).lives:
+            status = apply(status, event, cause=HERE)
+        else:
+            with pytest.raises(TransitionError):
+                apply(status, event, cause=HERE)
+        assert not status.valid or (status.life is Life.COMPLETED and not status.issues and not status.tainted)
+        assert status.generation >= 1
+        assert "backfilled" not in status.states or "completed" in status.states

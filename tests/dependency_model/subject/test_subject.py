@@ -1,0 +1,117 @@
+"""Subjects: projects, jobs and tables at dates, ranges and partitions - to slices and back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dependency_model.errors import TidemarkError
+from dependency_model.slice import Slice
+from dependency_model.subject import DependencySubject, Instance, SubjectKind, resolve
+from tests.dependency_model.world import graph, names
+
+WORLD = graph(
+    dwd_order="{period: day, sub_partitions: {region: [cn, us], unit: [a, b]}}",
+    daily="period: day",
+    hourly="period: hour",
+    fives="period: 5min",
+    weekly="period: week",
+    monthly="period: month",
+    countries="kind: Static",
+    shop="{kind: Project, period: day}",
+)
+TASKS = {"1234": "daily"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("taskId=1234&&bizDate=20240101", ["daily@2024-01-01"]),
+        ("taskId=daily&&bizDate=2024-01-01", ["daily@2024-01-01"]),
+        ("job=daily&&bizDate=20240103,20240101", ["daily@2024-01-01", "daily@2024-01-03"]),
+        ("job=daily&&bizDate=20240101..20240103", [f"daily@2024-01-0{day}" for day in (1, 2, 3)]),
+        ("project=shop&&bizDate=20240101", ["shop@2024-01-01"]),
+        ("job=weekly&&bizDate=20240103", ["weekly@2024-01-01"]),
+        ("job=monthly&&bizDate=202402", ["monthly@2024-02"]),
+        ("job=monthly&&bizDate=2024-Q1", [f"monthly@2024-0{month}" for month in (1, 2, 3)]),
+        ("table=hourly&&dt=20240101&&hour=03", ["hourly@2024-01-01T03"]),
+        (
+            "table=hourly&&dt=20240101..20240102&&hour=22..23",
+            [f"hourly@2024-01-0{d}T{h}" for d in (1, 2) for h in (22, 23)],
+        ),
+        ("table=hourly&&dt=2024010103", ["hourly@2024-01-01T03"]),
+        ("table=fives&&dt=202401010305", ["fives@2024-01-01T03:05"]),
+        ("table=dwd_order&&dt=20240101&&region=cn&&unit=a", ["dwd_order@2024-01-01/region=cn/unit=a"]),
+        ("table=dwd_order&&dt=20240101&&region=cn", [f"dwd_order@2024-01-01/region=cn/unit={unit}" for unit in "ab"]),
+        ("table=countries", ["countries@static"]),
+        ("table=daily&&dt=20231231", []),
+    ],
+)
+def test_a_subject_stands_for_slices(text: str, found: list[str]) -> None:
+    assert names(resolve(DependencySubject.parse(text), WORLD, TASKS)) == found
+
+
+def test_a_date_of_an_hourly_job_is_all_its_hours() -> None:
+    spring = resolve(DependencySubject.parse("job=hourly&&bizDate=20240331"), WORLD)
+    assert len(spring) == 23
+
+
+def test_an_hours_partition_of_an_autumn_night_is_both_hours() -> None:
+    autumn = resolve(DependencySubject.parse("table=hourly&&dt=20241027&&hour=02"), WORLD)
+    assert names(autumn) == ["hourly@2024-10-27T02", "hourly@2024-10-27T02+01:00"]
+    assert resolve(DependencySubject.parse("table=hourly&&dt=20240331&&hour=02"), WORLD) == ()
+    written_out = "table=hourly&&dt=2024-10-27T02+01:00"
+    assert names(resolve(DependencySubject.parse(written_out), WORLD)) == ["hourly@2024-10-27T02+01:00"]
+
+
+@given(
+    st.sampled_from(["daily", "hourly", "fives", "weekly", "monthly", "dwd_order"]),
+    st.integers(0, 60 * 24 * 366),
+    st.sampled_from(SubjectKind),
+)
+def test_a_slice_becomes_a_subject_and_comes_back(entity: str, minute: int, kind: SubjectKind) -> None:
+    instant = datetime(2024, 1, 2, tzinfo=UTC) + timedelta(minutes=minute)
+    sub = (("region", "us"), ("unit", "b")) if entity == "dwd_order" else ()
+    piece = WORLD.slice_at(entity, instant, sub)
+    subject = DependencySubject.of_slice(piece, kind)
+    assert DependencySubject.parse(str(subject.id)) == subject
+    assert resolve(subject, WORLD) == (piece,)
+
+
+def test_who_asked_is_part_of_the_identity() -> None:
+    manual = DependencySubject.parse("job=daily&&bizDate=20240101&&instance=manual")
+    scheduled = DependencySubject.parse("job=daily&&bizDate=20240101")
+    assert (manual.instance, scheduled.instance) == (Instance.MANUAL, Instance.SCHEDULED)
+    assert manual != scheduled
+    assert "instance=manual" in str(manual.id)
+    assert DependencySubject.of_slice(Slice("daily", "2024-01-01")) == DependencySubject.parse(
+        "job=daily&&bizDate=2024-01-01"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("bizDate=20240101", "exactly one of project, taskId, job and table"),
+        ("job=a&&table=b&&dt=20240101", "exactly one"),
+        ("job=a,b&&bizDate=20240101", "one name"),
+        ("job=daily&&bizDate=20240101&&dt=20240101", "say the same"),
+        ("job=daily&&bizDate=20240101&&instance=manul", "did you mean 'manual'"),
+        ("job=daily", "without a date"),
+        ("job=daily&&bizDate=2024013", "no date"),
+        ("job=daily&&bizDate=20240230", "no such date"),
+        ("job=daily&&bizDate=20240107..20240101", "empty range"),
+        ("job=dailly&&bizDate=20240101", "did you mean 'daily'"),
+        ("table=hourly&&dt=20240101&&hour=24", "no hour"),
+        ("table=hourly&&dt=20240101&&hour=5..3", "no range of hours"),
+        ("table=dwd_order&&dt=20240101&&region=cnn", "did you mean 'cn'"),
+        ("table=daily&&dt=20240101&&region=cn", "no condition 'region'"),
+    ],
+)
+def test_what_stands_for_nothing_says_why(text: str, says: str) -> None:
+    with pytest.raises(TidemarkError) as raised:
+        resolve(DependencySubject.parse(text), WORLD)
+    assert says in str(raised.value)

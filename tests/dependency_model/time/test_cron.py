@@ -1,0 +1,75 @@
+"""Cron texts, against a look at every minute."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from dependency_model.errors import ParseError
+from dependency_model.time.cron import Cron
+from dependency_model.time.zone import Zone
+
+PARIS = ZoneInfo("Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("30 0 * * *", {"*-30-0"}),
+        ("0 2,14 ? * *", {"*-0-2", "*-0-14"}),
+        ("*/20 6 * * mon-wed", {f"{day}-{minute}-6" for day in (0, 1, 2) for minute in (0, 20, 40)}),
+        ("5 4 * * sun", {"6-5-4"}),
+        ("5 4 * * 7", {"6-5-4"}),
+    ],
+)
+def test_the_next_time_is_the_first_minute_that_matches(text: str, times: set[str]) -> None:
+    start = datetime(2026, 6, 3, 7, 13, tzinfo=UTC)
+    found = datetime.fromtimestamp(Cron.parse(text).next(int(start.timestamp()), Zone.load("Europe/Paris")), UTC)
+    minute = start
+    while True:
+        local = minute.astimezone(PARIS)
+        if {f"*-{local.minute}-{local.hour}", f"{local.weekday()}-{local.minute}-{local.hour}"} & times:
+            break
+        minute += timedelta(minutes=1)
+    assert found == minute
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "found"),
+    [
+        ("0 3 1 * *", "2026-03-02T00:00", "2026-04-01T01:00"),
+        ("0 3 29 feb *", "2026-03-02T00:00", "2028-02-29T02:00"),
+        ("0 3 13 * fri", "2026-03-02T00:00", "2026-03-06T02:00"),
+        ("0 3 */10 jan,mar *", "2026-03-02T00:00", "2026-03-11T02:00"),
+        ("30 2 * * *", "2026-03-28T12:00", "2026-03-29T01:00"),
+        ("30 2 * * *", "2026-10-24T12:00", "2026-10-25T00:30"),
+        ("0 0 * * *", "2026-03-28T23:00", "2026-03-28T23:00"),
+    ],
+)
+def test_next_times_of_paris(text: str, after: str, found: str) -> None:
+    instant = int(datetime.fromisoformat(after + "+00:00").timestamp())
+    next_time = Cron.parse(text).next(instant, Zone.load("Europe/Paris"))
+    assert datetime.fromtimestamp(next_time, UTC) == datetime.fromisoformat(found + "+00:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("0 0 * *", "five fields"),
+        ("60 0 * * *", "minute"),
+        ("0 24 * * *", "hour"),
+        ("0 0 0 * *", "day of month"),
+        ("0 0 * foo *", "month"),
+        ("0 0 * - *", "month"),
+        ("0 0 * * 8", "day of week"),
+        ("0 0 30 feb *", "no date ever matches"),
+        ("5-1 0 * * *", "minute"),
+        ("*/0 0 * * *", "minute"),
+        ("mon 0 * * *", "minute"),
+    ],
+)
+def test_what_is_no_cron_is_refused(text: str, says: str) -> None:
+    with pytest.raises(ParseError, match=says):
+        Cron.parse(text)
