@@ -49,7 +49,12 @@ def examine(root: Path) -> tuple[int, int, list[EntityError]]:
     for problem in between:
         locate(problem, root)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
-    return len(catalog), dependencies, problems + between
+    return len(catalog), dependencies, sorted(problems + between, key=_place)
+
+
+def _place(problem: EntityError) -> tuple[str, int]:
+    file, _, line = (problem.where or "").partition(":")
+    return file, int(line) if line.isdecimal() else 0
 
 
 def _row(problem: EntityError) -> dict[str, str | None]:

@@ -1,0 +1,118 @@
+"""`check`, `graph` and `explain`: what people read, what programs read, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from console.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    files = {
+        "project.yaml": "time_zone: Europe/Paris\nstart: 2026-03-23\n",
+        "ods/ods_orders.yaml": "kind: Snapshot\nperiod: day\ntags: {product: shop}\n",
+        "ods/ods_clicks.yaml": "period: hour\n",
+        "ads/ads_gmv.yaml": "period: day\ntags: {product: shop}\nready_by: 00:30\ndepends_on:\n"
+        "  - {entity: ods_orders, offset: 'Set -1,0'}\n  - {entity: ods_clicks, weak: {at_least: 90%}}\n",
+        "ads/ads_month.yaml": "period: month\ndepends_on: [{entity: ads_gmv, quality: ignore}]\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(root: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main, [arguments[0], "--root", str(root), *arguments[1:]])
+
+
+def as_json(root: Path, *arguments: str) -> Any:
+    return json.loads(run(root, *arguments, "--json").stdout)
+
+
+def test_check_says_that_nothing_is_wrong(root: Path) -> None:
+    result = run(root, "check")
+    assert (result.exit_code, result.stdout) == (0, "4 entities, 3 dependencies: nothing is wrong\n")
+    assert as_json(root, "check") == {"entities": 4, "dependencies": 3, "problems": []}
+
+
+def test_check_says_everything_that_is_wrong(root: Path) -> None:
+    (root / "ads" / "ads_bad.yaml").write_text("period: dya\nfoo: 1\n")
+    (root / "ads" / "ads_lost.yaml").write_text("period: day\ndepends_on:\n  - ods_order\n  - ads_bad\n")
+    result = run(root, "check")
+    assert result.exit_code == 1
+    lines = [line.split("\t") for line in result.stdout.splitlines()[:-1]]
+    assert [line[0] for line in lines] == ["ads/ads_bad.yaml:1", "ads/ads_bad.yaml:2", "ads/ads_lost.yaml:3"]
+    assert lines[2][1:] == ["depends on an unknown entity", "", "ods_order", "did you mean 'ods_orders'?"]
+    assert result.stdout.splitlines()[-1] == "5 entities, 3 dependencies: 3 problems"
+    assert [problem["where"] for problem in as_json(root, "check")["problems"]] == [line[0] for line in lines]
+
+
+def test_graph_lists_what_needs_what(root: Path) -> None:
+    lines = run(root, "graph").stdout.splitlines()
+    assert "ads\tads_gmv\tday\tods_orders Set -1,0, ods_clicks all" in lines
+    assert lines[-1] == "ads\tads_month\tmonth\tads_gmv all"
+
+
+def test_graph_shows_a_part(root: Path) -> None:
+    around = as_json(root, "graph", "ads_gmv", "--down", "0")
+    assert [entity["name"] for entity in around["entities"]] == ["ods_clicks", "ods_orders", "ads_gmv"]
+    tagged = as_json(root, "graph", "--tag", "product=shop")
+    assert tagged["dependencies"] == [
+        {"up": "ods_orders", "down": "ads_gmv", "offset": "Set -1,0", "state": "completed", "strength": "strong"}
+    ]
+    assert [entity["name"] for entity in as_json(root, "graph", "--layer", "ods")["entities"]] == [
+        "ods_clicks",
+        "ods_orders",
+    ]
+
+
+def test_graph_as_mermaid(root: Path) -> None:
+    lines = run(root, "graph", "--format", "mermaid").stdout.splitlines()
+    assert lines[0] == "flowchart LR"
+    assert sum("-->" in line for line in lines) == 2
+    assert sum("-.->" in line for line in lines) == 1
+
+
+def test_explain_says_what_a_slice_needs_and_what_needs_it(root: Path) -> None:
+    result = run(root, "explain", "ads_gmv", "2026-03-29")
+    assert result.exit_code == 0
+    assert "2026-03-29 00:00+01:00 to 2026-03-30 00:00+02:00 Europe/Paris" in result.stdout
+    assert "ods_orders\tSet -1,0\t2026-03-28, 2026-03-29" in result.stdout
+    assert "ods_clicks\tall\t2026-03-29T00 .. 2026-03-29T23 (23)\tweak" in result.stdout
+    assert "ads_month\t2026-03" in result.stdout
+    assert "ready by     2026-03-30 00:30+02:00" in result.stdout
+    data = as_json(root, "explain", "ads_gmv", "2026-03-29")
+    assert data["needs"][0]["slices"] == ["ods_orders@2026-03-28", "ods_orders@2026-03-29"]
+    assert data["needed_by"] == ["ads_month@2026-03"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("explain", "ads_gmv", "2026-03-22"), 1, "starts at 2026-03-23"),
+        (("explain", "ads_gm", "2026-03-29"), 1, "did you mean 'ads_gmv'?"),
+        (("explain", "ads_gmv", "2026-03"), 1, "a date such as"),
+        (("explain", "ads_gmv", "2026-03-29", "--part", "cn"), 2, "DIMENSION=VALUE"),
+        (("explain", "ads_gmv"), 2, "SLICE"),
+        (("graph", "ads_gm"), 1, "did you mean 'ads_gmv'?"),
+        (("graph", "--tag", "shop"), 2, "KEY=VALUE"),
+        (("graph", "--format", "svg"), 2, "mermaid"),
+    ],
+)
+def test_what_cannot_be_answered(root: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
+    result = run(root, *arguments)
+    assert (result.exit_code, says in result.output) == (code, True), result.output
+
+
+@pytest.mark.parametrize("command", ["check", "graph", "explain"])
+def test_help_names_the_exit_codes(command: str) -> None:
+    assert "Exit codes: 0" in CliRunner().invoke(main, [command, "--help"]).stdout
