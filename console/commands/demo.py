@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 LAST_DAY = date(2026, 3, 31)
+_PIPE_WIDTH = 140
 
 
 @click.command()
@@ -36,4 +37,6 @@ def demo(until: datetime | None, *, as_json: bool) -> None:
     from console.demo.session import run_demo  # noqa: PLC0415 - Dagster and Spark load for seconds; --help must not
 
     last = until.date() if until else LAST_DAY
-    sys.exit(run_demo(last, Console(), as_json=as_json))
+    # A pipe or a file has no width: tables are as wide there as they are.
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    sys.exit(run_demo(last, console, as_json=as_json))

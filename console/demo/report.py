@@ -36,8 +36,8 @@ def _metric_table(name: str, metric: OracleMetric, ours: list[dict[str, object]]
     table = Table(title=f"{name}  {metric.slice}", title_justify="left", title_style="bold", expand=False)
     columns = list(metric.rows[0]) if metric.rows else []
     for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
-    table.add_column("database", justify="center")
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("the database says", justify="center", no_wrap=True)
     key = columns[0] if columns else ""
     found = {str(row.get(key)): row for row in ours}
     for expected in metric.rows[:ROWS_SHOWN]:
@@ -72,14 +72,15 @@ def print_summary(
         console.print(f"failed: {slice_} - see its run in the UI (make up)", style="red", markup=False)
     console.print()
     console.print("Next:", style="bold")
-    console.print(
-        "  make up                                       the same data in the Dagster UI, on http://127.0.0.1:3000"
-    )
-    console.print("  .venv/bin/tidemark explain ads_gmv_course 2026-03-31    what this slice was made of")
+    for command, what in _next_steps(warehouse):
+        console.print(f"  {command:54} {what}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _next_steps(warehouse: Warehouse) -> Iterator[tuple[str, str]]:
+    yield "make up", "the same data in the Dagster UI, on http://127.0.0.1:3000"
+    yield ".venv/bin/tidemark explain ads_gmv_course 2026-03-31", "what that slice was made of"
     if warehouse.settings.olap == "duckdb":
-        console.print(
-            f"  duckdb {warehouse.settings.data.name}/olap.duckdb                   the ADS tables, for any BI tool"
-        )
+        yield f"{warehouse.settings.data.name}/olap.duckdb", "the ADS tables, for DuckDB and any BI tool"
 
 
 def _figures(result: ReplayResult, comparisons: Mapping[str, Comparison]) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -92,9 +93,18 @@ def scan_files(
     view = f"scan_{uuid.uuid4().hex}"
     records.createOrReplaceGlobalTempView(view)
     try:
-        summary = _summary(records)
-    except PySparkException as error:
+        return _scan(view, records, files, next_offsets)
+    except Exception:
+        # What stays cached would be read again in place of the corrected file: it has the same path.
         records.unpersist()
+        spark.catalog.dropGlobalTempView(view)
+        raise
+
+
+def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offsets: Mapping[str, int]) -> Scan:
+    try:
+        summary = _summary(records)
+    except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
         raise _file_error(files, error) from error
     by_path = {file.path.resolve(): file for file in files}
     rows = [{**row, "file": by_path[_local(row["path"])]} for row in summary]
@@ -135,7 +145,7 @@ def _local(uri: str) -> Path:
     return Path(unquote(urlparse(uri).path)).resolve()
 
 
-def _file_error(files: Sequence[ChangeFile], error: PySparkException) -> Exception:
+def _file_error(files: Sequence[ChangeFile], error: Exception) -> Exception:
     """Which file it was, in words; the original error when every file reads well."""
     for file in files:
         try:

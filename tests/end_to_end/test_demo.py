@@ -19,7 +19,7 @@ def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: De
     values = sum(len(row) for metric in oracle.metrics for row in metric.rows)
     result = demo_world.result
     assert result["snapshots_checked"] == result["snapshots_equal"] == len(oracle.snapshots) == 5 * 9 + 2 * 48
-    assert result["metrics_equal"] == result["metrics_checked"] >= values > 3_000
+    assert result["metrics_equal"] == result["metrics_checked"] >= values > 1_500
     assert result["differences"] == []
     assert result["slices_failed"] == []
     assert result["changes"] >= 150_000

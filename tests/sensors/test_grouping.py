@@ -85,7 +85,10 @@ def test_a_failed_slice_is_not_offered_again_and_holds_what_is_below(graph: Depe
 def test_any_order_of_arrival_computes_everything_once_and_never_early(
     graph: DependencyGraph, random: object, batch: int
 ) -> None:
-    arrivals = [*graph.slices("ods", until=UNTIL), *(one for one in graph.slices("ods_h", until=UNTIL) if one.key < "2026-03-25")]
+    arrivals = [
+        *graph.slices("ods", until=UNTIL),
+        *(one for one in graph.slices("ods_h", until=UNTIL) if one.key < "2026-03-25"),
+    ]
     random.shuffle(arrivals)  # type: ignore[attr-defined]
     tracker = SliceTracker(graph)
     for start in range(0, len(arrivals), batch):
@@ -94,5 +97,7 @@ def test_any_order_of_arrival_computes_everything_once_and_never_early(
         for _ in run_all(graph, tracker):
             pass
     everything = {one for name in DECLARED for one in graph.slices(name, until=UNTIL)}
-    expected = {one for one in everything if not one.entity.endswith(("_h", "_hours", "hourly")) or one.key < "2026-03-25"}
+    expected = {
+        one for one in everything if not one.entity.endswith(("_h", "_hours", "hourly")) or one.key < "2026-03-25"
+    }
     assert tracker.completed == expected

@@ -1,0 +1,93 @@
+"""Change streams made for tests, in the form that Debezium's records have in a landed file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+Row = dict[str, Any]
+
+ORDERS = {"order_id": "BIGINT", "user_id": "BIGINT", "amount": "DECIMAL", "order_date": "DATE"}
+USERS = {"user_id": "BIGINT", "name": "VARCHAR"}
+_JDBC = {"BIGINT": -5, "DECIMAL": 3, "DATE": 91, "VARCHAR": 12}
+
+
+def at(text: str) -> datetime:
+    """`2026-03-23 10:00` in UTC; Paris is an hour (from the 29th two) ahead."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+class Stream:
+    """One instance's topic as it grows; `lines` are in offset order."""
+
+    def __init__(self, instance: str) -> None:
+        self.instance = instance
+        self.lines: list[str] = []
+
+    def declare(self, table: str, columns: Mapping[str, str], when: datetime) -> None:
+        described = [
+            {
+                "name": name,
+                "jdbcType": _JDBC[kind],
+                "typeName": kind,
+                "typeExpression": kind,
+                "length": 10 if kind == "DECIMAL" else 64 if kind == "VARCHAR" else None,
+                "scale": 2 if kind == "DECIMAL" else None,
+                "position": position,
+                "optional": position > 1,
+            }
+            for position, (name, kind) in enumerate(columns.items(), 1)
+        ]
+        changed = {
+            "type": "CREATE",
+            "id": f'"school"."{table}"',
+            "table": {"primaryKeyColumnNames": [next(iter(columns))], "columns": described},
+        }
+        value = {**self._source(table, when), "databaseName": "school", "ddl": "CREATE", "tableChanges": [changed]}
+        self._add({"databaseName": "school"}, value)
+
+    def change(self, table: str, before: Row | None, after: Row | None, when: datetime) -> int:
+        """An insert, an update, or a delete with its tombstone; returns the offset."""
+        op = "c" if before is None else "d" if after is None else "u"
+        key = {"id": next(iter((after or before or {}).values()))}
+        offset = self._add(key, {"before": before, "after": after, **self._source(table, when), "op": op})
+        if op == "d":
+            self._add(key, None)
+        return offset
+
+    def heartbeat(self, when: datetime) -> None:
+        self.change("heartbeat", {"id": 1}, {"id": 1}, when)
+
+    def land(self, landing: Path, start: int, end: int | None = None) -> Path:
+        """Write offsets `[start, end)` as one change file."""
+        path = landing / self.instance / f"{start:012d}.jsonl.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, self.lines[start:end])
+        return path
+
+    def _source(self, table: str, when: datetime) -> dict[str, Any]:
+        source = {"ts_ms": int(when.timestamp() * 1000), "db": "school", "table": table, "name": f"cdc.{self.instance}"}
+        return {"source": source}
+
+    def _add(self, key: Mapping[str, Any], value: Mapping[str, Any] | None) -> int:
+        offset = len(self.lines)
+        record = {"topic": f"cdc.{self.instance}", "partition": 0, "offset": offset, "key": key, "value": value}
+        self.lines.append(json.dumps(record, separators=(",", ":")) + "\n")
+        return offset
+
+
+def write(path: Path, lines: Sequence[str]) -> None:
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(lines)
+
+
+def order(order_id: int, amount: str, day: int, user_id: int = 1) -> Row:
+    """A row of orders as Debezium writes it; `day` is a day of March 2026."""
+    days = (datetime(2026, 3, day, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
+    return {"order_id": order_id, "user_id": user_id, "amount": amount, "order_date": days}
