@@ -31,7 +31,7 @@ class Node:
         self.entity = entity
         self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
         self.first = _first(entity.start, self.grid) if self.grid else 0
-        self.states = entity.state_names
+        self.states = _state_set(entity.state_names)
         self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
         self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
         self.upstream: tuple[Edge, ...] = ()
@@ -79,6 +79,12 @@ class Node:
         """The slice of a number."""
         grid = self.grid_of(sub)
         return Slice(self.entity.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
+
+
+@lru_cache(maxsize=4096)
+def _state_set(names: tuple[str, ...]) -> frozenset[str]:
+    """One set for all entities with the same states."""
+    return frozenset(names)
 
 
 @lru_cache(maxsize=4096)

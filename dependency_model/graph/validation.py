@@ -29,10 +29,14 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
                 problem.hint = did_you_mean(problem.found, wiring.nodes)
             yield problem
     for node in wiring.nodes.values():
-        yield from _of_snapshot(node, wiring)
+        if node.entity.snapshot_of:
+            yield from _of_snapshot(node, wiring)
         for edge in node.upstream:
-            yield from _of_states(node, edge.up, edge.dependency.states)
-            yield from _of_parts(node, edge.up, edge.dependency.sub)
+            dependency = edge.dependency
+            if not edge.up.states.issuperset(dependency.states):
+                yield from _of_states(node, edge.up, dependency.states)
+            if dependency.sub:
+                yield from _of_parts(node, edge.up, dependency.sub)
     for way in circles(wiring.nodes):
         kind = "needs itself" if way[0] == way[-1] else "needs its own future"
         hint = "let one of them follow an earlier slice, as with Set -1"
@@ -41,7 +45,7 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
 
 
 def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityError]:
-    known = up.states
+    known = up.entity.state_names
     for state in states:
         if state not in known:
             hint = did_you_mean(state, known)
@@ -50,9 +54,9 @@ def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityEr
             yield placed(problem, node.entity, state)
 
 
-def _of_parts(node: Node, up: Node, chosen: dict[str, tuple[str, ...]] | None) -> Iterator[EntityError]:
+def _of_parts(node: Node, up: Node, chosen: dict[str, tuple[str, ...]]) -> Iterator[EntityError]:
     declared = up.entity.sub_partitions
-    for dimension, values in (chosen or {}).items():
+    for dimension, values in chosen.items():
         known = declared.get(dimension, {})
         for value in values:
             if value not in known:
