@@ -40,6 +40,8 @@ class TableIngest:
 
     def __init__(self, spark: SparkSession, table: SourceTable, warehouse: Path) -> None:
         self._spark = spark.newSession()
+        # What is merged is held already (below), a second copy would protect from nothing.
+        self._spark.conf.set("spark.databricks.delta.merge.materializeSource", "none")
         self._table = table
         self._warehouse = warehouse
 
@@ -52,13 +54,11 @@ class TableIngest:
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
             return TableOutcome(self._table, replace(passed(state, batches[-1], ()), closed=state.closed))
-        changes = table_changes(self._spark, scan, self._table, columns[-1], batches).persist()
-        try:
-            stats = batch_stats(changes)
-            self._refuse_bad(scan, stats)
-            state, committed = self._commit_all(changes, columns, batches, stats, state)
-        finally:
-            changes.unpersist()
+        # Cut off from how it was read: else every merge would analyse and optimise the parsing again.
+        changes = table_changes(self._spark, scan, self._table, columns[-1], batches).localCheckpoint()
+        stats = batch_stats(changes)
+        self._refuse_bad(scan, stats)
+        state, committed = self._commit_all(changes, columns, batches, stats, state)
         return TableOutcome(self._table, state, tuple(committed), tuple(self._late_warnings(scan, stats)))
 
     def _columns_by_batch(
