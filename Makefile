@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+# These share one replay of the whole recording, and want the machine for themselves.
+WHOLE  := tests/end_to_end/test_demo.py tests/ui
 
 .PHONY: setup demo up check test test-long clean components
 
@@ -31,7 +33,8 @@ check: setup
 
 test: setup
 	$(BIN)/python -m pytest -m "not spark and not components and not long" -n 2 --dist loadfile
-	$(BIN)/python -m pytest -m "(spark or components) and not long" --durations=15
+	$(BIN)/python -m pytest -m "(spark or components) and not long" -n 2 --dist loadgroup $(addprefix --ignore=,$(WHOLE))
+	$(BIN)/python -m pytest -p no:randomly $(WHOLE)
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -p no:randomly

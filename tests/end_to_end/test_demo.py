@@ -11,7 +11,8 @@ from console.demo.oracle import load_oracle
 from resources.settings import repository_root
 from tests.world import DemoWorld, World, run_demo, start_tidemark
 
-pytestmark = pytest.mark.spark
+# The first test that asks for it waits for the replay of the whole recording.
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(2400)]
 
 
 def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: DemoWorld) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.ui.dagster_runs import DagsterRuns
     from tests.world import World
 
-pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.timeout(2400)]
 
 DAYS = ("2026-03-23", "2026-03-24", "2026-03-25")
 _RUN_SECONDS = 240.0
