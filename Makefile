@@ -10,10 +10,11 @@ WHOLE  := tests/end_to_end/test_demo.py tests/ui
 
 setup: $(STAMP)
 
+# The lock is complete, so pip resolves nothing (--no-deps).
 $(STAMP): requirements.lock pyproject.toml scripts/prerequisites.sh
 	@sh scripts/prerequisites.sh "$(PYTHON)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m resources.spark.jars
 	@touch $(STAMP)
