@@ -1,0 +1,79 @@
+"""Source columns and their twins in the lake."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from resources.capture.column_types import source_column, table_schemas
+from resources.capture.errors import ColumnTypeError
+from resources.capture.evolution import evolved, merge_target
+from resources.capture.source import SourceTable
+from tests.resources.capture.streams import Stream, at
+
+KINDS = [
+    ("BIGINT", None, None, "BIGINT"),
+    ("BIGINT UNSIGNED", None, None, "DECIMAL(20,0)"),
+    ("INT", None, None, "INT"),
+    ("INT UNSIGNED ZEROFILL", None, None, "BIGINT"),
+    ("SMALLINT", None, None, "SMALLINT"),
+    ("TINYINT", 1, None, "TINYINT"),
+    ("VARCHAR", 64, None, "STRING"),
+    ("LONGTEXT", None, None, "STRING"),
+    ("ENUM", 1, None, "STRING"),
+    ("DECIMAL", 10, 2, "DECIMAL(10,2)"),
+    ("DECIMAL", None, None, "DECIMAL(10,0)"),
+    ("DATE", None, None, "DATE"),
+    ("DATETIME", None, None, "TIMESTAMP_NTZ"),
+    ("DATETIME", 6, None, "TIMESTAMP_NTZ"),
+    ("TIMESTAMP", None, None, "TIMESTAMP"),
+    ("VARBINARY", 8, None, "BINARY"),
+]
+
+
+@pytest.mark.parametrize(("type_name", "length", "scale", "delta"), KINDS)
+def test_each_type_has_its_twin(type_name: str, length: int | None, scale: int | None, delta: str) -> None:
+    column = source_column("school.t", "c", type_name, length, scale)
+    assert column.delta == delta
+    assert source_column("", column.name, *column.declared) == column
+
+
+def test_datetime_is_read_by_its_precision() -> None:
+    assert "timestamp_millis" in source_column("t", "c", "DATETIME", 3, None).decode
+    assert "timestamp_micros" in source_column("t", "c", "DATETIME", 4, None).decode
+
+
+def test_a_type_without_twin_names_table_and_column() -> None:
+    with pytest.raises(ColumnTypeError, match=r"school\.t: .*found c GEOMETRY"):
+        source_column("school.t", "c", "GEOMETRY", None, None)
+
+
+def declared(**columns: str) -> str:
+    stream = Stream("a")
+    stream.declare("orders_0", columns, at("2026-03-23 00:00"))
+    return json.dumps(json.loads(stream.lines[0])["value"]["tableChanges"])
+
+
+def test_columns_are_added_at_the_end_and_never_taken_away() -> None:
+    (first,) = table_schemas(declared(order_id="BIGINT", amount="DECIMAL"))
+    (second,) = table_schemas(declared(order_id="BIGINT", coupon="VARCHAR"))
+    assert first.physical == "school.orders_0"
+    assert [column.name for column in evolved((), [first, second])] == ["order_id", "amount", "coupon"]
+
+
+def test_a_changed_type_stops_with_both_types_named() -> None:
+    (first,) = table_schemas(declared(order_id="BIGINT", amount="DECIMAL"))
+    (second,) = table_schemas(declared(order_id="BIGINT", amount="VARCHAR"))
+    with pytest.raises(ColumnTypeError, match=r"expected amount DECIMAL\(10,2\), found STRING"):
+        evolved(evolved((), [first]), [second])
+
+
+def test_a_dropped_table_says_nothing() -> None:
+    assert list(table_schemas('[{"type": "DROP", "id": "x", "table": null}]')) == []
+
+
+def test_a_declared_key_that_the_source_lacks_is_refused() -> None:
+    table = SourceTable("ods_t", "school.t", ("a",), ("id",), None, ())
+    columns = (source_column("t", "other", "INT", None, None),)
+    with pytest.raises(ColumnTypeError, match="expected id, found other"):
+        merge_target(table, columns, Path("warehouse"))

@@ -1,0 +1,32 @@
+"""What a commit says of itself survives the way through JSON; what others wrote is not ours."""
+
+from pathlib import Path
+
+from resources.capture.column_types import source_column
+from resources.capture.commit import CommitState, last_commit
+from resources.capture.planner import Boundary
+
+STATE = CommitState(
+    batch=7,
+    offsets={"cdc.a": 12, "cdc.b": 3},
+    watermarks={"a": 1774220400000, "a.school.orders_0": 1774220300000},
+    counts={"changes": 5, "late": 1},
+    closes=(Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),),
+    closed={"ods_orders": 1774220400000},
+    columns=(source_column("t", "amount", "DECIMAL", 10, 2), source_column("t", "at", "DATETIME", None, None)),
+)
+
+
+def test_json_and_back() -> None:
+    assert CommitState.from_json(STATE.to_json()) == STATE
+    assert STATE.named_until == 1774220400000
+
+
+def test_commits_of_others_are_passed_over() -> None:
+    for text in (None, "", "by hand", "[]", '{"app": "something else"}'):
+        assert CommitState.from_json(text) is None
+
+
+def test_no_table_no_commit(tmp_path: Path) -> None:
+    assert last_commit(tmp_path / "nothing") is None
+    assert CommitState().named_until is None
