@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.schema import CreateTable
 
 from resources.errors import SnapshotNameTakenError
 
@@ -61,7 +62,9 @@ class SnapshotRegistry:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        _METADATA.create_all(engine)
+        with engine.begin() as connection:
+            # Not create_all: that looks first and creates then, and two processes may look at once.
+            connection.execute(CreateTable(_SNAPSHOTS, if_not_exists=True))
 
     @classmethod
     def at(cls, database: Path) -> Self:

@@ -1,0 +1,60 @@
+"""Names of snapshots: idempotent, never moved, safe between processes."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from resources.errors import SnapshotNameTakenError
+from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
+
+FIRST = NamedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, datetime(2026, 3, 24, 0, 0, 5, tzinfo=UTC))
+SECOND = replace(FIRST, slice="2026-03-24", version=9)
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> SnapshotRegistry:
+    return SnapshotRegistry.at(tmp_path / "data" / "state.db")
+
+
+def test_what_is_named_is_found_by_every_reader(registry: SnapshotRegistry, tmp_path: Path) -> None:
+    registry.name([SECOND, FIRST])
+    reader = SnapshotRegistry.at(tmp_path / "data" / "state.db")
+    assert reader.get("ods_orders", "day", "2026-03-23") == FIRST
+    assert reader.of("ods_orders") == (FIRST, SECOND)
+    assert reader.of("ods_orders", "hour") == ()
+    assert reader.get("ods_orders", "day", "2026-03-25") is None
+
+
+def test_naming_again_changes_nothing(registry: SnapshotRegistry) -> None:
+    registry.name([FIRST])
+    registry.name([replace(FIRST, named_at=datetime(2027, 1, 1, tzinfo=UTC))])
+    assert registry.of("ods_orders") == (FIRST,)
+
+
+def test_a_name_never_moves_and_a_refused_batch_leaves_nothing(registry: SnapshotRegistry) -> None:
+    registry.name([FIRST])
+    with pytest.raises(SnapshotNameTakenError, match=r"ods_orders day 2026-03-23: .*version 5, found version 4, named"):
+        registry.name([SECOND, replace(FIRST, version=5)])
+    assert registry.of("ods_orders") == (FIRST,)
+
+
+def test_forgotten_names_can_be_given_again(registry: SnapshotRegistry) -> None:
+    registry.name([FIRST, replace(FIRST, entity="ods_users")])
+    registry.forget("ods_orders")
+    assert registry.of("ods_orders") == ()
+    assert len(registry.of("ods_users")) == 1
+    registry.name([replace(FIRST, version=5)])
+    assert registry.of("ods_orders")[0].version == 5
+
+
+def test_many_writers_at_once(tmp_path: Path) -> None:
+    def write(number: int) -> None:
+        mine = SnapshotRegistry.at(tmp_path / "state.db")
+        mine.name([replace(FIRST, slice=f"{number}-{index}") for index in range(5)])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    assert len(SnapshotRegistry.at(tmp_path / "state.db").of("ods_orders")) == 40
