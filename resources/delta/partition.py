@@ -70,11 +70,13 @@ def _overwrite(df: DataFrame, path: Path, partitions: Sequence[Partition]) -> in
 
 
 def _version_of(path: Path, mark: str) -> int:
-    """The version of the commit that carries `mark`: others may have committed since."""
-    for commit in DeltaTable(str(path)).history():
-        if mark in commit.get("userMetadata", ""):
-            return int(commit["version"])
-    raise LookupError(f"commit {mark} vanished from the log of {path}")
+    """The version of the commit that carries `mark`; others may have committed since.
+
+    Delta records no commit that changes nothing (no rows for partitions that have none): the version is as it was.
+    """
+    table = DeltaTable(str(path))
+    marked = (commit["version"] for commit in table.history() if mark in commit.get("userMetadata", ""))
+    return int(next(marked, table.version()))
 
 
 def partition_predicate(partition: Partition) -> str:

@@ -1,0 +1,57 @@
+"""The MERGE statement's text, and what it does to rows that move, go, and come from the past."""
+
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from resources.delta.identifiers import path_table, quoted, sql_literal, typed_literal
+from resources.delta.merge import MergeTarget, Transaction, merge_changes, merge_sql
+from resources.delta.table import read_table
+
+
+def target(path: Path) -> MergeTarget:
+    return MergeTarget(path, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
+
+
+def test_the_partitions_are_literals() -> None:
+    text = merge_sql(target(Path("/w/t")), "s", frozenset({"x", "it's", None}))
+    assert (
+        "ON (t.`part` IN (CAST('it\\'s' AS STRING), CAST('x' AS STRING)) OR t.`part` IS NULL) AND t.`id` = s.`id`"
+        in text
+    )
+
+
+def test_without_known_partitions_nothing_is_pruned() -> None:
+    assert "ON t.`id` = s.`id`\n" in merge_sql(target(Path("/w/t")), "s", None)
+
+
+def test_quoting() -> None:
+    assert quoted("a`b") == "`a``b`"
+    assert path_table(Path("/w/o")) == "delta.`/w/o`"
+    assert sql_literal("it's \\") == "'it\\'s \\\\'"
+    assert typed_literal(None, "DATE") == "NULL"
+
+
+@pytest.mark.spark
+def test_moved_deleted_new_and_stale_rows(spark: SparkSession, tmp_path: Path) -> None:
+    path, session = tmp_path / "t", spark.newSession()
+    old = [(1, "x", "a", 10), (2, "x", "b", 10), (3, "y", "c", 10), (4, None, "d", 10)]
+    schema = "id BIGINT, part STRING, v STRING, _offset BIGINT"
+    session.createDataFrame(old, schema).write.format("delta").partitionBy("part").save(str(path))
+    changes = [
+        ("u", 1, "y", "moved", 11),
+        ("d", 2, "x", "b", 11),
+        ("u", 3, "y", "stale", 9),
+        ("u", 4, "x", "from nowhere", 11),
+        ("d", 5, "x", "never there", 11),
+        ("c", 6, "z", "new", 11),
+    ]
+    frame = session.createDataFrame(changes, f"_op STRING, {schema}")
+    version = merge_changes(frame, target(path), frozenset({"x", "y", "z", None}), Transaction("app", 3, '{"who": 1}'))
+    found = {(row["id"], row["part"], row["v"]) for row in read_table(spark, path, version).collect()}
+    assert found == {(1, "y", "moved"), (3, "y", "c"), (4, "x", "from nowhere"), (6, "z", "new")}
+    table = DeltaTable(str(path))
+    assert (version, table.transaction_version("app")) == (1, 3)
+    assert table.history(1)[0]["userMetadata"] == '{"who": 1}'
