@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,14 +56,16 @@ FROM_COARSER = [("Set 0", 50), ("Set -1", 40), ("last_available", 10)]
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="times 80,000 entities and 120,000 dependencies")
+    parser.add_argument(
+        "--folder", type=Path, help="an empty folder for the files, which stay (default: a passing one)"
+    )
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as folder:
         write(Path(folder), int(ENTITIES * arguments.scale), int(EDGES * arguments.scale))
-        run = subprocess.run(
-            [sys.executable, "-m", "benchmarks.graph", folder], check=True, capture_output=True, text=True
-        )
+        command = [sys.executable, "-m", "benchmarks.graph", str(folder)]
+        run = subprocess.run(command, check=True, capture_output=True, text=True)
     return {"scale": arguments.scale, **json.loads(run.stdout)}
 
 

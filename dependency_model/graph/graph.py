@@ -151,7 +151,8 @@ class DependencyGraph:
 
     def problems(self) -> tuple[EntityError, ...]:
         """Everything that is wrong between the entities."""
-        return tuple(problems_of(self._wiring))
+        with collection_paused():
+            return tuple(problems_of(self._wiring))
 
     def topological(self) -> tuple[str, ...]:
         """The names of all entities, each after those whose slices of the same time it needs."""
