@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
@@ -48,7 +49,8 @@ def plot_metadata(title: str, path: Path, partition: Mapping[str, object]) -> dg
     table = DeltaTable(str(path))
     stored = sorted({tuple(one[name] for name in columns) for one in table.partitions()})
     times = [time for time in stored if time <= now][-HISTORY_SLICES:]
-    history = table.to_pandas(partitions=[("dt", "in", sorted({time[0] for time in times}))])
+    days = sorted({date.fromisoformat(time[0]) for time in times})
+    history = table.to_pandas(filters=[("dt", "in", days)])
     spelled = history[columns].astype(str).apply(tuple, axis=1)
     current = history[spelled == now].drop(columns=columns)
     return dg.MarkdownMetadataValue(slice_plot(title, current, history[spelled.isin(times)].sort_values(columns)))

@@ -36,7 +36,8 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
     for slice_ in requested_slices(context, entity):
         _capture(runtime, slice_)
         computed.append(computer.snapshot(slice_))
-    yield from _results(computed)
+    yield from _checked(computed)
+    yield dg.MaterializeResult(metadata=slice_metadata(computed))
 
 
 def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
@@ -46,13 +47,13 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     computed = runtime.computer().compute(slices)
     for one in computed:
         context.log.info("%s: %d rows in %.2f s", one.slice, one.metrics.rows, one.seconds)
-    extra = {}
+    yield from _checked(computed)
+    metadata = slice_metadata(computed)
     if entity.export:
-        last = slices[-1]
-        partition = partition_values(str(entity.period), last.key)
-        title = f"{entity.name} {last.key}"
-        extra["plot"] = plot_metadata(title, computed[-1].path, partition)
-    yield from _results(computed, extra)
+        last = computed[-1]
+        partition = partition_values(str(entity.period), last.slice.key)
+        metadata["plot"] = plot_metadata(f"{entity.name} {last.slice.key}", last.path, partition)
+    yield dg.MaterializeResult(metadata=metadata)
 
 
 def _capture(runtime: Runtime, slice_: Slice) -> None:
@@ -84,9 +85,7 @@ def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: S
             raise InputMissingError.of(slice_, missing)
 
 
-def _results(
-    computed: Sequence[ComputedSlice], extra: dict[str, dg.MetadataValue[Any]] | None = None
-) -> Iterator[StepResult]:
+def _checked(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
     """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
     for index, first in enumerate(computed[0].found.checks):
         verdicts = {one.slice: one.found.checks[index] for one in computed}
@@ -102,4 +101,3 @@ def _results(
         wrong = {check.name: check.reason for check in one.found.checks if not check.passed}
         if wrong:
             raise QualityError.of(one.slice, wrong)
-    yield dg.MaterializeResult(metadata={**slice_metadata(computed), **(extra or {})})
