@@ -33,14 +33,18 @@ class _Step(NamedTuple):
 
 
 def circles(nodes: Mapping[str, Node]) -> Iterator[tuple[Slice, ...]]:
-    """A way round for each knot of entities that has one: from a slice to itself, or to a later one of its entity."""
+    """A way round for each knot of entities that has one: from a slice to itself, or to a later one of its entity.
+
+    The same for the same entities, in whatever order they came.
+    """
     for name, node in nodes.items():
         own = [edge for edge in node.upstream if edge.up is node]
         if own and any(latest_reach(edge) >= 0 for edge in own):
             yield from _found({name: node}, own)
-    for component in components(circling(nodes)):
+    for component in sorted(map(sorted, components(circling(nodes)))):
         inside = {name: nodes[name] for name in component}
-        edges = [edge for node in inside.values() for edge in node.upstream if edge.up.name in inside]
+        own_apart = (edge for node in inside.values() for edge in node.upstream if edge.up is not node)
+        edges = [edge for edge in own_apart if edge.up.name in inside]
         if not _leads_back(edges, len(inside)):
             yield from _found(inside, edges)
 

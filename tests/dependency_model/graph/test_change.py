@@ -37,8 +37,8 @@ def random_entity(random: Random, name: str) -> Entity:
     return entity(name, f"period: {random.choice(PERIODS)}\n{member}{depends}")
 
 
-def picture(graph: DependencyGraph) -> tuple[dict[str, object], int]:
-    """Everything that can be seen of a graph, in an order of its own, and how much is wrong with it."""
+def picture(graph: DependencyGraph) -> tuple[dict[str, object], list[str]]:
+    """Everything that can be seen of a graph, in an order of its own, and what is wrong with it."""
     return {
         name: (
             graph.entity(name),
@@ -46,7 +46,7 @@ def picture(graph: DependencyGraph) -> tuple[dict[str, object], int]:
             sorted((edge.down.name, edge.state, str(edge.dependency)) for edge in graph.downstream_edges(name)),
         )
         for name in sorted(graph)
-    }, len(graph.problems())
+    }, sorted(f"{problem.where}: {problem.message} {problem.found}" for problem in graph.problems())
 
 
 @given(st.randoms(use_true_random=False), st.lists(st.sampled_from([*NAMES, "project"]), min_size=1, max_size=12))
