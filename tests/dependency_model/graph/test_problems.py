@@ -37,10 +37,16 @@ def needs(*dependencies: tuple[str, str], period: str = "day") -> str:
         ),
         (
             {"m": needs(("d", "Set 0"), period="month"), "d": needs(("m", "Set 0"))},
-            "needs itself: m@2023-12 -> d@2023-12-01",
+            "needs itself: d@2023-12-01 -> m@2023-12 -> d@2023-12-01",
         ),
-        ({"h": needs(("d", "Set 0"), period="hour"), "d": needs(("h", "Set 5"))}, "needs itself: h@"),
-        ({"m": needs(("d", "all"), period="month"), "d": needs(("m", "last_available"))}, "needs itself: m@"),
+        (
+            {"h": needs(("d", "Set 0"), period="hour"), "d": needs(("h", "Set 5"))},
+            "needs itself: d@2023-12-01 -> h@2023-12-01T05 -> d@2023-12-01",
+        ),
+        (
+            {"m": needs(("d", "all"), period="month"), "d": needs(("m", "last_available"))},
+            "needs itself: d@2023-12-31 -> m@2023-12 -> d@2023-12-31",
+        ),
         (
             {"a": "{kind: Static, depends_on: [b]}", "b": "{kind: Static, depends_on: [a]}"},
             "a@static -> b@static -> a@static",
