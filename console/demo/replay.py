@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import zip_longest
+from queue import Empty, Queue
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -46,6 +47,13 @@ class ReplayResult:
     peak_rss_mb: float
 
 
+@dataclass(frozen=True)
+class _Arrival:
+    moment: datetime
+    landed: int
+    report: IngestReport
+
+
 class Replay:
     """One warehouse, one recording."""
 
@@ -78,31 +86,39 @@ class Replay:
         )
 
     def _steps(self, engine: Engine, feed: Feed, display: Display) -> tuple[int, int]:
-        """Capture one step ahead of the computing, as a stream does: each keeps one core busy."""
+        """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together."""
         changes = computed = 0
         display.say("starting Spark (half a minute the first time)")
-        moments = self.moments()
+        arrived: Queue[Future[_Arrival]] = Queue()
         with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
-            ahead = pool.submit(self._capture, feed, moments[0])
-            for moment, following in zip_longest(moments, moments[1:]):
-                landed, report = ahead.result()
-                if following:
-                    ahead = pool.submit(self._capture, feed, following)
-                changes += landed
-                self._tell(display, moment, landed, report)
-                computed += engine.run_ready(display)
+            moments = self.moments()
+            for moment in moments:
+                pool.submit(self._capture, feed, moment).add_done_callback(arrived.put)
+            waiting = len(moments)
+            try:
+                while waiting:
+                    for future in _all_of(arrived):
+                        waiting -= 1
+                        arrival = future.result()
+                        changes += arrival.landed
+                        self._tell(display, arrival)
+                    computed += engine.run_ready(display)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         return changes, computed
 
-    def _capture(self, feed: Feed, moment: datetime) -> tuple[int, IngestReport]:
-        return feed.land(moment + GRACE), self.runtime.ingestion.step()
+    def _capture(self, feed: Feed, moment: datetime) -> _Arrival:
+        return _Arrival(moment, feed.land(moment + GRACE), self.runtime.ingestion.step())
 
-    def _tell(self, display: Display, moment: datetime, landed: int, report: IngestReport) -> None:
-        for warning in report.warnings:
+    def _tell(self, display: Display, arrival: _Arrival) -> None:
+        for warning in arrival.report.warnings:
             display.say(warning)
-        display.waiting([str(one) for one in report.waiting])
-        if landed:
-            local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
-            display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
+        display.waiting([str(one) for one in arrival.report.waiting])
+        if arrival.landed:
+            local = arrival.moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
+            named = len(arrival.report.closed)
+            display.say(f"{local:%a %d %b %H:%M}: {arrival.landed} changes came in, {named} snapshots named")
 
     def moments(self) -> list[datetime]:
         """When the replay pauses to compute: the end of each day, and of each sixth hour where hours are computed."""
@@ -115,3 +131,12 @@ class Replay:
                 hours = [graph.window(slice_).end for slice_ in graph.slices(name, until=self._end)]
                 ends.update(hours[HOURS_A_STEP - 1 :: HOURS_A_STEP])
         return sorted(ends)
+
+
+def _all_of(arrived: Queue[Future[_Arrival]]) -> list[Future[_Arrival]]:
+    """Everything that has arrived, at least one: waits for it."""
+    futures = [arrived.get()]
+    with suppress(Empty):
+        while True:
+            futures.append(arrived.get_nowait())
+    return futures

@@ -56,19 +56,20 @@ class Engine:
 
     def _run(self, group: RunGroup, watcher: Watcher) -> int:
         watcher.run_started(group)
-        open_slices = set(group.slices())
-        completed = 0
+        completed: set[Slice] = set()
         for progress, entity, slices in self._dispatcher.execute(group):
             watcher.step(progress, entity, slices)
             if progress is Progress.COMPLETED:
-                completed += len(slices)
+                completed.update(slices)
                 for slice_ in slices:
                     self.tracker.complete(slice_)
-            if progress is not Progress.STARTED:
-                open_slices -= set(slices)
-            if progress is Progress.FAILED:
-                for slice_ in slices:
-                    self.tracker.fail(slice_)
-        for slice_ in open_slices:
+        self._set_aside(group, [one for one in group.slices() if one not in completed])
+        return len(completed)
+
+    def _set_aside(self, group: RunGroup, failed: list[Slice]) -> None:
+        """What failed alone has failed; in company only one slice of a step may be to blame, so each is tried alone."""
+        if failed and len(group.keys) > 1:
+            self.tracker.in_company.update(group.keys)
+            return
+        for slice_ in failed:
             self.tracker.fail(slice_)
-        return completed

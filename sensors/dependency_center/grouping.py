@@ -1,13 +1,13 @@
 """Ready slices to runs: what a run's own steps make ready joins the run, neighbours in time go together.
 
-A run costs a second before its first step. A day's chain from ODS to ADS is one run whose steps start each when its
-inputs are complete; six hours that arrived at once are one run over a range of partitions.
+A run costs a second before its first step, a step a second before its first row. A day's chain from ODS to ADS is one
+run whose steps start each when its inputs are complete; days or hours that arrived together are one run over a range of
+partitions, each of whose steps writes one commit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dependency_model.slice import Slice
@@ -41,36 +41,52 @@ class RunGroup:
 
 def group_ready(graph: DependencyGraph, tracker: SliceTracker) -> tuple[RunGroup, ...]:
     """All ready slices in runs, oldest first; nothing that waits for another run is in any of them."""
-    chains = _chains(graph, tracker)
+    pending = dict.fromkeys(tracker.ready())
+    taken: set[Slice] = set()
     groups = []
-    for period in dict.fromkeys(period for period, _ in chains):
-        of_period = {key: names for (other, key), names in chains.items() if other == period}
-        groups += _consecutive(graph, period, of_period)
+    while pending:
+        period = period_of(graph, next(iter(pending)).entity)
+        group = _group(graph, tracker, period, pending, taken)
+        taken.update(group.slices())
+        pending = {one: None for one in pending if one not in taken}
+        groups.append(group)
     return tuple(sorted(groups, key=lambda group: group.keys[0]))
 
 
-def _chains(graph: DependencyGraph, tracker: SliceTracker) -> dict[tuple[str, str], tuple[str, ...]]:
-    """For each business time that has a ready slice: the entities that one run can take there, upstream first."""
-    ready = set(tracker.ready())
-    of_period: dict[str, list[str]] = {}
-    for name in graph.topological():
-        of_period.setdefault(period_of(graph, name), []).append(name)
-    times = sorted({(period_of(graph, one.entity), one.key) for one in ready})
-    return {(period, key): _chain(graph, tracker, ready, of_period[period], key) for period, key in times}
+def _group(
+    graph: DependencyGraph, tracker: SliceTracker, period: str, pending: Mapping[Slice, None], taken: set[Slice]
+) -> RunGroup:
+    """The widest run from the oldest pending slice of a period on: neighbours in time as far as they take the same."""
+    names = [name for name in graph.topological() if period_of(graph, name) == period]
+    keys = sorted({one.key for one in pending if period_of(graph, one.entity) == period})
+    neighbours = _neighbours(graph, tracker, names[0], keys)
+    for run in (neighbours, neighbours[:1]):
+        entities = _entities(graph, tracker, names, run, pending, taken)
+        if entities:
+            break
+    return RunGroup(period, run, entities)
 
 
-def _chain(
-    graph: DependencyGraph, tracker: SliceTracker, ready: set[Slice], names: Sequence[str], key: str
+def _entities(
+    graph: DependencyGraph,
+    tracker: SliceTracker,
+    names: Sequence[str],
+    keys: Sequence[str],
+    pending: Mapping[Slice, None],
+    taken: set[Slice],
 ) -> tuple[str, ...]:
-    granted: dict[Slice, str] = {}
+    """Entities whose slices at all of the keys are ready, or become so through what the run computes before them."""
+    granted: dict[Slice, None] = {}
+    entities = []
     for name in names:
-        slice_ = Slice(name, key)
-        if slice_ in ready or _follows(graph, tracker, granted, slice_):
-            granted[slice_] = name
-    return tuple(granted.values())
+        slices = [Slice(name, key) for key in keys]
+        if all(one not in taken and (one in pending or _follows(graph, tracker, granted, one)) for one in slices):
+            granted.update(dict.fromkeys(slices))
+            entities.append(name)
+    return tuple(entities)
 
 
-def _follows(graph: DependencyGraph, tracker: SliceTracker, granted: Mapping[Slice, str], slice_: Slice) -> bool:
+def _follows(graph: DependencyGraph, tracker: SliceTracker, granted: Mapping[Slice, None], slice_: Slice) -> bool:
     """Does the slice become ready through what the run computes before it?"""
     if tracker.is_complete(slice_) or slice_ in tracker.failed or not graph.exists(slice_):
         return False
@@ -78,21 +94,12 @@ def _follows(graph: DependencyGraph, tracker: SliceTracker, granted: Mapping[Sli
     return bool(missing) and all(one in granted for one in missing)
 
 
-def _consecutive(graph: DependencyGraph, period: str, chains: Mapping[str, tuple[str, ...]]) -> list[RunGroup]:
-    """Join neighbours that take the same entities."""
-    return [
-        RunGroup(period, run, names)
-        for names, keys in groupby(sorted(chains), key=lambda key: chains[key])
-        for run in _runs_of_neighbours(graph, names[0], tuple(keys))
-    ]
-
-
-def _runs_of_neighbours(graph: DependencyGraph, name: str, keys: Sequence[str]) -> list[tuple[str, ...]]:
-    runs: list[tuple[str, ...]] = []
-    for key in keys:
-        previous = runs[-1][-1] if runs else None
-        if previous is not None and graph.window(Slice(name, previous)).end == graph.window(Slice(name, key)).start:
-            runs[-1] = (*runs[-1], key)
-        else:
-            runs.append((key,))
-    return runs
+def _neighbours(graph: DependencyGraph, tracker: SliceTracker, name: str, keys: Sequence[str]) -> tuple[str, ...]:
+    """The first keys, as long as each follows on the one before and none failed in company."""
+    run = [keys[0]]
+    for key in keys[1:]:
+        touches = graph.window(Slice(name, run[-1])).end == graph.window(Slice(name, key)).start
+        if not touches or not tracker.in_company.isdisjoint((run[0], key)):
+            break
+        run.append(key)
+    return tuple(run)

@@ -18,6 +18,8 @@ class SliceTracker:
         self._graph = graph
         self._completed: set[Slice] = set()
         self._failed: set[Slice] = set()
+        self.in_company: set[str] = set()
+        """Keys of runs over several slices in which a step failed: they run one by one from then on."""
         self._touched: dict[Slice, None] = {}
         for slice_ in completed:
             self.complete(slice_)
