@@ -27,7 +27,7 @@ up: setup
 
 check: setup
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 	$(BIN)/tidemark check

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resources.capture.ingestion import Ingestion
-
 from resources.olap.open import open_store
 from resources.spark.session import spark_session
 from resources.state_store.registry import SnapshotRegistry
