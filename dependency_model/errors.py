@@ -7,6 +7,7 @@
         |   `-- NoSuchSliceError  a well-formed key of a slice that does not exist (an hour that spring skips)
         |-- CalendarError         a time zone, a week start or an instant that no calendar has
         |-- EntityError           one thing wrong in one declaration (file, line, key)
+        |   `-- QueryError        one thing wrong in one query (file, line, column)
         |-- EntityErrors          everything that is wrong in a folder of declarations, at once
         |-- TransitionError       a change of a slice's state that the table of transitions does not have
         `-- UnknownEntityError    a question about an entity that the graph does not have
@@ -89,6 +90,10 @@ class EntityError(TerminalError):
     """
 
     word: str | None = None
+
+
+class QueryError(EntityError):
+    """One thing wrong in one query; `where` is `file:line:column`."""
 
 
 class EntityErrors(TerminalError):  # noqa: N818 - it is many of them

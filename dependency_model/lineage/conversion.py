@@ -1,0 +1,130 @@
+"""Casts between dates, timestamps, texts and numbers, as Spark makes them in a session with a time zone."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
+from dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dependency_model.time.zone import Zone
+
+MICROS: Final = 1_000_000
+_DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?\s*", re.ASCII)
+_TIME = re.compile(
+    r"\s*(\d{4}-\d{1,2}-\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?)?"
+    r"\s*(Z|UTC|[+-]\d{1,2}:?\d{2})?\s*",
+    re.ASCII,
+)
+
+
+class Conversion:
+    """Casts in a session whose local clock is `zone`."""
+
+    def __init__(self, zone: Zone) -> None:
+        self.zone = zone
+        self._casts: dict[tuple[Type, Type], Callable[[Range], Value]] = {
+            (Type.DATE, Type.TIMESTAMP): self._midnight,
+            (Type.TIMESTAMP, Type.DATE): self._local_date,
+            (Type.DATE, Type.STRING): lambda value: point(Type.STRING, iso_date(value.low)),
+            (Type.TIMESTAMP, Type.STRING): lambda value: point(Type.STRING, self.local_text(value.low)),
+            (Type.STRING, Type.DATE): _text_to_date,
+            (Type.STRING, Type.TIMESTAMP): self._text_to_timestamp,
+            (Type.NUMBER, Type.STRING): _number_to_text,
+            (Type.STRING, Type.NUMBER): lambda value: point(Type.NUMBER, Fraction(value.low.strip())),
+            (Type.TIMESTAMP, Type.NUMBER): lambda value: point(Type.NUMBER, value.low // MICROS),
+        }
+
+    def cast(self, value: Value, target: Type) -> Value:
+        """The value as another type; unknown where Spark would not or could not cast."""
+        if not isinstance(value, Range) or value.type is target:
+            return value
+        convert = self._casts.get((value.type, target))
+        if convert is None:
+            return Special.UNKNOWN
+        if (value.type, target) == (Type.STRING, Type.TIMESTAMP) and not value.is_point:
+            return self._days_of_texts(value)
+        ordered = (value.type, target) not in ((Type.NUMBER, Type.STRING), (Type.STRING, Type.NUMBER))
+        return (monotone if ordered else pointwise)(convert, value)
+
+    def local(self, micros: int) -> tuple[int, int]:
+        """Day since 1970 and microsecond of the day that the session's clock shows."""
+        shown = micros + self.zone.offset_at(micros // MICROS) * MICROS
+        return divmod(shown, DAY_SECONDS * MICROS)
+
+    def instant(self, day: int, micros: int) -> int:
+        """The instant at which the session's clock first shows a time of day."""
+        seconds, rest = divmod(micros, MICROS)
+        return self.zone.earliest(day * DAY_SECONDS + seconds) * MICROS + rest
+
+    def local_text(self, micros: int) -> str:
+        """A timestamp as Spark prints it."""
+        day, rest = self.local(micros)
+        seconds, fraction = divmod(rest, MICROS)
+        text = f"{iso_date(day)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        return f"{text}.{fraction:06}".rstrip("0") if fraction else text
+
+    def _midnight(self, value: Range) -> Value:
+        return point(Type.TIMESTAMP, self.zone.midnight(value.low) * MICROS)
+
+    def _local_date(self, value: Range) -> Value:
+        return point(Type.DATE, self.local(value.low)[0])
+
+    def _text_to_timestamp(self, value: Range) -> Value:
+        match = _TIME.fullmatch(value.low)
+        if match is None:
+            return Special.UNKNOWN
+        day = _text_to_date(point(Type.STRING, match[1])).low
+        hour, minute, second = (int(match[index] or 0) for index in (2, 3, 4))
+        if hour > 23 or minute > 59 or second > 59:
+            return Special.UNKNOWN
+        micros = (hour * 3600 + minute * 60 + second) * MICROS + int((match[5] or "0").ljust(6, "0"))
+        if match[6]:
+            return point(Type.TIMESTAMP, day * DAY_SECONDS * MICROS + micros - _offset(match[6]))
+        return point(Type.TIMESTAMP, self.instant(day, micros))
+
+    def _days_of_texts(self, value: Range) -> Value:
+        """Between texts that begin with dates lie instants of those dates."""
+        low, high = _DATE.match(value.low[:10]), _DATE.match(value.high[:10])
+        if not low or not high or len(value.low) < 10 or len(value.high) < 10:
+            return Special.IMPRECISE
+        first, last = (pointwise(_text_to_date, point(Type.STRING, text[:10])) for text in (value.low, value.high))
+        if not isinstance(first, Range) or not isinstance(last, Range):
+            return Special.IMPRECISE
+        start, end = self.zone.midnight(first.low - 1) * MICROS, self.zone.midnight(last.high + 2) * MICROS
+        return Range(Type.TIMESTAMP, start, end)
+
+
+def iso_date(day: int) -> str:
+    """A day since 1970 as text."""
+    return date.fromordinal(day + EPOCH_ORDINAL).isoformat()
+
+
+def days(found: date) -> int:
+    """A date as days since 1970."""
+    return found.toordinal() - EPOCH_ORDINAL
+
+
+def _text_to_date(value: Range) -> Range:
+    match = _DATE.fullmatch(value.low)
+    if match is None:
+        raise ValueError(value.low)
+    return point(Type.DATE, days(date(int(match[1]), int(match[2] or 1), int(match[3] or 1))))
+
+
+def _number_to_text(value: Range) -> Value:
+    return point(Type.STRING, str(int(value.low))) if value.low == int(value.low) else Special.UNKNOWN
+
+
+def _offset(text: str) -> int:
+    """Microseconds east of UTC."""
+    if text in ("Z", "UTC"):
+        return 0
+    sign, digits = (-1 if text[0] == "-" else 1), text[1:].replace(":", "")
+    return sign * (int(digits[:-2]) * 3600 + int(digits[-2:]) * 60) * MICROS

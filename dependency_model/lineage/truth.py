@@ -1,0 +1,112 @@
+"""Truth over many slices at once: what a predicate can be on some of them, and what it can be on each of them.
+
+SQL has three truth values. A predicate that speaks of columns whose values only the data knows can be several of them
+on one slice; a predicate looked at over a box of slices can differ from slice to slice. One number holds both: the
+low three bits are the values that some slice may have (`can`), the high three those that every slice may have
+(`must`). A slice is read unless its predicate cannot be true there, so a box is left out where true is not in `can`,
+and taken whole where true is in `must`; anything else is cut in two.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+_TRUE, _FALSE, _NULL = 1, 2, 4
+_ALL: Final = 7
+
+TRUE: Final = _TRUE | _TRUE << 3
+FALSE: Final = _FALSE | _FALSE << 3
+NULL: Final = _NULL | _NULL << 3
+UNKNOWN: Final = _ALL | _ALL << 3
+"""Any value on each slice: only the data knows."""
+IMPRECISE: Final = _ALL
+"""Any value somewhere in the box: look closer."""
+TRUE_OR_FALSE: Final = _TRUE | _FALSE
+"""True on some slices of the box, false on others."""
+EITHER: Final = (_TRUE | _FALSE) | (_TRUE | _FALSE) << 3
+"""True or false on each slice, never NULL."""
+
+
+def can_be_true(truth: int) -> bool:
+    """Whether some slice may be read."""
+    return bool(truth & _TRUE)
+
+
+def must_be_read(truth: int) -> bool:
+    """Whether every slice may be read."""
+    return bool(truth & _TRUE << 3)
+
+
+@cache
+def both(left: int, right: int) -> int:
+    """AND."""
+    return _combined(left, right, _and)
+
+
+@cache
+def either(left: int, right: int) -> int:
+    """OR."""
+    return _combined(left, right, _or)
+
+
+@cache
+def negated(truth: int) -> int:
+    """NOT."""
+    return _normal(_swapped(truth & _ALL), _swapped(truth >> 3))
+
+
+@cache
+def known_true(truth: int) -> int:
+    """`IS TRUE`: NULL is false then."""
+    can, must = truth & _ALL, truth >> 3
+    return _normal(_without_null(can), _without_null(must))
+
+
+@cache
+def existing(truth: int) -> int:
+    """Whether rows exist, of a condition on one: false where it cannot be true, either where it can (others count)."""
+    if not can_be_true(truth):
+        return FALSE
+    return EITHER if must_be_read(truth) else IMPRECISE
+
+
+def _combined(left: int, right: int, table: dict[tuple[int, int], int]) -> int:
+    can = must = 0
+    for one in _values(left & _ALL):
+        for other in _values(right & _ALL):
+            can |= table[one, other]
+    for one in _values(left >> 3):
+        for other in _values(right >> 3):
+            must |= table[one, other]
+    return _normal(can, must)
+
+
+def _normal(can: int, must: int) -> int:
+    """Where only one value can be, it is the value everywhere."""
+    return can | (can if can in (_TRUE, _FALSE, _NULL) else must) << 3
+
+
+def _values(mask: int) -> tuple[int, ...]:
+    return tuple(value for value in (_TRUE, _FALSE, _NULL) if mask & value)
+
+
+def _swapped(mask: int) -> int:
+    return (mask & _NULL) | (mask & _TRUE) << 1 | (mask & _FALSE) >> 1
+
+
+def _without_null(mask: int) -> int:
+    return (mask & ~_NULL) | (_FALSE if mask & _NULL else 0)
+
+
+_VALUES = (_TRUE, _FALSE, _NULL)
+_and = {
+    (one, other): _FALSE if _FALSE in (one, other) else _NULL if _NULL in (one, other) else _TRUE
+    for one in _VALUES
+    for other in _VALUES
+}
+_or = {
+    (one, other): _TRUE if _TRUE in (one, other) else _NULL if _NULL in (one, other) else _FALSE
+    for one in _VALUES
+    for other in _VALUES
+}
