@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
+from dependency_model.time import Period
+
 if TYPE_CHECKING:
     from dependency_model.entity import Entity
     from dependency_model.graph import DependencyGraph
@@ -83,15 +85,24 @@ def first_slice(graph: DependencyGraph, name: str) -> Slice:
 
 
 def partitions_definition(entity: Entity, graph: DependencyGraph) -> dg.TimeWindowPartitionsDefinition:
-    """The entity's slices as Dagster's time-window partitions, from the one that holds the entity's start."""
+    """The entity's slices as Dagster's time-window partitions, from its start to its end where it has one."""
     period = str(entity.period)
     cron, fmt = _week_schedule(entity) if period == "week" else _SCHEDULES[period]
     return dg.TimeWindowPartitionsDefinition(
         start=dagster_key(period, first_slice(graph, entity.name).key),
+        end=_end(entity),
         fmt=fmt,
         cron_schedule=cron,
         timezone=entity.time_zone,
     )
+
+
+def _end(entity: Entity) -> str | None:
+    """The first partition that does not exist any more."""
+    if entity.end is None or entity.period is None:
+        return None
+    moment = entity.calendar.window(Period.HOUR if "T" in entity.end else Period.DAY, entity.end).start
+    return dagster_key(str(entity.period), entity.calendar.key(entity.period, moment))
 
 
 def _week_schedule(entity: Entity) -> tuple[str, str]:

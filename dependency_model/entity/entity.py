@@ -12,9 +12,9 @@ from dependency_model.entity.field import (
     STRICT,
     ColumnField,
     CronField,
+    MomentField,
     NameField,
     PeriodField,
-    StartField,
     TimeOfDayField,
     TimeZoneField,
 )
@@ -64,6 +64,8 @@ class Source:
 class Entity:
     """What is declared about an entity, defaults filled in. `layer` is its folder's name, `file` where it stands.
 
+    It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
+
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     """
 
@@ -72,7 +74,8 @@ class Entity:
     kind: Kind = Kind.TIME_SERIES
     description: str = ""
     granularity: PeriodField | None = None
-    start: StartField | None = None
+    start: MomentField | None = None
+    end: MomentField | None = None
     time_zone: TimeZoneField = "UTC"
     week_start: str = "monday"
     tags: dict[str, str] = Field(default_factory=dict)

@@ -52,12 +52,12 @@ def _known_time_zone(name: str) -> str:
     return Calendar(name).time_zone
 
 
-def _start(value: object) -> str:
-    return _told_of(_known_start, str(value))
+def _moment(value: object) -> str:
+    return _told_of(_known_moment, str(value))
 
 
 @lru_cache(maxsize=1024)
-def _known_start(text: str) -> str:
+def _known_moment(text: str) -> str:
     Calendar().window(Period.HOUR if "T" in text else Period.DAY, text)
     return text
 
@@ -85,5 +85,5 @@ CronField = Annotated[str, BeforeValidator(_cron)]
 """Five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """`00:30`: half an hour after the window's end, on the local clock."""
-StartField = Annotated[str, BeforeValidator(_start)]
+MomentField = Annotated[str, BeforeValidator(_moment)]
 """A date, or an hour such as `2026-03-30T00`."""

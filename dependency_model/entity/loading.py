@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dependency_model.entity.entity import Entity
 
 DEFAULTS_FILE = "project.yaml"
-DEFAULT_KEYS = ("time_zone", "week_start", "start", "owner", "tags", "reprocess", "project")
+DEFAULT_KEYS = ("time_zone", "week_start", "start", "end", "owner", "tags", "reprocess", "project")
 _SUFFIX = ".yaml"
 _FIRST_READ = 8192
 

@@ -73,6 +73,8 @@ def _entry(line: str) -> tuple[str, Any, bool]:
 
 def _item(text: str) -> Any:
     """What follows a dash: a value, or one key with its value."""
+    if not text:
+        raise _NotPlainError
     return _flow_mapping(text) if text[0] == "{" else _short_item(text)
 
 

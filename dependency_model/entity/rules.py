@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
+from typing import TYPE_CHECKING
 
 from dependency_model.entity.entity import Entity, Kind
 from dependency_model.entity.sub_partition import PART_LIMIT
 from dependency_model.errors import EntityError, ParseError, TidemarkError
 from dependency_model.time.calendar import Calendar
 from dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 Broken = Iterator[tuple[str, EntityError]]
 
@@ -51,17 +55,21 @@ def _granularity(entity: Entity) -> Broken:
 
 def _times(entity: Entity) -> Broken:
     try:
-        _check_times(entity.time_zone, entity.week_start, entity.start)
+        start = _instant(entity.time_zone, entity.week_start, entity.start)
+        end = _instant(entity.time_zone, entity.week_start, entity.end)
     except TidemarkError as error:
         key = "start" if isinstance(error, ParseError) else "week_start"
         yield key, EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
+        return
+    if start and end and end <= start:
+        yield "end", EntityError("it ends before it starts", expected=f"later than {entity.start}", found=entity.end)
 
 
 @lru_cache(maxsize=4096)
-def _check_times(time_zone: str, week_start: str, start: str | None) -> None:
+def _instant(time_zone: str, week_start: str, moment: str | None) -> datetime | None:
+    """When a declared day or hour begins. Raises ParseError where the zone's clock skips it."""
     calendar = Calendar(time_zone, week_start)
-    if start:
-        calendar.window(Period.HOUR if "T" in start else Period.DAY, start)
+    return calendar.window(Period.HOUR if "T" in moment else Period.DAY, moment).start if moment else None
 
 
 def _states(entity: Entity) -> Broken:

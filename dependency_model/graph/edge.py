@@ -55,24 +55,30 @@ class Edge:
         if self._mapping is None:
             return tuple(Slice(self.up.name, STATIC_KEY, part) for part in self._parts_needed(sub))
         if not self._by_parts:
-            return _slices(self.up, self._mapping.expand(ordinal), self.up.first)
+            return _slices(self.up, self._needed(self._mapping, ordinal, self.up.existing), self.up.existing)
         found: list[Slice] = []
         for part in self._parts_needed(sub):
             mapping = self._between(sub, part)
             if mapping:
-                found += _slices(self.up, mapping.expand(ordinal), self.up.first_of(part), part)
+                existing = self.up.existing_of(part)
+                found += _slices(self.up, self._needed(mapping, ordinal, existing), existing, part)
         return tuple(found)
+
+    def _needed(self, mapping: Mapping, ordinal: int, existing: range) -> Sequence[int]:
+        """What the offset names; of an upstream that has ended, its last slice stays the newest."""
+        needed = mapping.expand(ordinal)
+        return existing[-1:] if self.is_latest and needed and needed[0] >= existing.stop else needed
 
     def inverse(self, ordinal: int, sub: Sub, until: int | None) -> Iterator[tuple[int, Sub]]:
         """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
         if not self._by_parts:
-            first = self.down.first
-            yield from [(down, WHOLE) for down in self._users(ordinal, sub, WHOLE, until) if down >= first]
+            existing = self.down.existing
+            yield from [(down, WHOLE) for down in self._users(ordinal, sub, WHOLE, until) if down in existing]
             return
         for part in self.down.parts:
             if sub in self._parts_needed(part):
-                first = self.down.first_of(part)
-                yield from ((down, part) for down in self._users(ordinal, sub, part, until) if down >= first)
+                existing = self.down.existing_of(part)
+                yield from ((down, part) for down in self._users(ordinal, sub, part, until) if down in existing)
 
     def _users(self, ordinal: int, sub: Sub, part: Sub, until: int | None) -> Sequence[int]:
         mapping, grid = self._between(part, sub) if self._by_parts else self._mapping, self.down.grid_of(part)
@@ -80,7 +86,7 @@ class Edge:
             return (0,)
         last = grid.at(until) if until is not None else None
         if mapping is None:
-            return () if last is None else range(self.down.first_of(part), last + 1)
+            return () if last is None else range(self.down.existing_of(part).start, last + 1)
         found = mapping.inverse(ordinal)
         if self.is_latest and last is not None and found:
             return range(found[0], last + 1)
@@ -103,12 +109,12 @@ class Edge:
         return _mapping(offset, (zoned or self.down.calendar_of(sub), period), up)
 
 
-def _slices(node: Node, ordinals: Sequence[int], first: int, sub: Sub = WHOLE) -> tuple[Slice, ...]:
+def _slices(node: Node, ordinals: Sequence[int], existing: range, sub: Sub = WHOLE) -> tuple[Slice, ...]:
     grid = node.grid_of(sub)
     if grid is None or not ordinals:
         return ()
-    if ordinals[0] < first:
-        ordinals = ordinals[bisect_left(ordinals, first) :]
+    if ordinals[0] < existing.start or ordinals[-1] >= existing.stop:
+        ordinals = ordinals[bisect_left(ordinals, existing.start) : bisect_left(ordinals, existing.stop)]
     return slices_of(node.entity.name, grid.keys(ordinals), sub)
 
 

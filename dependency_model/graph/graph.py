@@ -110,21 +110,19 @@ class DependencyGraph:
         return grid.window(ordinal) if grid else Window.of_seconds(0, LAST_DAY * DAY_SECONDS)
 
     def exists(self, piece: Slice) -> bool:
-        """Whether the slice is not before its entity's start. Raises ParseError for a key that is none."""
+        """Whether the slice lies between its entity's start and end. Raises ParseError for a key that is none."""
         node = self._node(piece.entity)
-        return node.ordinal(piece) >= node.first_of(piece.sub)
+        return node.ordinal(piece) in node.existing_of(piece.sub)
 
     def slices(self, entity: str, until: datetime) -> Iterator[Slice]:
         """Every slice whose window ended by an instant, in order of time, part by part."""
         node, limit = self._node(entity), seconds_of(until)
         for part in node.parts:
-            grid, ordinal = node.grid_of(part), node.first_of(part)
-            if grid is None:
-                yield node.slice(0, part)
-                continue
-            while grid.start(ordinal + 1) <= limit:
+            grid = node.grid_of(part)
+            for ordinal in node.existing_of(part):
+                if grid is not None and grid.start(ordinal + 1) > limit:
+                    break
                 yield node.slice(ordinal, part)
-                ordinal += 1
 
     def series_of(self, name: str) -> tuple[str, ...]:
         """The other entities of an entity's series, in order of name."""
@@ -139,8 +137,8 @@ class DependencyGraph:
             grid = node.grid_of(part)
             if grid is None:
                 return (node.slice(0, part),)
-            first, last = grid.at(seconds_of(window.start)), grid.at(seconds_of(window.end) - 1)
-            found += (node.slice(number, part) for number in range(max(first, node.first_of(part)), last + 1))
+            within = range(grid.at(seconds_of(window.start)), grid.at(seconds_of(window.end) - 1) + 1)
+            found += (node.slice(number, part) for number in within if number in node.existing_of(part))
         return tuple(found)
 
     def slice_at(self, entity: str, instant: datetime, sub: Sub = WHOLE) -> Slice:
@@ -167,5 +165,5 @@ class DependencyGraph:
 
 def _roll_up(node: Node, ordinal: int) -> Requirement:
     """The whole of a slice with parts: there once all of them are."""
-    parts = tuple(node.slice(ordinal, part) for part in node.parts if ordinal >= node.first_of(part))
+    parts = tuple(node.slice(ordinal, part) for part in node.parts if ordinal in node.existing_of(part))
     return Requirement(Dependency(entity=node.name, offset=SAME), parts)

@@ -23,14 +23,14 @@ WHOLE: Sub = ()
 
 
 class Node:
-    """`grid` is None for a static entity. Slices are numbers of the grid; `first` is the first that exists."""
+    """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
 
-    __slots__ = ("entity", "first", "grid", "parts", "states", "upstream", "users", "zoned")
+    __slots__ = ("entity", "existing", "grid", "parts", "states", "upstream", "users", "zoned")
 
     def __init__(self, entity: Entity) -> None:
         self.entity = entity
         self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
-        self.first = _first(entity.start, self.grid) if self.grid else 0
+        self.existing = _existing(entity.start, entity.end, self.grid) if self.grid else range(1)
         self.states = _state_set(entity.state_names)
         self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
         self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
@@ -54,10 +54,12 @@ class Node:
         calendar = self.zoned.get(sub) if self.zoned else None
         return calendar.grid(self.entity.period) if calendar and self.entity.period else self.grid
 
-    def first_of(self, sub: Sub) -> int:
-        """The first slice of a part that exists."""
+    def existing_of(self, sub: Sub) -> range:
+        """The slices of a part that exist."""
         grid = self.grid_of(sub)
-        return self.first if grid is self.grid or grid is None else _first(self.entity.start, grid)
+        if grid is self.grid or grid is None:
+            return self.existing
+        return _existing(self.entity.start, self.entity.end, grid)
 
     def ordinal(self, piece: Slice) -> int:
         """The number of a slice. Raises NoSuchSliceError or ParseError for a key or part that there is not."""
@@ -88,12 +90,16 @@ def _state_set(names: tuple[str, ...]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _first(start: str | None, grid: Grid) -> int:
-    """The slice that the declared start lies in."""
-    if start is None:
-        return grid.first
-    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in start else Period.DAY)
-    return grid.at(by.start(by.ordinal(start)))
+def _existing(start: str | None, end: str | None, grid: Grid) -> range:
+    """From the slice that the declared start lies in to the last that is over at the declared end."""
+    first = grid.first if start is None else grid.at(_seconds(start, grid))
+    stop = grid.last + 1 if end is None else grid.at(_seconds(end, grid))
+    return range(first, max(first, stop))
+
+
+def _seconds(moment: str, grid: Grid) -> int:
+    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in moment else Period.DAY)
+    return by.start(by.ordinal(moment))
 
 
 def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:

@@ -7,6 +7,7 @@ import pytest
 
 from dependency_model.entity import parse_entity
 from dependency_model.graph import DependencyGraph
+from dependency_model.time import Period
 from warehouse_assets.partitions import dagster_key, partitions_definition, slice_key
 
 CASES = [
@@ -34,6 +35,18 @@ def test_slices_are_dagsters_partitions(period: str, zone: str, start: str, unti
     assert ours == list(theirs)
     assert len(ours) > 2
     assert [slice_key(period, key) for key in theirs] == [one.key for one in graph.slices("e", until=moment)]
+
+
+@pytest.mark.parametrize(("period", "end"), [*((case[0], case[3]) for case in CASES), ("hour", "2026-03-29T12")])
+def test_an_entity_that_came_to_rest_has_no_partitions_after_its_end(period: str, end: str) -> None:
+    entity = parse_entity(f"{{period: {period}, time_zone: Europe/Paris, start: 2019-12-28, end: {end}}}", "e")
+    graph = DependencyGraph.build([entity])
+    years_later = datetime(2031, 1, 1, tzinfo=UTC)
+    with dg.DagsterInstance.ephemeral():
+        theirs = partitions_definition(entity, graph).get_partition_keys(current_time=years_later)
+    ours = [dagster_key(period, one.key) for one in graph.slices("e", until=years_later)]
+    assert ours == list(theirs)
+    assert ours[-1] < dagster_key(period, entity.calendar.key(Period(period), datetime(2027, 1, 1, tzinfo=UTC)))
 
 
 @pytest.mark.parametrize("period", ["hour", "10min"])

@@ -104,6 +104,11 @@ def test_the_usual_declaration_is_plain() -> None:
     assert (plain["ready_by"], plain["export"], plain["start"]) == ("00:20", True, "2026-03-23")
 
 
+def test_a_dash_without_an_item_is_left_to_yaml() -> None:
+    assert read_plain("depends_on:\n  - ") is None
+    assert read_document("depends_on:\n  - ", "x.yaml").values == {"depends_on": [None]}
+
+
 @pytest.mark.parametrize("text", ["a: b: c\n", "a: 'x' y\n", "a: {b: c\n"])
 def test_what_is_no_yaml_is_left_to_the_one_who_says_so(text: str) -> None:
     assert read_plain(text) is None

@@ -48,6 +48,29 @@ def test_the_first_slice_is_the_one_that_the_start_lies_in() -> None:
     assert not world.exists(Slice("yearly", "2023"))
 
 
+def test_what_is_after_the_end_does_not_exist_and_is_not_waited_for() -> None:
+    old = "{period: day, end: 2024-03-31}"
+    world = graph(
+        old=old,
+        weekly="{period: week, end: 2024-03-31, depends_on: [old]}",
+        trend='{period: day, depends_on: [{entity: old, offset: "Range -2..0"}]}',
+        last="{period: day, depends_on: [{entity: old, offset: last_available}]}",
+    )
+    assert keys(world, "trend@2024-04-01") == {"old": ["2024-03-30"]}
+    assert keys(world, "trend@2024-05-01") == {"old": []}
+    assert keys(world, "last@2024-03-29") == {"old": ["2024-03-29"]}
+    assert keys(world, "last@2024-05-01") == {"old": ["2024-03-30"]}
+    assert world.exists(Slice("old", "2024-03-30"))
+    assert not world.exists(Slice("old", "2024-03-31"))
+    assert world.exists(Slice("weekly", "2024-03-18"))
+    assert not world.exists(Slice("weekly", "2024-03-25")), "the week is not over at its end"
+    assert Slice("weekly", "2024-03-25") not in world.downstream(Slice("old", "2024-03-30"))
+    assert [one.key for one in world.slices("old", datetime(2025, 1, 1, tzinfo=UTC))][-1] == "2024-03-30"
+    assert world.slices_within("old", world.window(Slice("weekly", "2024-03-25"))) == tuple(
+        Slice("old", f"2024-03-{day}") for day in range(25, 31)
+    )
+
+
 def test_what_lies_ahead_is_waited_for() -> None:
     world = graph(plan="period: day", early="{period: day, depends_on: [{entity: plan, offset: Set 1}]}")
     assert keys(world, "early@2024-06-01") == {"plan": ["2024-06-02"]}
