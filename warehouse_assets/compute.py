@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from resources.delta.partition import replace_partitions
 from resources.delta.table import first_rows, read_table, table_metrics
 from warehouse_assets.business_time import partition_values
-from warehouse_assets.errors import SnapshotMissingError
 from warehouse_assets.inputs import Inputs, any_of
 from warehouse_assets.metadata import PREVIEW_ROWS, preview_table
 from warehouse_assets.quality import Audit, audit
@@ -46,7 +45,6 @@ class Computer:
     def __init__(self, spark: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry) -> None:
         self._session = spark.newSession()
         self._warehouse = warehouse
-        self._registry = registry
         self._inputs = Inputs(self._session, warehouse, registry)
 
     def compute(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
@@ -60,6 +58,7 @@ class Computer:
 
     def _compute(self, slices: list[Slice]) -> list[ComputedSlice]:
         started = time.monotonic()
+        self._inputs.forget()
         path = self._warehouse.table_path(slices[0].entity)
         parts = [(self._partition(slice_), self._inputs.query(slice_)) for slice_ in slices]
         written = replace_partitions(parts, path)
@@ -77,14 +76,11 @@ class Computer:
         """Check and describe a named snapshot; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
         entity = self._entity(slice_)
-        named = self._registry.get(slice_.entity, str(entity.period), slice_.key)
-        if named is None:
-            raise SnapshotMissingError.of(slice_)
+        named = self._inputs.named(slice_)
         path = self._warehouse.table_path(slice_.entity)
         found = Audit((), None)
         if entity.quality:
-            rows = read_table(self._session, path, named.version)
-            found = audit(entity.quality, rows, {(): slice_}, self._inputs)[slice_]
+            found = audit(entity.quality, self._inputs.version(named), {(): slice_}, self._inputs)[slice_]
         preview = preview_table(first_rows(path, PREVIEW_ROWS, version=named.version))
         metrics = table_metrics(path, version=named.version)
         return ComputedSlice(slice_, path, metrics, time.monotonic() - started, found, preview)

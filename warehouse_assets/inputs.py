@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from resources.delta.table import read_table, table_exists
+from resources.delta.versions import VersionReader
 from warehouse_assets.business_time import partition_columns, partition_values, sql_parameters
 from warehouse_assets.errors import SnapshotMissingError
 from warehouse_assets.partitions import first_slice
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from dependency_model.slice import Slice
-    from resources.state_store.registry import SnapshotRegistry
+    from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
     from warehouse_assets.warehouse import Warehouse
 
 
@@ -34,11 +35,23 @@ class Inputs:
         self._session = session
         self._warehouse = warehouse
         self._registry = registry
+        self._versions = VersionReader(session)
+        self._views: dict[Slice, dict[str, DataFrame]] = {}
+
+    def forget(self) -> None:
+        """What is registered from now on sees the tables as they are then."""
+        self._views.clear()
 
     def register(self, slice_: Slice) -> None:
-        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError."""
-        for name, slices in required_slices(self._warehouse, slice_).items():
-            self._view(name, slices).createOrReplaceTempView(name)
+        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError.
+
+        Until `forget` a slice keeps its views: a reconciliation sees what the slice was made of.
+        """
+        if slice_ not in self._views:
+            required = required_slices(self._warehouse, slice_).items()
+            self._views[slice_] = {name: self._view(name, slices) for name, slices in required}
+        for name, view in self._views[slice_].items():
+            view.createOrReplaceTempView(name)
 
     def query(self, slice_: Slice) -> DataFrame:
         """The entity's SQL over its inputs, bound to the slice's business time."""
@@ -62,12 +75,19 @@ class Inputs:
 
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
-        period = self._period(slice_.entity)
-        named = self._registry.get(slice_.entity, period, slice_.key)
+        times = partition_values(self._period(slice_.entity), slice_.key)
+        return self.version(self.named(slice_)).withColumns({name: F.lit(value) for name, value in times.items()})
+
+    def named(self, slice_: Slice) -> NamedSnapshot:
+        """The version that the slice is a name for. Raises SnapshotMissingError."""
+        named = self._registry.get(slice_.entity, self._period(slice_.entity), slice_.key)
         if named is None:
             raise SnapshotMissingError.of(slice_)
-        table = read_table(self._session, self._warehouse.table_path(slice_.entity), named.version)
-        return table.withColumns({name: F.lit(value) for name, value in partition_values(period, slice_.key).items()})
+        return named
+
+    def version(self, named: NamedSnapshot) -> DataFrame:
+        """The captured table as of a named version."""
+        return self._versions.read(self._warehouse.table_path(named.entity), named.version)
 
     def schema(self, name: str) -> StructType:
         """Columns of an entity's table, also before its first write: then from its SQL over empty inputs."""

@@ -78,7 +78,9 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     # The default of 50 adds seconds to every merge: the log is rebuilt after each commit.
-    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # A version whose checksum file lists its files is opened without a job over the log; the default stops at 50 files.
+    "spark.databricks.delta.allFilesInCrc.thresholdNumFiles": "1000",
 }
 
 _SQL = {
