@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from console.demo.display import Display
     from dependency_model.slice import Slice
-    from resources.capture.report import IngestReport
     from warehouse_assets.warehouse import Warehouse
 
 HOST: Final = "demo"
@@ -45,13 +44,6 @@ class ReplayResult:
     failed: tuple[Slice, ...]
     seconds: float
     peak_rss_mb: float
-
-
-@dataclass(frozen=True)
-class _Arrival:
-    moment: datetime
-    landed: int
-    report: IngestReport
 
 
 class Replay:
@@ -89,36 +81,33 @@ class Replay:
         """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together."""
         changes = computed = 0
         display.say("starting Spark (half a minute the first time)")
-        arrived: Queue[Future[_Arrival]] = Queue()
+        arrived: Queue[Future[int]] = Queue()
         with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
             moments = self.moments()
             for moment in moments:
-                pool.submit(self._capture, feed, moment).add_done_callback(arrived.put)
+                pool.submit(self._capture, feed, moment, display).add_done_callback(arrived.put)
             waiting = len(moments)
             try:
                 while waiting:
                     for future in _all_of(arrived):
                         waiting -= 1
-                        arrival = future.result()
-                        changes += arrival.landed
-                        self._tell(display, arrival)
+                        changes += future.result()
                     computed += engine.run_ready(display)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return changes, computed
 
-    def _capture(self, feed: Feed, moment: datetime) -> _Arrival:
-        return _Arrival(moment, feed.land(moment + GRACE), self.runtime.ingestion.step())
-
-    def _tell(self, display: Display, arrival: _Arrival) -> None:
-        for warning in arrival.report.warnings:
+    def _capture(self, feed: Feed, moment: datetime, display: Display) -> int:
+        """Let everything up to a moment come in, and say so at once: returns how many changes that were."""
+        landed, report = feed.land(moment + GRACE), self.runtime.ingestion.step()
+        for warning in report.warnings:
             display.say(warning)
-        display.waiting([str(one) for one in arrival.report.waiting])
-        if arrival.landed:
-            local = arrival.moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
-            named = len(arrival.report.closed)
-            display.say(f"{local:%a %d %b %H:%M}: {arrival.landed} changes came in, {named} snapshots named")
+        display.waiting([str(one) for one in report.waiting])
+        if landed:
+            local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
+            display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
+        return landed
 
     def moments(self) -> list[datetime]:
         """When the replay pauses to compute: the end of each day, and of each sixth hour where hours are computed."""
@@ -133,7 +122,7 @@ class Replay:
         return sorted(ends)
 
 
-def _all_of(arrived: Queue[Future[_Arrival]]) -> list[Future[_Arrival]]:
+def _all_of(arrived: Queue[Future[int]]) -> list[Future[int]]:
     """Everything that has arrived, at least one: waits for it."""
     futures = [arrived.get()]
     with suppress(Empty):
