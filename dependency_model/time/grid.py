@@ -73,8 +73,10 @@ class Grid(ABC):
 
     def keys(self, ordinals: Sequence[int]) -> list[str]:
         """The keys of many slices."""
-        known, key = self._keys, self.key
-        return [known.get(ordinal) or key(ordinal) for ordinal in ordinals]
+        try:
+            return list(map(self._keys.__getitem__, ordinals))
+        except KeyError:
+            return [self.key(ordinal) for ordinal in ordinals]
 
     def ordinal(self, key: str) -> int:
         """The number of the slice with this key; only the canonical form is a key. Raises ParseError."""
