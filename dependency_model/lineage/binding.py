@@ -62,7 +62,7 @@ class Binder:
                 case exp.SetOperation():
                     found = self._set_operation(node, names, parent)
                 case exp.Select():
-                    found = self._select(node, names, parent)
+                    found = [replace(one, members={}) for one in self._select(node, names, parent)]
                 case exp.Values():
                     found = [_values(node)]
                 case exp.Table():
@@ -100,6 +100,7 @@ class Binder:
         return names
 
     def _select(self, node: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+        """A SELECT: one relation for each combination of its FROM items' ways."""
         from_clause = node.args.get("from_")
         items = [from_clause.this] if from_clause else []
         items += [join.this for join in node.args.get("joins") or ()]

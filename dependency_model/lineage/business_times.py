@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 YEARS: Final = 5
 """From the entity's start on: every length of month and year, week numbers of 52 and 53."""
+_FAR_YEARS: Final = (6, 8, 11, 16, 24, 40, 80)
+"""What was long ago at first may exist one day."""
 _DEFAULT_START: Final = date(2024, 1, 1)
 _CLOSE_LOOK: Final = 21
 """Days looked at hour by hour where conditions are more than shifted dates."""
@@ -31,14 +33,15 @@ def sampled(calendar: Calendar, period: Period, start: str | None, *, closely: b
     grid = calendar.grid(period)
     first = day_of(start[:10]) if start else _DEFAULT_START.toordinal() - EPOCH_ORDINAL
     end = first + YEARS * 365 + 2
+    far = [first + years * 365 + years for years in _FAR_YEARS]
     if isinstance(grid, ClockGrid):
-        days = _odd_days(grid, first, end)
+        days = [*_odd_days(grid, first, end), *far]
         days = [*days, *range(first + 40, first + 40 + _CLOSE_LOOK)] if closely else days
         return tuple(sorted({one for day in days for one in _clock_slices(grid, day, closely=closely)}))
     if not isinstance(grid, DateGrid):
         return ()
     chosen = range(first, end) if closely or period.rank > 3 else _days(grid, first, end)
-    found = {grid.at_day(day) for day in chosen}
+    found = {grid.at_day(day) for day in [*chosen, *far]}
     return tuple(sorted(one for one in found if grid.first_day(one) >= first))
 
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dependency_model.lineage.binding import bind
-from dependency_model.lineage.bound import Bound, Column, Opaque, Parameter, walk
+from dependency_model.lineage.bound import Bound, Column, Opaque, walk
 from dependency_model.lineage.business_times import parameter_names
 from dependency_model.lineage.fitting import Fit
 from dependency_model.lineage.tables import Tables
 from dependency_model.offset.offset import STATIC, Offset
 from dependency_model.suggestion import did_you_mean
-from dependency_model.time.period import Period
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from dependency_model.lineage.fitting import Fit
     from dependency_model.lineage.query import Query
     from dependency_model.lineage.relation import Relation
-    from dependency_model.time.period import Period
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +84,21 @@ class Inference:
             for one in relation.occurrences:
                 if one.table in self._subjects:
                     mentions.setdefault(one.table, query.where(one.place))
+        if unknown := self._unknown_parameter(queries):
+            return {name: Read(name, where, undecidable=unknown) for name, where in mentions.items()}
         sliced = {name: where for name, where in mentions.items() if self._subjects[name].period is not None}
         fitted = self._of_slices(sliced, relations)
         return {name: fitted.get(name, Read(name, where, (STATIC,))) for name, where in mentions.items()}
+
+    def _unknown_parameter(self, queries: Sequence[Query]) -> str:
+        """A parameter that no slice binds: the query cannot run, whatever it reads."""
+        known = parameter_names(self._down.period)
+        for query in queries:
+            for name, place in query.parameters().items():
+                if name not in known:
+                    hint = did_you_mean(name, known)
+                    return f"unknown parameter :{name} ({query.where(place)})" + (f", {hint}" if hint else "")
+        return ""
 
     def _of_slices(self, mentions: Mapping[str, str], relations: Sequence[tuple[Query, Relation]]) -> dict[str, Read]:
         """The reads of tables that have slices."""
@@ -100,7 +110,7 @@ class Inference:
         evaluation = Evaluation(self._down.calendar, self._down.period, self._down.start, self._subjects)
         needed = evaluation.needed([relation for _, relation in relations], self._session)
         return {
-            name: _fitted(Read(name, where), needed[name], evaluation.fit(name), relations, self._down.period)
+            name: _fitted(Read(name, where), needed[name], evaluation.fit(name), relations)
             for name, where in mentions.items()
         }
 
@@ -110,22 +120,20 @@ def _fitted(
     needed: Mapping[int, frozenset[int]] | str,
     fit: Fit,
     relations: Sequence[tuple[Query, Relation]],
-    period: Period,
 ) -> Read:
     """The read with its offsets, or with why there are none."""
-    why = _reason(read.table, relations, parameter_names(period))
+    why = _reason(read.table, relations)
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)
-    existing = fit.existing(needed)
-    if not any(existing.values()):
+    if not any(needed.values()):
         return replace(read, undecidable=why or "its conditions are never true: no slice of it is read")
-    offsets = fit.offsets(existing)
+    offsets = fit.offsets(needed)
     if offsets is None:
         return replace(read, undecidable=why or "no offset names the slices that it reads at every business time")
     return replace(read, offsets=offsets)
 
 
-def _reason(name: str, relations: Sequence[tuple[Query, Relation]], known: Sequence[str]) -> str:
+def _reason(name: str, relations: Sequence[tuple[Query, Relation]]) -> str:
     """What in the conditions on a table's partition columns nobody can know, with its place."""
     for query, relation in relations:
         for constraint in relation.constraints:
@@ -135,9 +143,6 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]], known: Seque
             for one in parts:
                 if isinstance(one, Opaque) and one.why:
                     return f"{one.why} ({query.where(one.place)})"
-                if isinstance(one, Parameter) and one.name not in known:
-                    hint = did_you_mean(one.name, known)
-                    return f"unknown parameter :{one.name}" + (f", {hint}" if hint else "")
     return ""
 
 

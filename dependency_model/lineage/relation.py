@@ -61,6 +61,8 @@ class Relation:
     open_table: Occurrence | None = None
     open: tuple[Open, ...] = ()
     indirect: tuple[Bound, ...] = ()
+    members: Mapping[str, tuple[Relation, Source | None]] = field(default_factory=dict)
+    """Of tables joined in brackets: each under its own name."""
 
     @property
     def is_open(self) -> bool:

@@ -66,6 +66,10 @@ class Scope:
             if item.alias == table:
                 found = item.find(name)
                 return found.bound if found else None
+            if table in item.relation.members:
+                relation, source = item.relation.members[table]
+                inner = relation.find(name)
+                return sourced(item.source, sourced(source, inner.bound)) if inner else None
         return self.parent._qualified(table, name) if self.parent else None  # noqa: SLF001 - the same class
 
     def _plain(self, name: str, node: exp.Column) -> Bound | None:

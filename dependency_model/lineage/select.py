@@ -189,6 +189,7 @@ class SelectBinder:
             None,
             tuple(opened),
             tuple(self.indirect),
+            {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
         )
         if _has_sets(group) or (opened and keys is not None):
             return hidden(relation)

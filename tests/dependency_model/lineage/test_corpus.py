@@ -1,0 +1,28 @@
+"""Every query of the corpus reads what stands beside it: an offset, or the word that nobody can tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from dependency_model.lineage import Session, Subject, infer, read_query
+from tests.dependency_model.lineage.corpus import FOLDER, Case, cases
+from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_the_query_reads_what_is_expected(case: Case) -> None:
+    query = read_query(case.sql, file=f"{case.name}.sql")
+    downstream = Subject("downstream", case.down, PARIS, START)
+    reads = infer([query], downstream, SUBJECTS, session=Session("Europe/Paris"), views=VIEWS)
+    assert reads.keys() == case.reads.keys()
+    for table, expected in case.reads.items():
+        found = str(reads[table])
+        assert found.startswith(expected) if expected.startswith("undecidable") else found == expected, found
+        assert reads[table].where.partition(":")[0] in (f"{case.name}.sql", "v_paid.sql")
+
+
+def test_the_corpus_is_large_and_every_case_of_it_is_read() -> None:
+    found = cases()
+    written = sum(path.read_text().count("-- case: ") for path in FOLDER.glob("*.sql"))
+    assert len(found) == len({case.name for case in found}) == written >= 120
+    assert sum(case.name.startswith("warehouse-") for case in found) >= 30
