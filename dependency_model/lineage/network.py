@@ -202,10 +202,13 @@ class Network:
     ) -> Callable[[Box], tuple[bool, bool]]:
         """Of a box: whether some slice may be needed, and whether all are."""
         environments = [_environment(setting) for setting in settings]
+        latest = 0  # neighbouring slices go with neighbouring settings: begin where the last one was found
 
         def ask(box: Box) -> tuple[bool, bool]:
+            nonlocal latest
             some = every = False
-            for environment in environments:
+            for at in (*range(latest, len(environments)), *range(latest)):
+                environment = environments[at]
                 variable.put(environment, box)
                 found = truth.TRUE
                 for condition in conditions:
@@ -215,6 +218,7 @@ class Network:
                 some = some or truth.can_be_true(found)
                 every = every or truth.must_be_read(found)
                 if every:
+                    latest = at
                     break
             return some, every
 

@@ -145,14 +145,23 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
     return (monotone if ordered else pointwise)(shown, moment, form)
 
 
-def _field(read: Callable[[date], int], *, rises: bool = False) -> Function:
-    """A number read off a date."""
+def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:
+    """A number read off a date, which rises within a unit and begins anew with the next; `last` is its greatest."""
 
     def field(conversion: Conversion, value: Value) -> Value:
         day = to_date(conversion, value)
-        return (monotone if rises else pointwise)(lambda one: point(Type.NUMBER, read(date_of(one.low))), day)
+        if within and isinstance(day, Range) and not _is_within(day, within):
+            return Range(Type.NUMBER, 0, last)
+        return monotone(lambda one: point(Type.NUMBER, read(date_of(one.low))), day)
 
     return field
+
+
+def _is_within(days_: Range, unit: str) -> bool:
+    try:
+        return first_day(days_.low, unit) == first_day(days_.high, unit)
+    except (ValueError, OverflowError):
+        return False
 
 
 def _time_field(seconds: int, modulus: int) -> Function:
@@ -201,14 +210,14 @@ DATES: dict[str, Function] = {
     "last_day": month_end,
     "next_day": next_weekday,
     "date_format": date_text,
-    "year": _field(lambda found: found.year, rises=True),
-    "quarter": _field(lambda found: (found.month + 2) // 3),
-    "month": _field(lambda found: found.month),
-    "day": _field(lambda found: found.day),
-    "dayofweek": _field(lambda found: found.isoweekday() % 7 + 1),
-    "weekday": _field(lambda found: found.weekday()),
-    "dayofyear": _field(lambda found: found.timetuple().tm_yday),
-    "weekofyear": _field(lambda found: found.isocalendar().week),
+    "year": _field(lambda found: found.year),
+    "quarter": _field(lambda found: (found.month + 2) // 3, "year", 4),
+    "month": _field(lambda found: found.month, "year", 12),
+    "day": _field(lambda found: found.day, "month", 31),
+    "dayofweek": _field(lambda found: found.isoweekday() % 7 + 1, "day", 7),
+    "weekday": _field(lambda found: found.weekday(), "week", 6),
+    "dayofyear": _field(lambda found: found.timetuple().tm_yday, "year", 366),
+    "weekofyear": _field(lambda found: found.isocalendar().week, "week", 53),
     "hour": _time_field(3600, 24),
     "minute": _time_field(60, 60),
     "make_date": _made_date,
