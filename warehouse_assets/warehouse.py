@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dependency_model.entity import Dependency, Entity, EntityState, Kind, Source, load_entities
+from dependency_model.entity import Dependency, Entity, EntityState, Kind, Source
 from dependency_model.entity.dependency import COMPLETED
 from dependency_model.graph import DependencyGraph
 from dependency_model.offset import Offset
 from resources.capture.source import SourceTable
+from warehouse_assets.declarations import read_declarations
 from warehouse_assets.partitions import first_slice
 
 if TYPE_CHECKING:
@@ -58,12 +59,12 @@ class Warehouse:
 
 def load_warehouse(settings: Settings, root: Path = ENTITIES) -> Warehouse:
     """Read every declaration below `root`. Raises EntityErrors with all that is wrong at once."""
-    declared = tuple(load_entities(root).values())
+    read = read_declarations(root, settings).checked()
+    declared = tuple(read.entities.values())
     entities = {
         entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda one: one.export, declared)))
     }
-    queries = {path.stem: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.sql"))}
-    return Warehouse(settings, entities, DependencyGraph.build(entities.values()), queries)
+    return Warehouse(settings, entities, DependencyGraph.build(entities.values()), read.queries)
 
 
 def _export_of(entity: Entity) -> Entity:

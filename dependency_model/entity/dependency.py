@@ -72,6 +72,8 @@ class Dependency:
 
     `sub` chooses sub-partitions of the upstream: dimension to values. What it does not name follows the rule: the same
     value where both have the dimension, all values where only the upstream has it.
+
+    `because` says why it differs from what the entity's SQL reads.
     """
 
     entity: NameField
@@ -80,6 +82,7 @@ class Dependency:
     weak: Weak | None = None
     quality: Literal["required", "ignore"] = "required"
     sub: dict[NameField, tuple[str, ...]] | None = None
+    because: str = ""
 
     @property
     def strength(self) -> Literal["strong", "weak"]:

@@ -1,7 +1,5 @@
-"""What SQL says: which tables a query reads, at which offsets, and which columns come of which."""
+"""What SQL says: which tables a query reads, at which offsets, and which columns come of which.
 
-from dependency_model.lineage.inference import Read, infer
-from dependency_model.lineage.query import Query, read_query
-from dependency_model.lineage.subject import Session, Subject
-
-__all__ = ["Query", "Read", "Session", "Subject", "infer", "read_query"]
+Import the modules themselves (`inference.infer`, `query.read_query`, `agreement.agreed`): this file imports none, so
+that a process whose queries were all analysed before does not load a SQL parser.
+"""

@@ -52,8 +52,8 @@ def _days(grid: Grid, first: int, end: int) -> Iterator[int]:
     yield from range(first + 40, end, 59)
     for day in range(first, end):
         found = date.fromordinal(day + EPOCH_ORDINAL)
-        if found.day == 1 and (found.month in (1, 3) or found.year == 2024 or day < first + 400):
-            yield from (day - 2, day - 1, day, day + 1) if day > first + 2 else (day,)
+        if found.day == 1 and (day < first + 400 or found.month in (1, 3)):
+            yield from (day - 1, day) if day > first else (day,)
     yield from _changes(grid, first, first + 400)
 
 

@@ -55,6 +55,8 @@ class Comparison:
         return truth.known_true(self.equal(left, right))
 
     def _compared(self, left: Value, right: Value, compare: Callable[[Range, Range], int]) -> int:
+        if isinstance(left, Range) and isinstance(right, Range) and left.type is right.type:
+            return compare(left, right)
         left, right = self.alike(left, right)
         special = special_of(left, right)
         if special is not None:

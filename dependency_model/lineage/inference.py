@@ -10,7 +10,6 @@ Source: seed capability A7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dependency_model.lineage.binding import bind
@@ -18,7 +17,7 @@ from dependency_model.lineage.bound import Bound, Column, Opaque, walk
 from dependency_model.lineage.business_times import parameter_names
 from dependency_model.lineage.fitting import Fit
 from dependency_model.lineage.tables import Tables
-from dependency_model.offset.offset import STATIC, Offset
+from dependency_model.offset.offset import STATIC
 from dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dependency_model.lineage.read import Read
 from dependency_model.lineage.reading import Evaluation
 from dependency_model.lineage.slice_space import PARTITION_COLUMNS
 from dependency_model.lineage.subject import Session, Subject
@@ -34,19 +34,6 @@ if TYPE_CHECKING:
     from dependency_model.lineage.fitting import Fit
     from dependency_model.lineage.query import Query
     from dependency_model.lineage.relation import Relation
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What is read of a table: offsets whose slices together are the set, or why they cannot be told."""
-
-    table: str
-    where: str
-    offsets: tuple[Offset, ...] = ()
-    undecidable: str = ""
-
-    def __str__(self) -> str:
-        return f"undecidable: {self.undecidable}" if self.undecidable else " and ".join(map(str, self.offsets))
 
 
 UTC = Session()

@@ -15,7 +15,7 @@ from dependency_model.time.clock_grid import ClockGrid
 from dependency_model.time.date_grid import DateGrid, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
     from dependency_model.time.grid import Grid
     from dependency_model.time.period import Period
@@ -55,8 +55,8 @@ class SliceSpace(Protocol):
     def slices(self, low: int, high: int) -> range:
         """The slices of a stretch of units."""
 
-    def inside(self, unit: int) -> Iterator[tuple[Box, range, bool]]:
-        """Smaller boxes of a unit that may differ: box, slices, and whether it can be cut further."""
+    def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
+        """A unit's smaller boxes in order: partition values and slices."""
 
     def point(self, ordinal: int) -> Box:
         """The partition values of a slice."""
@@ -78,8 +78,8 @@ class DateSpace:
     def slices(self, low: int, high: int) -> range:
         return range(low, high + 1)
 
-    def inside(self, unit: int) -> Iterator[tuple[Box, range, bool]]:
-        yield self.box(unit, unit), range(unit, unit + 1), False
+    def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
+        return ((self.box(unit, unit), range(unit, unit + 1)),)
 
     def point(self, ordinal: int) -> Box:
         return self.box(ordinal, ordinal)
@@ -104,15 +104,14 @@ class ClockSpace:
     def slices(self, low: int, high: int) -> range:
         return range(self._grid.day_start(low), self._grid.day_start(high + 1))
 
-    def inside(self, unit: int) -> Iterator[tuple[Box, range, bool]]:
-        ordinals = self.slices(unit, unit)
-        if not self._has_minutes:
-            for ordinal in ordinals:
-                yield self.point(ordinal), range(ordinal, ordinal + 1), False
-            return
-        for hour, group in groupby(ordinals, key=lambda ordinal: self.point(ordinal)[1]):
-            members = list(group)
-            yield (point(Type.DATE, unit), hour, _ANY_MINUTE), range(members[0], members[-1] + 1), True
+    def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
+        """The hours of a day, each as one box."""
+        found: list[tuple[Box, range]] = []
+        for hour, group in groupby(self.slices(unit, unit), key=lambda ordinal: self.point(ordinal)[1]):
+            ordinals = list(group)
+            box = (point(Type.DATE, unit), hour, _ANY_MINUTE) if self._has_minutes else self.point(ordinals[0])
+            found.append((box, range(ordinals[0], ordinals[-1] + 1)))
+        return found
 
     def _point(self, ordinal: int) -> Box:
         return _clock_box(self._grid.key(ordinal), has_minutes=self._has_minutes)
@@ -181,11 +180,30 @@ def _cut(low: int, high: int, middle: int) -> int:
 
 
 def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]]) -> list[range]:
+    """The needed slices of one unit: its boxes cut in halves, then slice by slice."""
+    boxes = space.inside(unit)
     found: list[range] = []
-    for box, ordinals, divisible in space.inside(unit):
-        some, every = ask(box)
-        if some and (every or not divisible):
-            found.append(ordinals)
-        elif some:
-            found += [range(one, one + 1) for one in ordinals if ask(space.point(one))[0]]
+    stack = [(0, len(boxes) - 1)]
+    while stack:
+        low, high = stack.pop()
+        some, every = ask(_hull(boxes[low][0], boxes[high][0]))
+        if not some:
+            continue
+        if every:
+            found.append(range(boxes[low][1].start, boxes[high][1].stop))
+        elif low < high:
+            middle = (low + high) // 2
+            stack += [(low, middle), (middle + 1, high)]
+        else:
+            found += [range(one, one + 1) for one in boxes[low][1] if ask(space.point(one))[0]]
     return found
+
+
+def _hull(first: Box, last: Box) -> Box:
+    """From one box to another of the same day."""
+    if first is last:
+        return first
+    return tuple(
+        Range(low.type, low.low, high.high) if isinstance(low, Range) and isinstance(high, Range) else low
+        for low, high in zip(first, last, strict=True)
+    )

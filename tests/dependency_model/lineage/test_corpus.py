@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dependency_model.lineage import Session, Subject, infer, read_query
+from dependency_model.lineage.inference import infer
+from dependency_model.lineage.query import read_query
+from dependency_model.lineage.subject import Session, Subject
 from tests.dependency_model.lineage.corpus import FOLDER, Case, cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
 

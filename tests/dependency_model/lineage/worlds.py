@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dependency_model.lineage import Query, Subject, read_query
+from dependency_model.lineage.query import Query, read_query
+from dependency_model.lineage.subject import Subject
 from dependency_model.time import Calendar, Period
 
 PARIS = Calendar("Europe/Paris")

@@ -1,0 +1,76 @@
+"""The declarations of a folder: YAML and SQL read together, each entity with the dependencies that its queries have.
+
+Light on purpose: commands that only look at the model import neither Dagster nor Spark, and where every query was
+analysed before, no SQL parser either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dependency_model.entity import Entity, read_entities
+from dependency_model.entity.document import read_document
+from dependency_model.entity.quality import Reconcile
+from dependency_model.errors import EntityError, EntityErrors
+from dependency_model.lineage.agreement import agreed
+from warehouse_assets.inference_cache import InferenceCache, QueryText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from resources.settings import Settings
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """`problems` keep entities from being computed; `differences` are between YAML and SQL."""
+
+    entities: Mapping[str, Entity]
+    queries: Mapping[str, str]
+    problems: tuple[EntityError, ...]
+    differences: tuple[EntityError, ...]
+
+    def checked(self) -> Declarations:
+        """Themselves. Raises EntityErrors with all problems."""
+        if self.problems:
+            raise EntityErrors(self.problems)
+        return self
+
+
+def read_declarations(root: Path, settings: Settings) -> Declarations:
+    """Everything that is declared below a folder, and all that is wrong with it."""
+    catalog, problems = read_entities(root)
+    files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
+    queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    found, differences = dict(catalog.items()), list[EntityError]()
+    with InferenceCache.of(root, settings) as cache:
+        for name, path in files.items():
+            entity = catalog.get(name)
+            if entity is None:
+                continue
+            texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
+            try:
+                agreement = agreed(entity, cache.reads(entity, texts, catalog), catalog)
+            except EntityError as error:
+                problems.append(error)
+                continue
+            found[name] = agreement.entity
+            problems += agreement.missing
+            differences += agreement.differences
+    return Declarations(found, queries, tuple(problems), tuple(differences))
+
+
+def _texts(entity: Entity, query: QueryText, root: Path) -> list[QueryText]:
+    return [query, *_of_rules(entity, root)]
+
+
+def _of_rules(entity: Entity, root: Path) -> Iterator[QueryText]:
+    """The queries that quality rules compare with."""
+    rules = [(at, rule) for at, rule in enumerate(entity.quality) if isinstance(rule, Reconcile)]
+    if not rules:
+        return
+    document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
+    for at, rule in rules:
+        yield QueryText(rule.equals, entity.file, document.line(("quality", at, "reconcile", "equals")))

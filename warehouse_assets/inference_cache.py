@@ -1,0 +1,148 @@
+"""What queries read, kept from process to process: an entity is analysed again only when something about it changed.
+
+One JSON file a folder of declarations, under the data folder (never created for it). Each entry is valid for the
+texts of the entity's queries, for how time cuts the entity and the tables that it reads, and for the code of the
+analysis. A file that cannot be read is as good as none; one that cannot be written costs only time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from dependency_model.lineage.read import Read
+from dependency_model.offset.offset import Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dependency_model.entity import Entity
+    from resources.settings import Settings
+
+_MODEL: Final = Path(__file__).resolve().parent.parent / "dependency_model"
+_ANALYSIS: Final = ("lineage", "offset", "time")
+
+
+@dataclass(frozen=True)
+class QueryText:
+    """A query as it stands in a file below the declarations' root, from a line on."""
+
+    text: str
+    file: str
+    first_line: int = 1
+
+
+@dataclass
+class InferenceCache:
+    """Entries by entity; use it as a context, which writes what is new at its end."""
+
+    path: Path | None
+    time_zone: str
+    _old: dict[str, Any] = field(default_factory=dict)
+    _new: dict[str, Any] = field(default_factory=dict)
+    _subjects: dict[str, Any] | None = None
+    analysed: int = 0
+    """How many entities were analysed, not found."""
+
+    @classmethod
+    def of(cls, root: Path, settings: Settings) -> Self:
+        """The cache of a folder of declarations."""
+        name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
+        path = settings.data / "cache" / f"inference-{name}.json" if settings.data.is_dir() else None
+        return cls(path, settings.time_zone, _read(path) if path else {})
+
+    def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        """What an entity's queries read. Raises QueryError."""
+        key = _key(entity, texts, self.time_zone)
+        entry = self._old.get(entity.name)
+        found = _valid(entry, key, entities)
+        if found is None:
+            found = self._analysed(entity, texts, entities)
+            tables = {name: _signature(entities[name]) for name in found}
+            entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in found.values()]}
+        self._new[entity.name] = entry
+        return found
+
+    def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        from dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
+        from dependency_model.lineage.query import read_query  # noqa: PLC0415
+        from dependency_model.lineage.subject import Session, Subject  # noqa: PLC0415
+
+        self.analysed += 1
+        queries = [read_query(one.text, file=one.file, first_line=one.first_line) for one in texts]
+        if self._subjects is None:
+            self._subjects = {
+                one.name: Subject(one.name, one.period, one.calendar, one.start) for one in entities.values()
+            }
+        subjects = self._subjects
+        return infer(queries, subjects[entity.name], subjects, session=Session(self.time_zone))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.path is not None and self._new != self._old:
+            with suppress(OSError):
+                _write(self.path, self._new)
+
+
+def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:
+    """The reads of an entry that still holds."""
+    try:
+        if entry["key"] != key or any(_signature(entities[name]) != was for name, was in entry["tables"].items()):
+            return None
+        return {one["table"]: _from_json(one) for one in entry["reads"]}
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None
+
+
+def _as_json(read: Read) -> dict[str, Any]:
+    offsets = [str(one) for one in read.offsets]
+    return {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
+
+
+def _from_json(value: Mapping[str, Any]) -> Read:
+    offsets = tuple(Offset.parse(text) for text in value["offsets"])
+    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]))
+
+
+def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
+    parts = [analysis_version(), time_zone, entity.name, _signature(entity)]
+    parts += [f"{one.file}:{one.first_line}\n{one.text}" for one in texts]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _signature(entity: Entity) -> str:
+    """How time cuts an entity."""
+    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.start}"
+
+
+@lru_cache(maxsize=1)
+def analysis_version() -> str:
+    """A fingerprint of the analysis' own code."""
+    files = sorted(path for folder in _ANALYSIS for path in (_MODEL / folder).rglob("*.py"))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, entries: Mapping[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    passing = path.with_suffix(f".{os.getpid()}.tmp")
+    passing.write_text(json.dumps(entries), encoding="utf-8")
+    passing.replace(path)
