@@ -10,9 +10,19 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from warehouse_assets.declarations import Declarations
+
     Command = Callable[..., Any]
 
 DECLARATIONS = Path(__file__).resolve().parent.parent / "warehouse_assets"
+
+
+def declarations_of(root: Path) -> Declarations:
+    """What is declared below a folder, dependencies from SQL included."""
+    from resources.settings import Settings  # noqa: PLC0415 - keeps --help fast
+    from warehouse_assets.declarations import read_declarations  # noqa: PLC0415
+
+    return read_declarations(root, Settings.load())
 
 
 def root_option(command: Command) -> Command:

@@ -9,7 +9,7 @@ import click
 
 from console.exit_codes import ExitCode
 from console.output import json_option, print_json, print_line, print_table
-from console.roots import root_option
+from console.roots import declarations_of, root_option
 
 if TYPE_CHECKING:
     from dependency_model.errors import EntityError
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def check(root: Path, *, as_json: bool) -> None:
     """Check every declaration and report everything that is wrong, not only the first error.
 
-    Reads the YAML files below the folder of declarations, each by itself and all of them together: unknown keys and
-    names (with the nearest known one), offsets that have no meaning between two periods, states that nobody reaches,
-    and slices that would wait for themselves, shown as the way round.
+    Reads the YAML and SQL files below the folder of declarations, each by itself and all of them together: unknown keys
+    and names (with the nearest known one), SQL that cannot be read, dependencies that differ from what the SQL reads or
+    that it leaves open, offsets that have no meaning between two periods, states that nobody reaches, and slices that
+    would wait for themselves, shown as the way round.
 
     \b
     Exit codes: 0 nothing is wrong, 1 something is.
@@ -39,21 +40,23 @@ def check(root: Path, *, as_json: bool) -> None:
 
 def examine(root: Path) -> tuple[int, int, list[EntityError]]:
     """How many entities and dependencies there are below a folder, and all that is wrong with them."""
-    from dependency_model.entity import locate, read_entities  # noqa: PLC0415 - keeps --help fast
+    from dependency_model.entity import locate  # noqa: PLC0415 - keeps --help fast
     from dependency_model.graph import DependencyGraph  # noqa: PLC0415
 
-    catalog, problems = read_entities(root)
+    read = declarations_of(root)
+    problems = [*read.problems, *read.differences]
     unread = {Path(problem.where.partition(":")[0]).stem for problem in problems if problem.where}
-    graph = DependencyGraph.build(catalog)
+    graph = DependencyGraph.build(read.entities)
     between = [problem for problem in graph.problems() if problem.found not in unread]
-    for problem in between:
+    for problem in (*read.differences, *between):
         locate(problem, root)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
-    return len(catalog), dependencies, sorted(problems + between, key=_place)
+    return len(read.entities), dependencies, sorted(problems + between, key=_place)
 
 
 def _place(problem: EntityError) -> tuple[str, int]:
-    file, _, line = (problem.where or "").partition(":")
+    file, _, place = (problem.where or "").partition(":")
+    line = place.partition(":")[0]
     return file, int(line) if line.isdecimal() else 0
 
 

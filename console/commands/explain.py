@@ -10,7 +10,7 @@ import click
 
 from console.exit_codes import ExitCode
 from console.output import json_option, print_json, print_line, print_table
-from console.roots import root_option
+from console.roots import declarations_of, root_option
 from dependency_model.slice import Slice
 
 if TYPE_CHECKING:
@@ -44,11 +44,10 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], ro
     With --json: {"slice", "exists", "window", "not_before", "ready_by",
                   "needs": [{"entity", "offset", "states", "strength", "or_older", "slices"}], "needed_by": [...]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from dependency_model.entity import load_entities  # noqa: PLC0415 - keeps --help fast
-    from dependency_model.graph import DependencyGraph  # noqa: PLC0415
+    from dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from dependency_model.readiness.explanation import explain as explained  # noqa: PLC0415
 
-    graph = DependencyGraph.build(load_entities(root))
+    graph = DependencyGraph.build(declarations_of(root).checked().entities)
     piece = Slice(entity, slice_key, _parts(parts))
     found, exists = explained(graph, piece, state=state), graph.exists(piece)
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.output import json_option, print_json, print_table
-from console.roots import root_option
+from console.roots import declarations_of, root_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,11 +50,10 @@ def graph(
     With --json: {"entities": [{"name", "layer", "kind", "period", "tags"}],
                   "dependencies": [{"up", "down", "offset", "state", "strength"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from dependency_model.entity import load_entities  # noqa: PLC0415 - keeps --help fast
-    from dependency_model.graph import DependencyGraph  # noqa: PLC0415
+    from dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from dependency_model.graph.view import neighbourhood, tagged, view  # noqa: PLC0415
 
-    whole = DependencyGraph.build(load_entities(root))
+    whole = DependencyGraph.build(declarations_of(root).checked().entities)
     names = tagged(whole, _parsed(tags), layers)
     if entity is not None:
         names &= neighbourhood(whole, entity, up, down)
