@@ -82,8 +82,11 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
+    """`inner` are the tables of the query, `direct` those of which every one of its rows holds a row."""
+
     conditions: tuple[Bound, ...]
     inner: tuple[Occurrence, ...]
+    direct: tuple[Occurrence, ...]
     parts: tuple[Bound, ...] = ()
 
 
@@ -91,9 +94,7 @@ class Exists:
 class InQuery:
     wanted: Bound
     given: Bound
-    conditions: tuple[Bound, ...]
-    inner: tuple[Occurrence, ...]
-    parts: tuple[Bound, ...] = ()
+    rows: Exists
 
 
 Bound = Literal | Parameter | Column | Sourced | Call | Opaque | Exists | InQuery
@@ -110,8 +111,8 @@ def children(bound: Bound) -> tuple[Bound, ...]:
             return parts
         case Exists(conditions=conditions, parts=parts):
             return (*conditions, *parts)
-        case InQuery(wanted=wanted, given=given, conditions=conditions, parts=parts):
-            return (wanted, given, *conditions, *parts)
+        case InQuery(wanted=wanted, given=given, rows=rows):
+            return (wanted, given, rows)
     return ()
 
 
@@ -132,8 +133,6 @@ def operands(bound: Bound) -> tuple[Bound, ...]:
     match bound:
         case Exists(conditions=conditions):
             return conditions
-        case InQuery(wanted=wanted, given=given, conditions=conditions):
-            return (wanted, given, *conditions)
         case Opaque():
             return ()
     return children(bound)

@@ -113,11 +113,12 @@ class Evaluator:
 
     def _exists(self, bound: Exists) -> Callable[[Environment], Value]:
         conditions = [self.condition(one) for one in bound.conditions]
-        inner = bound.inner
 
         def compute(environment: Environment) -> Value:
-            if _is_absent(inner, environment):
+            if _is_absent(bound.direct, environment):
                 return truth.FALSE
+            if _is_absent(bound.inner, environment):
+                return truth.EITHER
             found = truth.TRUE
             for condition in conditions:
                 found = truth.both(found, condition(environment))
@@ -127,11 +128,11 @@ class Evaluator:
 
     def _in_query(self, bound: InQuery) -> Callable[[Environment], Value]:
         wanted, given = self.compile(bound.wanted), self.compile(bound.given)
-        exists = self._exists(Exists(bound.conditions, bound.inner))
+        exists = self._exists(bound.rows)
 
         def compute(environment: Environment) -> Value:
             row = truth_of(exists(environment))
-            if row == truth.FALSE:
+            if row == truth.FALSE or _is_absent(bound.rows.inner, environment):
                 return row
             return truth.existing(truth.both(row, self._comparison.equal(wanted(environment), given(environment))))
 
@@ -143,7 +144,7 @@ class Evaluator:
             case "and", [left, right]:
                 return _and(left, right)
             case "or", [left, right]:
-                return lambda env: truth.either(truth_of(left(env)), truth_of(right(env)))
+                return _or(left, right)
             case "not", [one]:
                 return lambda env: truth.negated(truth_of(one(env)))
             case "is_null", [one]:
@@ -168,6 +169,14 @@ def _and(left: Callable[[Environment], Value], right: Callable[[Environment], Va
     def compute(environment: Environment) -> Value:
         first = truth_of(left(environment))
         return first if first == truth.FALSE else truth.both(first, truth_of(right(environment)))
+
+    return compute
+
+
+def _or(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+    def compute(environment: Environment) -> Value:
+        first = truth_of(left(environment))
+        return first if first == truth.TRUE else truth.either(first, truth_of(right(environment)))
 
     return compute
 

@@ -19,7 +19,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from dependency_model.lineage import truth
-from dependency_model.lineage.bound import Column, Exists, InQuery, Occurrence, Opaque, evaluated
+from dependency_model.lineage.bound import Column, Exists, Occurrence, Opaque, evaluated
 from dependency_model.lineage.slice_space import SliceSpace, TooManyBoxesError, needed_slices
 from dependency_model.lineage.value import Special
 
@@ -83,18 +83,24 @@ class Network:
     def __init__(self, relation: Relation, variables: Mapping[Occurrence, Variable], evaluator: Evaluator) -> None:
         self._variables = {one: variables[one] for one in relation.occurrences if one in variables}
         self._conditions = {one: self._conditions_of(one, relation, evaluator) for one in self._variables}
+        self._alone = {one: [each for each in self._conditions[one] if not each.others] for one in self._variables}
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
         """The mentions of tables with slices."""
         return tuple(self._variables)
 
-    def read(self, near: Mapping[Occurrence, int]) -> dict[Occurrence, Domain]:
-        """The slices of each variable, at the business time that the evaluator was told last."""
+    def read(self, near: Mapping[Occurrence, int], known: dict[object, Domain]) -> dict[Occurrence, Domain]:
+        """The slices of each variable, at the business time that the evaluator was told last.
+
+        `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
+        """
         domains: dict[Occurrence, Domain] = {}
-        for one in self._variables:
-            alone = [condition for condition in self._conditions[one] if not condition.others]
-            domains[one] = self._searched(one, alone, [()], near[one])
+        for one, alone in self._alone.items():
+            key = (one, *(condition.constraint for condition in alone))
+            if key not in known:
+                known[key] = self._searched(one, alone, [()], near[one])
+            domains[one] = known[key]
         for _ in range(ROUNDS):
             if not any(self._narrow(one, domains, near[one]) for one in self._variables):
                 break
@@ -113,7 +119,7 @@ class Network:
             optional = {
                 inner
                 for one in evaluated(constraint.condition)
-                if isinstance(one, (Exists, InQuery))
+                if isinstance(one, Exists)
                 for inner in one.inner
                 if inner in self._variables
             }

@@ -13,8 +13,8 @@ from dependency_model.lineage.business_times import parameters, sampled
 from dependency_model.lineage.conversion import Conversion
 from dependency_model.lineage.evaluation import Evaluator
 from dependency_model.lineage.fitting import Fit
-from dependency_model.lineage.network import Network, Variable
-from dependency_model.lineage.slice_space import PARTITION_COLUMNS, partition_columns, slice_space
+from dependency_model.lineage.network import Domain, Network, Variable
+from dependency_model.lineage.slice_space import partition_columns, slice_space
 from dependency_model.lineage.value import Range, Type
 from dependency_model.time.calendar import Calendar
 from dependency_model.time.date_grid import day_of
@@ -48,6 +48,7 @@ _SHIFTS: Final = frozenset(
         "+",
         "-",
         "add_months",
+        "datediff",
         "concat",
     ]
 )
@@ -67,14 +68,21 @@ class Evaluation:
     subjects: Mapping[str, Subject]
 
     def needed(self, relations: Sequence[Relation], session: Session) -> dict[str, Needed]:
-        """By table with slices."""
+        """By table with slices, at the sampled business times."""
+        return self.needed_at(self._sampled(relations), relations, session)
+
+    def needed_at(
+        self, business_times: Iterable[int], relations: Sequence[Relation], session: Session
+    ) -> dict[str, Needed]:
+        """By table with slices, at chosen business times (slices of the downstream)."""
         evaluator, networks = self._networks(relations, session)
         found: dict[str, Needed] = {}
-        for ordinal in self._sampled(relations):
+        for ordinal in business_times:
             evaluator.begin(parameters(self.grid, ordinal))
+            known: dict[object, Domain] = {}
             for network in networks:
                 near = {one: self.fit(one.table).anchor(ordinal) for one in network.occurrences}
-                for occurrence, domain in network.read(near).items():
+                for occurrence, domain in network.read(near, known).items():
                     _add(found, occurrence.table, ordinal, domain)
             if all(isinstance(one, str) for one in found.values()):
                 break
@@ -146,9 +154,7 @@ def _tells_days_apart(part: Bound) -> bool:
     if not isinstance(part, Call) or part.name in _SHIFTS:
         return False
     leaves = list(evaluated(part))
-    return any(
-        isinstance(one, Parameter) or (isinstance(one, Column) and one.name in PARTITION_COLUMNS) for one in leaves
-    )
+    return any(isinstance(one, Parameter) or (isinstance(one, Column) and one.name == "dt") for one in leaves)
 
 
 def _days_named(parts: Iterable[Bound]) -> Iterator[int]:

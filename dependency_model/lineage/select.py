@@ -252,18 +252,16 @@ class SelectBinder:
 
     def exists(self, node: Any, scope: Scope) -> Bound:
         """`EXISTS (SELECT ...)`."""
-        relation, conditions, inner = self._asked(node, scope)
-        return Exists(conditions, inner, tuple(relation.indirect))
+        return self._asked(node, scope)[1]
 
     def contains(self, wanted: Bound, node: Any, scope: Scope) -> Bound:
         """`wanted IN (SELECT ...)`."""
-        relation, conditions, inner = self._asked(node, scope)
-        given = next(iter(relation.columns.values()), Opaque())
-        return InQuery(wanted, given, conditions, inner, tuple(relation.indirect))
+        relation, rows = self._asked(node, scope)
+        return InQuery(wanted, next(iter(relation.columns.values()), Opaque()), rows)
 
     def scalar(self, node: Any, scope: Scope) -> Bound:
         """A query that stands for one value: known only where it reads no table."""
-        relation, _, _ = self._asked(node, scope)
+        relation, _ = self._asked(node, scope)
         columns = tuple(relation.columns.values())
         inner = node.this if isinstance(node, exp.Subquery) else node
         if len(columns) == 1 and isinstance(inner, exp.Select) and not inner.args.get("from_"):
@@ -271,7 +269,7 @@ class SelectBinder:
         why = "a value that the data decides"
         return Opaque((*columns, *relation.indirect), why, self.binder.query.place_of(node))
 
-    def _asked(self, node: Any, scope: Scope) -> tuple[Relation, tuple[Bound, ...], tuple[Occurrence, ...]]:
+    def _asked(self, node: Any, scope: Scope) -> tuple[Relation, Exists]:
         """The query's relation, and what must hold of its rows; nothing where a row may come from nowhere."""
         inner = node.this if isinstance(node, exp.Subquery) and not node.args.get("with_") else node
         relation = merged(self.binder.relations(inner, self.names, scope))
@@ -280,7 +278,7 @@ class SelectBinder:
         self.sides.update(relation.sides)
         simple = isinstance(inner, exp.Select) and _keeps_rows(inner) and not any(relation.sides.values())
         if not simple:
-            return relation, (), ()
+            return relation, Exists((), relation.occurrences, (), tuple(relation.indirect))
         own = frozenset(relation.occurrences)
         conditions = [
             one.condition
@@ -288,7 +286,7 @@ class SelectBinder:
             if one.targets <= own and (spoken_of := tables_in(one.condition)) and not spoken_of <= own
         ]
         direct = tuple(one for one in relation.occurrences if self._is_direct(inner, one, self.names))
-        return relation, tuple(conditions), direct
+        return relation, Exists(tuple(conditions), relation.occurrences, direct, tuple(relation.indirect))
 
     @staticmethod
     def _is_direct(select: Any, occurrence: Occurrence, names: Mapping[str, Named]) -> bool:

@@ -103,7 +103,8 @@ def _literal(_: Translator, node: Any) -> Bound:
     if node.is_string:
         return _text(node.this)
     try:
-        return Literal(point(Type.NUMBER, Fraction(node.this)))
+        exact = Fraction(node.this)
+        return Literal(point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact))
     except ValueError:
         return Opaque()
 

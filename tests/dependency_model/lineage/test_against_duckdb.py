@@ -1,0 +1,177 @@
+"""Random queries run over a table with a few rows a partition: a partition without which the answer differs is read.
+
+Nothing of the analysis is used to find what a query really touches: it is run with each partition left out in turn.
+"""
+
+# ruff: noqa: S608 - the queries are made up here, and nobody else runs them
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from random import Random
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+import sqlglot
+
+from dependency_model.lineage.binding import bind
+from dependency_model.lineage.query import read_query
+from dependency_model.lineage.reading import Evaluation
+from dependency_model.lineage.subject import Session
+from dependency_model.lineage.tables import Tables
+from dependency_model.time import Period
+from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TODAY = date(2026, 3, 30)
+DAYS = [TODAY + timedelta(days=shift) for shift in range(-5, 4)]
+TABLES = ("d_orders", "d_users", "d_clicks")
+_CHUNK = 60
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect()
+    random = Random(5)
+    for name in TABLES:
+        connection.execute(f"CREATE TABLE all_{name} (dt DATE, u INT, x INT)")
+        rows = [(day, random.randint(1, 3), random.choice([None, 0, 1, 2])) for day in DAYS for _ in range(3)]
+        connection.executemany(f"INSERT INTO all_{name} VALUES (?, ?, ?)", rows)
+    yield connection
+    connection.close()
+
+
+def _day(random: Random, alias: str) -> str:
+    return random.choice([f"{alias}.dt"] * 4 + [f"date_add({alias}.dt, {random.randint(-2, 2)})"])
+
+
+def _moment(random: Random, other: str | None) -> str:
+    if other and random.random() < 0.4:
+        return _day(random, other)
+    return random.choice(
+        [":biz_date", f"date_sub(:biz_date, {random.randint(1, 3)})", f"date_add(:biz_date, {random.randint(1, 2)})"]
+    )
+
+
+def _condition(random: Random, alias: str, other: str | None, depth: int = 2) -> str:  # noqa: PLR0911 - a line a form
+    """A random condition on the days and figures of one or two tables."""
+    roll = random.random()
+    inner = lambda: _condition(random, alias, other, depth - 1)  # noqa: E731 - short and local
+    if depth and roll < 0.3:
+        return f"({inner()} {random.choice(['AND', 'AND', 'OR'])} {inner()})"
+    if depth and roll < 0.38:
+        return f"NOT ({inner()})"
+    if depth and roll < 0.43:
+        return f"CASE WHEN {inner()} THEN {inner()} ELSE {inner()} END"
+    if roll < 0.5:
+        return random.choice([f"{alias}.x > 0", f"{alias}.x IS NULL", f"{alias}.dt IS NULL", f"{alias}.x = {alias}.u"])
+    day = _day(random, alias)
+    if roll < 0.6:
+        return f"{day} BETWEEN {_moment(random, other)} AND {_moment(random, other)}"
+    if roll < 0.68:
+        return f"{day} IN ({_moment(random, other)}, {_moment(random, None)})"
+    if roll < 0.73:
+        return f"coalesce({alias}.dt, :biz_date) = {_moment(random, other)}"
+    return f"{day} {random.choice(['=', '=', '=', '<=', '>=', '<>'])} {_moment(random, other)}"
+
+
+def _random_query(random: Random) -> str:
+    a, b = (_item(random) for _ in range(2))
+    shape = random.randrange(9)
+    one, two = _condition(random, "a", None), _condition(random, "a", "b")
+    if shape < 4:
+        join = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+        return (
+            f"SELECT a.u, a.dt AS d, b.x FROM {a} AS a {join} {b} AS b ON {_condition(random, 'b', 'a')} AND a.u = b.u"
+            f" WHERE {random.choice([one, two, _condition(random, 'b', None)])}"
+        )
+    if shape == 4:
+        wanted = random.choice(["EXISTS", "NOT EXISTS"])
+        inner = f"SELECT 1 FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')}"
+        return f"SELECT a.u, a.x FROM {a} AS a WHERE {one} {random.choice(['AND', 'AND', 'OR'])} {wanted} ({inner})"
+    if shape == 5:
+        inner = f"SELECT b.dt FROM {b} AS b WHERE {_condition(random, 'b', None)}"
+        return f"SELECT a.u, a.x FROM {a} AS a WHERE {one} AND a.dt {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
+    if shape == 6:
+        kind = random.choice(["UNION ALL", "UNION", "EXCEPT", "INTERSECT"])
+        united = f"SELECT dt, u, x FROM {a} AS p {kind} SELECT dt, u, x FROM {b} AS q"
+        return f"SELECT a.u, a.x FROM ({united}) AS a WHERE {one}"
+    if shape == 7:
+        kind = random.choice(["SEMI", "ANTI"])
+        on = f"a.u = b.u AND {_condition(random, 'b', 'a')}"
+        return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {one}"
+    scalar = f"(SELECT sum(b.x) FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')})"
+    return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {one}"
+
+
+def _item(random: Random) -> str:
+    """A table, or a query over one that may hide its days."""
+    name = random.choice(TABLES)
+    kinds = [
+        f"(SELECT dt, u, max(x) AS x FROM {name} GROUP BY dt, u)",
+        f"(SELECT max(dt) AS dt, u, max(x) AS x FROM {name} GROUP BY u)",
+        f"(SELECT dt, u, sum(x) OVER (PARTITION BY u) AS x FROM {name})",
+        f"(SELECT dt, u, sum(x) OVER (PARTITION BY dt) AS x FROM {name})",
+        f"(SELECT date_add(dt, 1) AS dt, u, x FROM {name})",
+        f"(SELECT t.dt, t.u, coalesce(t.x, 0) AS x FROM {name} AS t WHERE {_condition(random, 't', None, 1)})",
+    ]
+    return random.choice([name] * 6 + kinds)
+
+
+def _needed(sql: str) -> dict[str, set[date] | None]:
+    """By table what the analysis says; None where it cannot bound it."""
+    tables = Tables({name: subject.table for name, subject in SUBJECTS.items()})
+    evaluation = Evaluation(PARIS, Period.DAY, START, SUBJECTS)
+    grid = PARIS.grid(Period.DAY)
+    found = evaluation.needed_at([grid.ordinal(TODAY.isoformat())], bind(read_query(sql), tables), Session("UTC"))
+    return {
+        name: None
+        if isinstance(needed, str)
+        else {date.fromisoformat(grid.key(one)) for all_ in needed.values() for one in all_}
+        for name, needed in found.items()
+    }
+
+
+def _answer(
+    database: duckdb.DuckDBPyConnection, text: str, without: tuple[str, date] | None
+) -> list[tuple[object, ...]]:
+    for name in TABLES:
+        left_out = f" WHERE dt <> DATE '{without[1]}'" if without and without[0] == name else ""
+        database.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM all_{name}{left_out}")
+    return sorted(database.execute(text).fetchall(), key=repr)
+
+
+def _checked(database: duckdb.DuckDBPyConnection, seed: int) -> tuple[int, int]:
+    """Partitions told apart and partitions that matter; fails where one that matters is not said to be read."""
+    sql = _random_query(Random(seed))
+    needed = _needed(sql)
+    text = sqlglot.transpile(sql.replace(":biz_date", f"DATE '{TODAY}'"), read="spark", write="duckdb")[0]
+    whole = _answer(database, text, None)
+    told = matter = 0
+    for name, days in needed.items():
+        if days is None:
+            continue
+        for day in DAYS:
+            differs = _answer(database, text, (name, day)) != whole
+            assert not differs or day in days, f"seed {seed}: {name} {day} is read by\n{sql}"
+            told += day not in days
+            matter += differs
+    return told, matter
+
+
+@pytest.mark.parametrize("first", range(0, 300, _CHUNK))
+def test_nothing_that_is_read_is_left_out(database: duckdb.DuckDBPyConnection, first: int) -> None:
+    found = [_checked(database, seed) for seed in range(first, first + _CHUNK)]
+    assert sum(told for told, _ in found) > 50
+    assert sum(matter for _, matter in found) > 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(300, 6_300, 500))
+def test_nothing_that_is_read_is_left_out_of_many(database: duckdb.DuckDBPyConnection, first: int) -> None:
+    found = [_checked(database, seed) for seed in range(first, first + 500)]
+    assert sum(told for told, _ in found) > 500
+    assert sum(matter for _, matter in found) > 100
