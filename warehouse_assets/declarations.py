@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Declarations:
-    """`problems` keep entities from being computed; `differences` are between YAML and SQL."""
+    """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL."""
 
     entities: Mapping[str, Entity]
     queries: Mapping[str, str]
+    files: Mapping[str, tuple[Path, ...]]
     problems: tuple[EntityError, ...]
     differences: tuple[EntityError, ...]
 
@@ -59,7 +60,10 @@ def read_declarations(root: Path, settings: Settings) -> Declarations:
             found[name] = agreement.entity
             problems += agreement.missing
             differences += agreement.differences
-    return Declarations(found, queries, tuple(problems), tuple(differences))
+    written = {
+        name: tuple(path for path in (files.get(name), root / entity.file) if path) for name, entity in found.items()
+    }
+    return Declarations(found, queries, written, tuple(problems), tuple(differences))
 
 
 def _texts(entity: Entity, query: QueryText, root: Path) -> list[QueryText]:

@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from dependency_model.entity import Entity
+from warehouse_assets.asset_metadata import code_references, column_metadata
 from warehouse_assets.mappings import BuiltInMapping, partition_mapping
 from warehouse_assets.olap_export import export_step
 from warehouse_assets.partitions import partitions_definition
@@ -105,7 +106,12 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
     mappings = _mappings(warehouse, entity)
     lines = ["| reads | offset | in Dagster's graph |", "| --- | --- | --- |"]
     lines += [f"| {one.entity} | {one.offset} | {mappings[one.entity].explanation} |" for one in entity.depends_on]
-    metadata: dict[str, Any] = {"kind": entity.kind.value, "period": str(entity.period)}
+    metadata: dict[str, Any] = {
+        "kind": entity.kind.value,
+        "period": str(entity.period),
+        **column_metadata(warehouse.columns, entity),
+        **code_references(warehouse.files.get(entity.name, ())),
+    }
     if mappings:
         metadata["dependencies"] = dg.MetadataValue.md("\n".join(lines))
         metadata["exact_mappings"] = all(mapping.exact for mapping in mappings.values())

@@ -1,16 +1,12 @@
 """What queries read, kept from process to process: an entity is analysed again only when something about it changed.
 
-One JSON file a folder of declarations, under the data folder (never created for it). Each entry is valid for the
-texts of the entity's queries, for how time cuts the entity and the tables that it reads, and for the code of the
-analysis. A file that cannot be read is as good as none; one that cannot be written costs only time.
+Each entry is valid for the texts of the entity's queries, for how time cuts the entity and the tables that it reads,
+and for the code of the analysis.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from dependency_model.lineage.read import Read
 from dependency_model.offset.offset import Offset
+from warehouse_assets.json_cache import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,9 +50,8 @@ class InferenceCache:
     @classmethod
     def of(cls, root: Path, settings: Settings) -> Self:
         """The cache of a folder of declarations."""
-        name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
-        path = settings.data / "cache" / f"inference-{name}.json" if settings.data.is_dir() else None
-        return cls(path, settings.time_zone, _read(path) if path else {})
+        path = cache_path("inference", root, settings)
+        return cls(path, settings.time_zone, read_cache(path))
 
     def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         """What an entity's queries read. Raises QueryError."""
@@ -87,9 +83,8 @@ class InferenceCache:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.path is not None and self._new != self._old:
-            with suppress(OSError):
-                _write(self.path, self._new)
+        if self._new != self._old:
+            write_cache(self.path, self._new)
 
 
 def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:
@@ -131,18 +126,3 @@ def analysis_version() -> str:
     for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _write(path: Path, entries: Mapping[str, Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    passing = path.with_suffix(f".{os.getpid()}.tmp")
-    passing.write_text(json.dumps(entries), encoding="utf-8")
-    passing.replace(path)

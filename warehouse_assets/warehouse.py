@@ -11,6 +11,7 @@ from dependency_model.entity.dependency import COMPLETED
 from dependency_model.graph import DependencyGraph
 from dependency_model.offset import Offset
 from resources.capture.source import SourceTable
+from warehouse_assets.column_graph import ColumnGraph, column_graph
 from warehouse_assets.declarations import read_declarations
 from warehouse_assets.partitions import first_slice
 
@@ -25,12 +26,17 @@ EXPORT_LAYER: Final = "olap"
 
 @dataclass(frozen=True)
 class Warehouse:
-    """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`."""
+    """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`.
+
+    `files` are those that declare an entity, its query first.
+    """
 
     settings: Settings
     entities: Mapping[str, Entity]
     graph: DependencyGraph
     queries: Mapping[str, str]
+    columns: ColumnGraph
+    files: Mapping[str, tuple[Path, ...]]
 
     def table_path(self, name: str) -> Path:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
@@ -64,7 +70,9 @@ def load_warehouse(settings: Settings, root: Path = ENTITIES) -> Warehouse:
     entities = {
         entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda one: one.export, declared)))
     }
-    return Warehouse(settings, entities, DependencyGraph.build(entities.values()), read.queries)
+    graph = DependencyGraph.build(entities.values())
+    columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
+    return Warehouse(settings, entities, graph, read.queries, columns, read.files)
 
 
 def _export_of(entity: Entity) -> Entity:

@@ -73,11 +73,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """`why` is for people, empty where nothing has to be explained."""
+    """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty."""
 
     parts: tuple[Bound, ...] = ()
     why: str = ""
     place: Place = field(default_factory=Place)
+    choosing: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,8 @@ def children(bound: Bound) -> tuple[Bound, ...]:
             return (inner,)
         case Call(arguments=arguments):
             return arguments
-        case Opaque(parts=parts):
-            return parts
+        case Opaque(parts=parts, choosing=choosing):
+            return (*parts, *choosing)
         case Exists(conditions=conditions, parts=parts):
             return (*conditions, *parts)
         case InQuery(wanted=wanted, given=given, rows=rows):

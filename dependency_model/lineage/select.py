@@ -267,7 +267,7 @@ class SelectBinder:
         if len(columns) == 1 and isinstance(inner, exp.Select) and not inner.args.get("from_"):
             return columns[0]
         why = "a value that the data decides"
-        return Opaque((*columns, *relation.indirect), why, self.binder.query.place_of(node))
+        return Opaque(columns, why, self.binder.query.place_of(node), tuple(relation.indirect))
 
     def _asked(self, node: Any, scope: Scope) -> tuple[Relation, Exists]:
         """The query's relation, and what must hold of its rows; nothing where a row may come from nowhere."""

@@ -297,7 +297,18 @@ def _scalar(translator: Translator, node: Any) -> Bound:
 
 
 def _window(translator: Translator, node: Any) -> Bound:
-    return translator.opaque(node, "a window function")
+    value = translator.bound(node.this)
+    keys = translator.all_of(node.args.get("partition_by") or [])
+    order = node.args.get("order")
+    ordered = translator.all_of([one.this for one in order.expressions] if order is not None else [])
+    place = translator.scope.query.place_of(node)
+    return Opaque((value,), "a window function", place, (*keys, *ordered))
+
+
+def _filter(translator: Translator, node: Any) -> Bound:
+    """`sum(x) FILTER (WHERE ...)`."""
+    value, condition = translator.bound(node.this), translator.bound(node.expression.this)
+    return Opaque((value,), "an aggregate", translator.scope.query.place_of(node), (condition,))
 
 
 _BINARY = ("this", "expression")
@@ -415,6 +426,7 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "select": _scalar,
     "union": _scalar,
     "window": _window,
+    "filter": _filter,
     "currentdate": _clock,
     "currenttimestamp": _clock,
     "localtimestamp": _clock,

@@ -46,7 +46,8 @@ def generate(seed: int) -> Generated:
     random = Random(seed)
     down, up = random.choice(PAIRS)
     names = random.sample(TABLES[up], k=min(len(TABLES[up]), random.randint(1, 3)))
-    offsets, filters = {}, []
+    offsets: dict[str, tuple[str, ...]] = {}
+    filters: list[tuple[str, str]] = []
     for name in names:
         offset, condition = random.choice(OFFSETS[down, up])(random)
         offsets[name] = (offset,)
@@ -200,8 +201,7 @@ def _query(random: Random, filters: Sequence[tuple[str, str]]) -> str:
                 f"SELECT u, x FROM ({text}) AS l WHERE EXISTS (SELECT 1 FROM ({part}) AS r WHERE r.u = l.u)",
                 f"SELECT u, x FROM ({text}) AS l WHERE u NOT IN (SELECT u FROM ({part}) AS r)",
                 f"SELECT u, x, (SELECT max(x) FROM ({part}) AS r) AS most FROM ({text}) AS l",
-                f"WITH a AS ({text}), b AS ({part})"
-                + " SELECT a.u, sum(b.x) AS x FROM a FULL JOIN b ON a.u = b.u GROUP BY a.u",
+                f"WITH a AS ({text}), b AS ({part}) SELECT u, sum(b.x) AS x FROM a FULL JOIN b USING (u) GROUP BY u",
             ]
         )
     return text
@@ -215,6 +215,7 @@ def _part(random: Random, name: str, condition: str, at: int) -> str:
     def of(alias: str) -> str:
         return condition.replace("@", f"{alias}." if alias else "")
 
+    window = f"PARTITION BY {keys}"
     inner = f"SELECT u, x, {keys} FROM {name}"
     return random.choice(
         [
@@ -224,8 +225,7 @@ def _part(random: Random, name: str, condition: str, at: int) -> str:
             f"SELECT u, x FROM (SELECT u, sum(x) AS x, {keys} FROM {name} GROUP BY u, {keys}) WHERE {of('')}",
             f"SELECT u, x FROM ({inner} UNION ALL {inner}) AS d WHERE {of('d')}",
             f"SELECT u, max(x) AS x FROM {name} WHERE {of('')} GROUP BY u HAVING count(*) > 1",
-            f"SELECT u, n AS x FROM (SELECT u, x, {keys}, row_number() OVER (PARTITION BY {keys} ORDER BY x) AS n"
-            + f" FROM {name}) WHERE {of('')}",
+            f"SELECT u, n AS x FROM (SELECT u, {keys}, max(x) OVER ({window}) AS n FROM {name}) WHERE {of('')}",
             f"SELECT u, sum(x) OVER (PARTITION BY u ORDER BY dt ROWS 3 PRECEDING) AS x FROM {name} WHERE {of('')}",
             f"SELECT DISTINCT u, x FROM (SELECT DISTINCT u, x, {keys} FROM {name}) WHERE {of('')}",
         ]

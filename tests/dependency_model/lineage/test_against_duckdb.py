@@ -59,7 +59,10 @@ def _moment(random: Random, other: str | None) -> str:
 def _condition(random: Random, alias: str, other: str | None, depth: int = 2) -> str:  # noqa: PLR0911 - a line a form
     """A random condition on the days and figures of one or two tables."""
     roll = random.random()
-    inner = lambda: _condition(random, alias, other, depth - 1)  # noqa: E731 - short and local
+
+    def inner() -> str:
+        return _condition(random, alias, other, depth - 1)
+
     if depth and roll < 0.3:
         return f"({inner()} {random.choice(['AND', 'AND', 'OR'])} {inner()})"
     if depth and roll < 0.38:

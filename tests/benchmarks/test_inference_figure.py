@@ -1,0 +1,20 @@
+"""The inference figure, small: every number is there, and what was analysed is not analysed again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from benchmarks.__main__ import main
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_a_small_folder_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["inference", "--json", "--scale", "0.02"])
+    figure = json.loads(capsys.readouterr().out)
+    assert (figure["entities"], figure["decided"]) == (40, 30)
+    assert figure["warm_seconds"] < figure["cold_seconds"] / 2
+    assert 0 < figure["main_job_warm_seconds"] < figure["main_job_cold_seconds"]
+    assert figure["definitions_seconds"] > 0
