@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from dependency_model.errors import ParseError
 from dependency_model.lineage.read import Read
 from dependency_model.offset.offset import Offset
 from warehouse_assets.json_cache import cache_path, read_cache, write_cache
@@ -93,7 +94,7 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
         if entry["key"] != key or any(_signature(entities[name]) != was for name, was in entry["tables"].items()):
             return None
         return {one["table"]: _from_json(one) for one in entry["reads"]}
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except (KeyError, TypeError, AttributeError, ValueError, ParseError):
         return None
 
 

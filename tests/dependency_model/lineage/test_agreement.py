@@ -1,0 +1,79 @@
+"""What YAML states and what SQL reads: put together where they agree, told where they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dependency_model.lineage.agreement import Agreement, agreed
+from dependency_model.lineage.read import Read
+from dependency_model.offset import Offset
+from tests.dependency_model.world import entity
+
+if TYPE_CHECKING:
+    from dependency_model.entity import Entity
+
+UP = entity("up", "period: day")
+HOURLY = entity("hourly", "period: hour")
+SIGNAL = entity("signal", "{period: day, kind: Virtual}")
+ENTITIES = {one.name: one for one in (UP, HOURLY, SIGNAL)}
+
+
+def of(depends: str, *reads: Read, period: str = "day") -> Agreement:
+    down = entity("down", f"{{period: {period}, depends_on: [{depends}]}}")
+    return agreed(down, {read.table: read for read in reads}, ENTITIES)
+
+
+def read(table: str, *offsets: str, why: str = "") -> Read:
+    return Read(table, "down.sql:3:6", tuple(Offset.parse(one) for one in offsets), why)
+
+
+def offsets(found: Entity) -> list[tuple[str, str]]:
+    return [(one.entity, str(one.offset)) for one in found.depends_on]
+
+
+def test_what_sql_reads_needs_no_yaml() -> None:
+    found = of("", read("up", "Set -1", "to_date month"), read("hourly", "all"))
+    assert offsets(found.entity) == [("up", "Set -1"), ("up", "to_date month"), ("hourly", "all")]
+    assert (found.missing, found.differences) == ((), ())
+
+
+def test_yaml_adds_what_sql_cannot_say() -> None:
+    found = of("{entity: hourly, weak: {at_least: 22}}", read("hourly", "Range 0-23"))
+    (dependency,) = found.entity.depends_on
+    assert (str(dependency.offset), dependency.strength) == ("Range 0..23", "weak")
+
+
+def test_a_difference_names_the_place_and_both_offsets() -> None:
+    found = of("{entity: up, offset: Set -2}", read("up", "Set -1"))
+    (problem,) = found.differences
+    assert str(problem) == (
+        "down.sql:3:6: the query reads other slices of up than declared: expected Set -1 (read by the query), "
+        "found Set -2 (declared in down.yaml) - leave depends_on to the query, or say why it differs: because: ..."
+    )
+    assert offsets(found.entity) == [("up", "Set -2")]
+
+
+def test_offsets_are_compared_by_the_slices_that_they_name() -> None:
+    assert of("{entity: up, offset: Range 0-6}", read("up", "all"), period="week").differences == ()
+    assert of("{entity: hourly, offset: Range 0-23}", read("hourly", "all")).differences == ()
+    assert of("{entity: up, offset: 'Set 0'}, {entity: up, offset: 'Set -1'}", read("up", "Set -1,0")).differences == ()
+    assert len(of("{entity: up, offset: Range 0-27}", read("up", "all"), period="month").differences) == 1
+    assert len(of("{entity: up, offset: last_available}", read("up", "Set 0")).differences) == 1
+
+
+def test_a_reason_allows_a_difference() -> None:
+    found = of("{entity: up, offset: Set 0, because: restated until noon}", read("up", "Set -1"))
+    assert (found.differences, offsets(found.entity)) == ((), [("up", "Set 0")])
+
+
+def test_what_no_query_reads_is_told_but_for_signals() -> None:
+    found = of("up, signal, {entity: hourly, because: it tells that the day is over}")
+    (problem,) = found.differences
+    assert (problem.message, problem.word) == ("up is declared, but no query of down reads it", "up")
+
+
+def test_what_sql_leaves_open_has_to_be_stated() -> None:
+    undecidable = read("up", why="no condition bounds its partition columns at both ends")
+    (problem,) = of("", undecidable).missing
+    assert str(problem).startswith("down.sql:3:6: which slices of up are read: no condition bounds")
+    assert of("{entity: up, offset: last_available}", undecidable).missing == ()
