@@ -14,6 +14,7 @@ COMMANDS: Final = (
     CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
     CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),
     CommandEntry("graph", "The model", "Show which table needs which."),
+    CommandEntry("new", "The model", "Write the files of a new table from a query."),
     CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
 )

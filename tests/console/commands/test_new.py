@@ -1,0 +1,93 @@
+"""`tidemark new`: the README's own table, added to a copy of the main job."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from console.main import main
+from console.roots import DECLARATIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+README = (DECLARATIONS.parent / "README.md").read_text()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The main job's declarations without its code."""
+    found = tmp_path / "declared"
+    shutil.copytree(DECLARATIONS, found, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    return found
+
+
+def block(language: str) -> str:
+    """The first block of a language in the README's section on adding a table."""
+    section = README[README.index("## Add a table") :]
+    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert found
+    return "".join(line.removeprefix("   ") for line in found[1].splitlines(keepends=True)).rstrip() + "\n"
+
+
+def new(root: Path, *arguments: str, query: str | None = None) -> Result:
+    options = ["--root", str(root), *(["--query", "-"] if query else [])]
+    return CliRunner().invoke(main, ["new", *arguments, *options], input=query)
+
+
+def test_the_readmes_table_takes_one_query_and_at_most_five_lines(root: Path) -> None:
+    result = new(root, "dws_city_buyers_1d", "--json", query=block("sql"))
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["depends_on"] == [
+        {"entity": "dwd_orders", "offset": "Set 0"},
+        {"entity": "ods_users", "offset": "Set 0"},
+    ]
+    assert (root / "dws" / "dws_city_buyers_1d.sql").read_text() == block("sql")
+    written = (root / "dws" / "dws_city_buyers_1d.yaml").read_text()
+    assert written == block("yaml")
+    assert len(written.splitlines()) <= 5
+    checked = CliRunner().invoke(main, ["check", "--root", str(root)])
+    assert checked.stdout == "29 entities, 33 dependencies: nothing is wrong\n"
+
+
+def test_the_main_job_takes_little_yaml_and_states_no_dependency() -> None:
+    declared = [path.read_text() for path in DECLARATIONS.rglob("*.yaml")]
+    assert not [text for text in declared if "depends_on" in text]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("SELECT 1 FROM dwd_order WHERE dt = :biz_date", "did you mean 'dwd_orders'?"),
+        ("SELECT 1 FROM dwd_orders", "which slices of dwd_orders are read"),
+        ("SELECT (1", "this is no SQL"),
+    ],
+)
+def test_what_will_not_do_leaves_no_file(root: Path, query: str, says: str) -> None:
+    result = new(root, "dws_x", query=query)
+    assert (result.exit_code, says in result.output) == (1, True), result.output
+    assert not list(root.rglob("dws_x.*"))
+
+
+def test_nothing_is_overwritten(root: Path) -> None:
+    before = (root / "dwd" / "dwd_orders.sql").read_text()
+    result = new(root, "dwd_orders", query="SELECT 1 FROM ods_orders WHERE dt = :biz_date")
+    assert (result.exit_code, "there already" in result.output) == (1, True)
+    assert (root / "dwd" / "dwd_orders.sql").read_text() == before
+
+
+def test_the_parameters_tell_the_period(root: Path) -> None:
+    result = new(root, "ads_x", query="SELECT 1 AS a FROM dws_orders_1h WHERE dt = :biz_date AND hour = :biz_hour")
+    assert result.exit_code == 0, result.output
+    assert "period: hour" in (root / "ads" / "ads_x.yaml").read_text()
+
+
+def test_without_a_query_there_is_a_stub_that_works(root: Path) -> None:
+    result = new(root, "dws_stub")
+    assert result.exit_code == 0, result.output
+    assert "reads" in result.stdout
