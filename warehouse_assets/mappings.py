@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dependency_model.time.calendar import Calendar
     from dependency_model.time.grid import Grid
 
+_YEAR: Final = 366 * 86_400
+_AROUND: Final = 3 * 86_400
 # Two years hold a leap day, four clock changes and every length of month.
 _SAMPLED_FROM: Final = int(datetime(2023, 12, 25, tzinfo=UTC).timestamp())
 _SAMPLES: Final = {
@@ -72,15 +74,23 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
 def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tuple[int, int, bool]:
     """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating."""
     down = downstream.calendar.grid(downstream.period)
-    origin = down.at(_SAMPLED_FROM)
     needed = {
         ordinal: sorted({one for mapping in mappings for one in mapping.expand(ordinal)})
-        for ordinal in range(origin, origin + _SAMPLES.get(downstream.period, _SAMPLES_OF_MINUTES))
+        for ordinal in _sampled(down, downstream.period)
     }
     first = min(_nearest(down, up, found[0], ordinal) for ordinal, found in needed.items() if found)
     last = max(_nearest(down, up, found[-1], ordinal) for ordinal, found in needed.items() if found)
     exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == found for ordinal, found in needed.items())
     return first, last, exact
+
+
+def _sampled(down: Grid, period: Period) -> set[int]:
+    """Slices in a row, and of two years those around each change of the clock: an autumn day has an hour more."""
+    origin = down.at(_SAMPLED_FROM)
+    found = set(range(origin, origin + _SAMPLES.get(period, _SAMPLES_OF_MINUTES)))
+    for change in down.zone.changes_within(_SAMPLED_FROM, _SAMPLED_FROM + 2 * _YEAR):
+        found.update(range(down.at(change - _AROUND), down.at(change + _AROUND) + 1))
+    return found
 
 
 def _nearest(down: Grid, up: Grid, needed: int, ordinal: int) -> int:
