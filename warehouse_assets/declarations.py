@@ -50,6 +50,7 @@ def read_declarations(root: Path, settings: Settings) -> Declarations:
         for name, path in files.items():
             entity = catalog.get(name)
             if entity is None:
+                differences.append(_undeclared(path.relative_to(root).as_posix(), name))
                 continue
             texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
             try:
@@ -64,6 +65,10 @@ def read_declarations(root: Path, settings: Settings) -> Declarations:
         name: tuple(path for path in (files.get(name), root / entity.file) if path) for name, entity in found.items()
     }
     return Declarations(found, queries, written, tuple(problems), tuple(differences))
+
+
+def _undeclared(file: str, name: str) -> EntityError:
+    return EntityError("no declaration beside this query", where=file, hint=f"write {name}.yaml, or take it away")
 
 
 def _texts(entity: Entity, query: QueryText, root: Path) -> list[QueryText]:

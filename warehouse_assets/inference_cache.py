@@ -12,15 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from dependency_model.errors import ParseError
+from dependency_model.errors import ParseError, QueryError
 from dependency_model.lineage.read import Read
 from dependency_model.offset.offset import Offset
+from dependency_model.suggestion import did_you_mean
 from warehouse_assets.json_cache import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dependency_model.entity import Entity
+    from dependency_model.lineage.query import Query
     from resources.settings import Settings
 
 _MODEL: Final = Path(__file__).resolve().parent.parent / "dependency_model"
@@ -67,6 +69,7 @@ class InferenceCache:
         return found
 
     def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        from dependency_model.lineage.business_times import parameter_names  # noqa: PLC0415
         from dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
         from dependency_model.lineage.query import read_query  # noqa: PLC0415
         from dependency_model.lineage.subject import Session, Subject  # noqa: PLC0415
@@ -78,6 +81,8 @@ class InferenceCache:
                 one.name: Subject(one.name, one.period, one.calendar, one.start) for one in entities.values()
             }
         subjects = self._subjects
+        for query in queries:
+            _refuse_unknown_parameters(query, parameter_names(entity.period))
         return infer(queries, subjects[entity.name], subjects, session=Session(self.time_zone))
 
     def __enter__(self) -> Self:
@@ -86,6 +91,17 @@ class InferenceCache:
     def __exit__(self, *_: object) -> None:
         if self._new != self._old:
             write_cache(self.path, self._new)
+
+
+def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:
+    """Raise QueryError for a parameter that no slice of the entity binds: the query cannot run."""
+    for name, place in query.parameters().items():
+        if name not in known:
+            expected = ", ".join(f":{one}" for one in known) or "none, a Static entity has no business time"
+            hint = did_you_mean(name, known)
+            raise QueryError(
+                "unknown parameter", expected=expected, found=f":{name}", where=query.where(place), hint=hint
+            )
 
 
 def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:

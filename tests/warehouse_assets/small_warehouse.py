@@ -43,5 +43,6 @@ def small_warehouse(folder: Path, changed: Mapping[str, tuple[str, str]] | None 
     (root / "project.yaml").write_text(PROJECT)
     for name, (yaml, sql) in {**DECLARED, **(changed or {})}.items():
         (root / "ads" / f"{name}.yaml").write_text(yaml)
-        (root / "ads" / f"{name}.sql").write_text(sql)
+        if sql:
+            (root / "ads" / f"{name}.sql").write_text(sql)
     return load_warehouse(Settings.at(folder / "data"), root)

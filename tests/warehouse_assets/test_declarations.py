@@ -68,6 +68,19 @@ def test_everything_that_is_wrong_is_told_at_once(root: Path) -> None:
     assert [problem.where for problem in caught.value.problems] == ["orders.sql:2:6", "week.sql:1:27"]
 
 
+def test_a_parameter_that_nobody_binds_is_an_error_also_where_yaml_states_the_offset(root: Path) -> None:
+    (root / "orders.sql").write_text("SELECT user_id FROM ods_users\nWHERE dt = :biz_dat\n")
+    (root / "orders.yaml").write_text("period: day\ndepends_on: [{entity: ods_users, offset: Set 0}]\n")
+    (problem,) = read(root).problems
+    assert (problem.where, problem.found, problem.hint) == ("orders.sql:2:12", ":biz_dat", "did you mean 'biz_date'?")
+
+
+def test_a_query_without_a_declaration_is_told(root: Path) -> None:
+    (root / "lost.sql").write_text("SELECT 1\n")
+    (problem,) = read(root).differences
+    assert (problem.where, problem.message) == ("lost.sql", "no declaration beside this query")
+
+
 def test_bad_sql_in_a_quality_rule_is_told_in_its_file(root: Path) -> None:
     (root / "week.yaml").write_text(FILES["week.yaml"].replace("count(*) FROM", "count( FROM"))
     (problem,) = read(root).problems

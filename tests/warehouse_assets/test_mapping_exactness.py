@@ -75,7 +75,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case.zone in _ODD_DAYS], ids=str)
 def test_dagster_maps_to_our_slices_where_calendars_are_odd(case: Case) -> None:
     _compare(case, every=False)
 
@@ -129,7 +129,7 @@ def _chosen(case: Case, keys: Sequence[str], *, every: bool) -> list[str]:
     if every or len(within) < 70:
         return within
     odd = {str(day) for day in _ODD_DAYS.get(case.zone, ())}
-    step = len(within) // 30
+    step = len(within) // 20
     return [key for at, key in enumerate(within) if at % step == 0 or key[:10] in odd or key[5:] in _TURNS]
 
 

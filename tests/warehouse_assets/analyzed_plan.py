@@ -40,7 +40,7 @@ def tables_read(frame: DataFrame) -> tuple[str, ...]:
 
 
 def _java(frame: DataFrame) -> Any:
-    return frame._jdf  # noqa: SLF001 - Spark offers its plans to Python in no other way
+    return frame._jdf
 
 
 @dataclass
