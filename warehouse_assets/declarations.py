@@ -6,15 +6,20 @@ analysed before, no SQL parser either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dependency_model.entity import Entity, read_entities
+from dependency_model.entity import Dependency, Entity, EntityState, read_entities
+from dependency_model.entity.dependency import COMPLETED
 from dependency_model.entity.document import read_document
 from dependency_model.entity.quality import Reconcile
 from dependency_model.errors import EntityError, EntityErrors
-from dependency_model.lineage.agreement import agreed
+from dependency_model.lineage.agreement import Agreement, agreed
+from dependency_model.lineage.business_times import parameter_names
+from dependency_model.lineage.read import Read
+from dependency_model.suggestion import did_you_mean
 from warehouse_assets.inference_cache import InferenceCache, QueryText
+from warehouse_assets.python_function import PythonFunction, read_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,6 +35,7 @@ class Declarations:
     entities: Mapping[str, Entity]
     queries: Mapping[str, str]
     files: Mapping[str, tuple[Path, ...]]
+    functions: Mapping[str, PythonFunction]
     problems: tuple[EntityError, ...]
     differences: tuple[EntityError, ...]
 
@@ -61,10 +67,53 @@ def read_declarations(root: Path, settings: Settings) -> Declarations:
             found[name] = agreement.entity
             problems += agreement.missing
             differences += agreement.differences
+    functions = {}
+    for name, path in _python_files(root, catalog, files):
+        try:
+            function = read_function(path, path.relative_to(root).as_posix())
+            agreement = _of_function(catalog[name], function, catalog)
+        except EntityError as error:
+            problems.append(error)
+            continue
+        functions[name], found[name] = function, agreement.entity
+        differences += agreement.differences
+        files[name] = path
     written = {
         name: tuple(path for path in (files.get(name), root / entity.file) if path) for name, entity in found.items()
     }
-    return Declarations(found, queries, written, tuple(problems), tuple(differences))
+    return Declarations(found, queries, written, functions, tuple(problems), tuple(differences))
+
+
+def _python_files(
+    root: Path, entities: Mapping[str, Entity], queries: Mapping[str, Path]
+) -> Iterator[tuple[str, Path]]:
+    """Entities with a Python file beside their YAML, and no query."""
+    for name, entity in entities.items():
+        path = (root / entity.file).with_suffix(".py")
+        if name not in queries and path.is_file():
+            yield name, path
+
+
+def _of_function(entity: Entity, function: PythonFunction, entities: Mapping[str, Entity]) -> Agreement:
+    """The entity with its function's tables, at the natural offset or what YAML states. Raises EntityError."""
+    known = parameter_names(entity.period)
+    for name, options, what in (
+        *((name, entities, "table") for name in function.tables),
+        *((name, known, "parameter") for name in function.parameters),
+    ):
+        if name not in options:
+            raise EntityError(f"unknown {what}", found=name, where=function.where, hint=did_you_mean(name, options))
+    stated = {one.entity for one in entity.depends_on}
+    open_reads = {
+        name: Read(name, function.where, undecidable="a function states no offset")
+        for name in function.tables
+        if name in stated
+    }
+    found = agreed(entity, open_reads, entities)
+    more = tuple(Dependency(name) for name in function.tables if name not in stated)
+    completed = EntityState(COMPLETED, (*found.entity.depends_on, *more))
+    others = tuple(state for state in found.entity.states if state.entity_state != COMPLETED)
+    return replace(found, entity=replace(found.entity, states=(*others, completed)))
 
 
 def _undeclared(file: str, name: str) -> EntityError:

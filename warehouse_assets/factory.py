@@ -88,11 +88,15 @@ def _freshness(entity: Entity) -> dg.FreshnessPolicy | None:
 def _kinds(warehouse: Warehouse, entity: Entity) -> set[str]:
     if entity.layer == EXPORT_LAYER:
         return {"postgresql" if warehouse.settings.olap.startswith("postgresql") else "duckdb"}
-    return {"deltalake", "mysql"} if warehouse.is_snapshot(entity.name) else {"deltalake", "spark", "sql"}
+    if warehouse.is_snapshot(entity.name):
+        return {"deltalake", "mysql"}
+    return {"deltalake", "spark", "python" if entity.name in warehouse.functions else "sql"}
 
 
 def _code_version(warehouse: Warehouse, entity: Entity) -> str:
-    text = warehouse.queries.get(entity.name, "") + repr(entity)
+    function = warehouse.functions.get(entity.name)
+    code = function.path.read_text(encoding="utf-8") if function else warehouse.queries.get(entity.name, "")
+    text = code + repr(entity)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

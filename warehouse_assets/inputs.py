@@ -54,9 +54,17 @@ class Inputs:
             view.createOrReplaceTempView(name)
 
     def query(self, slice_: Slice) -> DataFrame:
-        """The entity's SQL over its inputs, bound to the slice's business time."""
+        """The entity's SQL or function over its inputs, bound to the slice's business time."""
         self.register(slice_)
-        return self.sql(self._warehouse.queries[slice_.entity], slice_)
+        return self._result(slice_)
+
+    def _result(self, slice_: Slice) -> DataFrame:
+        function = self._warehouse.functions.get(slice_.entity)
+        if function is None:
+            return self.sql(self._warehouse.queries[slice_.entity], slice_)
+        inputs = {name: self._session.table(name) for name in function.tables}
+        result: DataFrame = function.call(inputs, sql_parameters(self._warehouse.graph, slice_))
+        return result
 
     def sql(self, text: str, slice_: Slice) -> DataFrame:
         """`text` with the parameters of `slice_` bound."""
@@ -105,7 +113,7 @@ class Inputs:
         inner = Inputs(session, self._warehouse, self._registry)
         for upstream in dict.fromkeys(one.entity for one in self._warehouse.entities[name].depends_on):
             session.createDataFrame([], inner.schema(upstream)).createOrReplaceTempView(upstream)
-        return inner.sql(self._warehouse.queries[name], first_slice(self._warehouse.graph, name))
+        return inner._result(first_slice(self._warehouse.graph, name))
 
     def _period(self, name: str) -> str:
         return str(self._warehouse.entities[name].period)

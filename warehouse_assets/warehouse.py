@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from resources.settings import Settings
+    from warehouse_assets.python_function import PythonFunction
 
 ENTITIES: Final = Path(__file__).parent
 EXPORT_LAYER: Final = "olap"
@@ -37,6 +38,7 @@ class Warehouse:
     queries: Mapping[str, str]
     columns: ColumnGraph
     files: Mapping[str, tuple[Path, ...]]
+    functions: Mapping[str, PythonFunction]
 
     def table_path(self, name: str) -> Path:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
@@ -72,7 +74,7 @@ def load_warehouse(settings: Settings, root: Path = ENTITIES) -> Warehouse:
     }
     graph = DependencyGraph.build(entities.values())
     columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
-    return Warehouse(settings, entities, graph, read.queries, columns, read.files)
+    return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions)
 
 
 def _export_of(entity: Entity) -> Entity:
