@@ -4,7 +4,7 @@
         return dwd_orders.join(ods_users, "user_id").where(...)
 
 Its positional parameters are the tables that it reads, each a DataFrame of exactly the slices that the entity depends
-on; its keyword-only ones are what SQL knows as `:biz_date` and so on. An input is read at the natural offset (all slices
+on; its keyword-only ones are what SQL knows as `:biz_date` and so on. An input is read at the natural offset (slices
 in the window, or the one around it) unless YAML states another. The file is read here, not imported, until a slice is
 computed.
 """
