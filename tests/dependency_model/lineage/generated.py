@@ -225,7 +225,7 @@ def _part(random: Random, name: str, condition: str, at: int) -> str:
             f"SELECT u, x FROM (SELECT u, sum(x) AS x, {keys} FROM {name} GROUP BY u, {keys}) WHERE {of('')}",
             f"SELECT u, x FROM ({inner} UNION ALL {inner}) AS d WHERE {of('d')}",
             f"SELECT u, max(x) AS x FROM {name} WHERE {of('')} GROUP BY u HAVING count(*) > 1",
-            f"SELECT u, n AS x FROM (SELECT u, {keys}, max(x) OVER ({window}) AS n FROM {name}) WHERE {of('')}",
+            f"SELECT u, n AS x FROM (SELECT u, x, {keys}, max(x) OVER ({window}) AS n FROM {name}) WHERE {of('')}",
             f"SELECT u, sum(x) OVER (PARTITION BY u ORDER BY dt ROWS 3 PRECEDING) AS x FROM {name} WHERE {of('')}",
             f"SELECT DISTINCT u, x FROM (SELECT DISTINCT u, x, {keys} FROM {name}) WHERE {of('')}",
         ]
