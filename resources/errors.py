@@ -8,9 +8,13 @@ TerminalError
 ├── SparkStartError          the Spark session did not start
 ├── SchemaChangedError       a write that would drop or retype a column
 ├── SnapshotNameTakenError   a name that stands for another version
+├── SchemaTooNewError        a state store of a later version    (resources.state_store.errors)
+├── ImportLineError          a line that is no exported transition (resources.state_store.errors)
 └── CaptureError             what came in cannot be taken in (tree in resources.capture.errors)
 
 TransientError
+├── StateStoreDownError      the database does not answer          (resources.state_store.errors)
+├── ConflictError            two writers of one state store        (resources.state_store.errors)
 └── AlreadyRunningError      another process does the same at this moment
 """
 

@@ -11,7 +11,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from resources.errors import SettingsError
 
 ENV_PREFIX = "TIDEMARK_"
-FROM_ENVIRONMENT = ("data", "landing", "warehouse", "state_db", "spark_master", "spark_memory", "olap", "time_zone")
+FROM_ENVIRONMENT = (
+    "data",
+    "landing",
+    "warehouse",
+    "state_db",
+    "state",
+    "spark_master",
+    "spark_memory",
+    "olap",
+    "time_zone",
+)
 
 
 def _known_zone(name: str) -> str:
@@ -25,6 +35,7 @@ def _known_zone(name: str) -> str:
 class Settings(BaseModel):
     """All settings of one process; paths are absolute.
 
+    `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
     """
 
@@ -35,6 +46,7 @@ class Settings(BaseModel):
     landing: Path
     warehouse: Path
     state_db: Path
+    state: str = ""
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
     olap: str = "duckdb"

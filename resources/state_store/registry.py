@@ -10,36 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Engine,
-    MetaData,
-    Row,
-    String,
-    Table,
-    create_engine,
-    event,
-    select,
-)
+from sqlalchemy import Connection, Row, select
 from sqlalchemy import delete as sql_delete
-from sqlalchemy.dialects.sqlite import insert
-from sqlalchemy.schema import CreateTable
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from resources.errors import SnapshotNameTakenError
-
-_METADATA = MetaData()
-_SNAPSHOTS = Table(
-    "snapshots",
-    _METADATA,
-    Column("entity", String, primary_key=True),
-    Column("period", String, primary_key=True),
-    Column("slice", String, primary_key=True),
-    Column("version", BigInteger, nullable=False),
-    Column("rows", BigInteger, nullable=False),
-    Column("named_at", String, nullable=False),
-)
+from resources.state_store.database import Database
+from resources.state_store.schema import SNAPSHOTS
 
 
 @dataclass(frozen=True)
@@ -60,72 +38,55 @@ class NamedSnapshot:
 class SnapshotRegistry:
     """Reads and writes the names; safe between threads and between processes."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        with engine.begin() as connection:
-            # Not create_all: that looks first and creates then, and two processes may look at once.
-            connection.execute(CreateTable(_SNAPSHOTS, if_not_exists=True))
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     @classmethod
     def at(cls, database: Path) -> Self:
         """The registry in the SQLite file `database`, created when missing."""
-        return cls(sqlite_engine(database))
+        return cls(Database.at(database))
 
     def name(self, snapshots: Sequence[NamedSnapshot]) -> None:
         """Write all of `snapshots` in one transaction; what is there already with the same version stays as it is.
 
         Raises SnapshotNameTakenError when a name stands for another version.
         """
-        with self._engine.begin() as connection:
+        with self._database.writing() as connection:
             for snapshot in snapshots:
                 _write(connection, snapshot)
 
     def get(self, entity: str, period: str, slice_key: str) -> NamedSnapshot | None:
         """The snapshot of that name, None while it is not named."""
-        with self._engine.connect() as connection:
+        with self._database.reading() as connection:
             return _find(connection, entity, period, slice_key)
 
     def of(self, entity: str, period: str | None = None) -> tuple[NamedSnapshot, ...]:
         """All names of an entity, ordered by period and slice."""
-        query = select(_SNAPSHOTS).where(_SNAPSHOTS.c.entity == entity)
+        query = select(SNAPSHOTS).where(SNAPSHOTS.c.entity == entity)
         if period is not None:
-            query = query.where(_SNAPSHOTS.c.period == period)
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(_SNAPSHOTS.c.period, _SNAPSHOTS.c.slice))
+            query = query.where(SNAPSHOTS.c.period == period)
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(SNAPSHOTS.c.period, SNAPSHOTS.c.slice))
             return tuple(_snapshot(row) for row in rows)
 
     def forget(self, entity: str) -> None:
         """Drop all names of an entity, to build them again from its Delta log."""
-        with self._engine.begin() as connection:
-            connection.execute(sql_delete(_SNAPSHOTS).where(_SNAPSHOTS.c.entity == entity))
-
-
-def sqlite_engine(database: Path) -> Engine:
-    """An engine whose writers wait for each other and whose readers wait for nobody."""
-    database.parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(f"sqlite:///{database}", connect_args={"timeout": 30})
-
-    @event.listens_for(engine, "connect")
-    def set_pragmas(connection: object, _record: object) -> None:
-        cursor = connection.cursor()  # type: ignore[attr-defined]
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")
-        cursor.close()
-
-    return engine
+        with self._database.writing() as connection:
+            connection.execute(sql_delete(SNAPSHOTS).where(SNAPSHOTS.c.entity == entity))
 
 
 def _write(connection: Connection, snapshot: NamedSnapshot) -> None:
     values = {**asdict(snapshot), "named_at": snapshot.named_at.isoformat()}
-    connection.execute(insert(_SNAPSHOTS).values(values).on_conflict_do_nothing())
+    insert = sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert
+    connection.execute(insert(SNAPSHOTS).values(values).on_conflict_do_nothing())
     found = _find(connection, snapshot.entity, snapshot.period, snapshot.slice)
     if found is None or found.version != snapshot.version:
         raise SnapshotNameTakenError.of(snapshot, found)
 
 
 def _find(connection: Connection, entity: str, period: str, slice_key: str) -> NamedSnapshot | None:
-    columns = _SNAPSHOTS.c
-    query = select(_SNAPSHOTS).where(columns.entity == entity, columns.period == period, columns.slice == slice_key)
+    columns = SNAPSHOTS.c
+    query = select(SNAPSHOTS).where(columns.entity == entity, columns.period == period, columns.slice == slice_key)
     row = connection.execute(query).one_or_none()
     return None if row is None else _snapshot(row)
 

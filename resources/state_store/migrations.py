@@ -1,0 +1,61 @@
+"""Numbered steps from an empty database, or an older one, to today's tables. A step that was released never changes.
+
+Opening applies what is missing, under a lock: two processes may open a new database at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import func, select
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from resources.state_store.errors import SchemaTooNewError
+from resources.state_store.schema import CURSORS, MIGRATIONS, SLICES, SNAPSHOTS, TRANSITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step; `apply` runs in the transaction that also notes it."""
+
+    number: int
+    name: str
+    apply: Callable[[Connection], None]
+
+
+def _create(*tables: Table) -> Callable[[Connection], None]:
+    """Make the tables that are missing. `snapshots` was there before migrations were numbered."""
+
+    def apply(connection: Connection) -> None:
+        for table in tables:
+            connection.execute(CreateTable(table, if_not_exists=True))
+            for index in table.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
+
+    return apply
+
+
+ALL: Final = (
+    Migration(1, "names of snapshots", _create(SNAPSHOTS)),
+    Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
+)
+
+
+def migrate(connection: Connection, where: str, migrations: tuple[Migration, ...] = ALL) -> None:
+    """Bring the database up to date; the caller holds the write lock. Raises SchemaTooNewError."""
+    connection.execute(CreateTable(MIGRATIONS, if_not_exists=True))
+    done = connection.execute(select(func.max(MIGRATIONS.c.number))).scalar() or 0
+    if done > migrations[-1].number:
+        raise SchemaTooNewError.of(where, migrations[-1].number, done)
+    for migration in migrations:
+        if migration.number > done:
+            migration.apply(connection)
+            now = int(datetime.now(UTC).timestamp() * 1_000_000)
+            connection.execute(MIGRATIONS.insert().values(number=migration.number, name=migration.name, applied_at=now))

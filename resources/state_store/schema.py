@@ -1,0 +1,88 @@
+"""The tables of the state store, as they are after the last migration.
+
+Instants are whole microseconds since 1970-01-01T00:00Z; JSON is text, so that both databases keep it alike.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table
+
+METADATA = MetaData()
+
+MIGRATIONS = Table(
+    "migrations",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("name", String, nullable=False),
+    Column("applied_at", BigInteger, nullable=False),
+)
+
+SNAPSHOTS = Table(
+    "snapshots",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("period", String, primary_key=True),
+    Column("slice", String, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("named_at", String, nullable=False),
+)
+
+TRANSITIONS = Table(
+    "transitions",
+    METADATA,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("event_id", String, nullable=False, unique=True),
+    Column("entity", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("sub", String, nullable=False),
+    Column("event", String, nullable=False),
+    Column("who", String, nullable=False),
+    Column("why", String, nullable=False),
+    Column("event_time", BigInteger, nullable=False),
+    Column("record_time", BigInteger, nullable=False),
+    Column("life", String, nullable=False),
+    Column("states", String, nullable=False),
+    Column("quality", String, nullable=False),
+    Column("issues", String, nullable=False),
+    Column("tainted", Boolean, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("run_id", String),
+    Column("cluster", String),
+    Column("row_count", BigInteger),
+    Column("minimum", String),
+    Column("maximum", String),
+    Column("snapshot_id", String),
+    Column("batch_id", String),
+    Column("details", String),
+    Index("transitions_of_slice", "entity", "key", "sub", "seq"),
+)
+"""Append-only: what happened to slices, each row with the status after it. `details` holds parameters, watermarks and
+the input slices with the versions that were read, where there are any."""
+
+SLICES = Table(
+    "slices",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("key", String, primary_key=True),
+    Column("sub", String, primary_key=True),
+    Column("life", String, nullable=False),
+    Column("states", String, nullable=False),
+    Column("quality", String, nullable=False),
+    Column("issues", String, nullable=False),
+    Column("tainted", Boolean, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("run_id", String),
+    Column("cluster", String),
+)
+"""A projection: the status after each slice's last transition, for reading in one go. `run_id` and `cluster` are those
+of the slice's last run."""
+
+CURSORS = Table(
+    "cursors",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("position", String, nullable=False),
+)
+"""How far each detector has read, written in the same transaction as what it read."""

@@ -1,0 +1,30 @@
+"""The state store: a reader and a writer on one database, with its exchange format and its upkeep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from resources.state_store.database import Database
+from resources.state_store.reader import SqlStateReader
+from resources.state_store.writer import SqlStateWriter
+
+if TYPE_CHECKING:
+    from resources.settings import Settings
+
+
+class StateStore:
+    """`read` and `write` work on the same database; open one a process."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.read = SqlStateReader(database)
+        self.write = SqlStateWriter(database)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The store that the settings name: `state` where it is a URL, else the file `state_db`."""
+        return cls(Database(settings.state) if settings.state else Database.at(settings.state_db))
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.database.close()

@@ -1,0 +1,79 @@
+"""Appending transitions: all of a batch or none of it, each event id once, and only by who knows the last one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from sqlalchemy import func, select
+
+from resources.state_store.bulk import insert, upsert
+from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row
+from resources.state_store.errors import ConflictError
+from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
+from resources.state_store.transition import instant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from dependency_model.slice import Slice
+    from resources.state_store.database import Database
+    from resources.state_store.transition import Transition
+
+
+class StateWriter(Protocol):
+    """What writes the state."""
+
+    def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
+        """Write transitions numbered from `after` + 1 on, and positions of detectors, in one transaction.
+
+        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is, and
+        StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
+        """
+
+
+class SqlStateWriter:
+    """The writer on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
+        with self._database.writing() as connection:
+            _require_last(connection, after)
+            write(connection, transitions)
+            if cursors:
+                upsert(connection, CURSORS, ("name", "position"), ("name",), sorted(cursors.items()))
+        return transitions[-1].seq if transitions else after
+
+
+def write(connection: Connection, transitions: Sequence[Transition]) -> None:
+    """Rows of transitions, and what they make of the projection."""
+    if not transitions:
+        return
+    insert(connection, TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
+    upsert(connection, SLICES, CURRENT, ("entity", "key", "sub"), _projection(transitions), keep=("run_id", "cluster"))
+
+
+def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
+    """The last transition of each slice, with the slice's last run."""
+    last: dict[Slice, Transition] = {}
+    runs: dict[Slice, tuple[str | None, str | None]] = {}
+    for one in transitions:
+        last[one.piece] = one
+        if one.facts.run_id:
+            runs[one.piece] = (one.facts.run_id, one.facts.cluster)
+    return [current_row(one, runs.get(piece, (None, None))) for piece, one in last.items()]
+
+
+def _require_last(connection: Connection, after: int) -> None:
+    """Raise ConflictError, which names both sides, where transition `after` is not the last one there is."""
+    last = connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
+    if last == after:
+        return
+    columns = TRANSITIONS.c
+    query = select(columns.who, columns.record_time, columns.event, columns.entity, columns.key)
+    who, when, event, entity, key = connection.execute(query.where(columns.seq == last)).one_or_none() or [None] * 5
+    what = f"{entity}@{key} {event}" if entity else ""
+    raise ConflictError.of(after, last, who or "", instant_of(when) if when else None, what)

@@ -1,0 +1,48 @@
+"""Every test of the store runs on both databases."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+import psycopg2
+import pytest
+
+from resources.state_store.database import Database
+from resources.state_store.store import StateStore
+from tests.components.fixtures import postgres_server  # noqa: F401 - a fixture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.components.postgres import Postgres
+
+BOTH = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.xdist_group("postgresql")])]
+
+
+@pytest.fixture(params=BOTH)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'state.db'}"
+    server: Postgres = request.getfixturevalue("postgres_server")
+    name = f"state_{uuid.uuid4().hex}"
+    connection = psycopg2.connect(server.dsn)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name}")
+    connection.close()
+    return server.dsn.replace("postgresql://", "postgresql+psycopg2://").replace("/postgres", f"/{name}")
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    opened = Database(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(database: Database) -> StateStore:
+    return StateStore(database)
