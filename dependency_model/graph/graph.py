@@ -64,6 +64,10 @@ class DependencyGraph:
         """The declaration of an entity."""
         return self._node(name).entity
 
+    def node(self, name: str) -> Node:
+        """An entity with its slices numbered, for who goes through very many of them."""
+        return self._node(name)
+
     def upstream_edges(self, name: str) -> tuple[Edge, ...]:
         """What an entity depends on, in all its states, in the order of its declaration."""
         return self._node(name).upstream
@@ -101,6 +105,8 @@ class DependencyGraph:
             for part in parts
             for down, sub in edge.inverse(ordinal, part, limit)
         }
+        if piece.sub != WHOLE and ordinal >= node.first_of(WHOLE):
+            found[piece.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
         return tuple([found[place].slice(place[1], place[2]) for place in sorted(found)])
 
     def window(self, piece: Slice) -> Window:

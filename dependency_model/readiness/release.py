@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from itertools import compress
 from typing import TYPE_CHECKING
 
 from dependency_model.status.slice_status import Quality
@@ -99,17 +98,19 @@ def accepts(dependency: Dependency, status: SliceStatus) -> bool:
 def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime, now: datetime) -> Verdict:
     dependency = requirement.dependency
     taken = partial(accepts, dependency)
-    there = [taken(known.status(piece)) for piece in requirement.slices]
-    used = tuple(compress(requirement.slices, there))
-    missing = tuple(piece for piece, is_there in zip(requirement.slices, there, strict=True) if not is_there)
-    if not missing:
-        return Verdict(requirement, Reason.ALL, used, ())
-    older = known.newest(missing[0], taken) if requirement.or_older else None
-    if older:
-        return Verdict(requirement, Reason.OLDER, (older,), ())
+    used: list[Slice] = []
+    missing: list[Slice] = []
+    for piece in requirement.slices:
+        found = piece if taken(known.status(piece)) else known.newest(piece, taken) if requirement.or_older else None
+        (used if found else missing).append(found or piece)
     weak = dependency.weak
-    due = not_before + weak.timeout if weak and weak.timeout else None
-    return Verdict(requirement, _reason(weak, len(used), len(there), due, now), used, missing, due)
+    due = not_before + weak.timeout if weak and weak.timeout and missing else None
+    reason = _reason(weak, len(used), len(requirement.slices), due, now) if missing else _of_all(requirement, used)
+    return Verdict(requirement, reason, tuple(used), tuple(missing), due)
+
+
+def _of_all(requirement: Requirement, used: list[Slice]) -> Reason:
+    return Reason.ALL if tuple(used) == requirement.slices else Reason.OLDER
 
 
 def _reason(weak: Weak | None, used: int, wanted: int, due: datetime | None, now: datetime) -> Reason:

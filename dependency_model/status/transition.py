@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 class Event(Enum):
     """What happens to a slice."""
 
+    REQUESTED = "requested"
     RELEASED = "released"
+    WITHDRAWN = "withdrawn"
     LAUNCHED = "launched"
+    FORCED = "forced"
     STARTED = "started"
     REACHED = "reached"
     COMPLETED = "completed"
@@ -79,8 +82,27 @@ _ASKS = (Spread(To.USERS, BY_POLICY),)
 _CLEARS = (Spread(To.PARTS, "cleared"), Spread(To.WHOLES, "cleared"), *_ASKS)
 
 TRANSITIONS: tuple[Transition, ...] = (
+    _row(
+        Event.REQUESTED,
+        {Life.WAITING},
+        Life.WAITING,
+        "someone asks for a slice that nobody computed; it waits for its inputs, however old it is",
+        new_generation=True,
+    ),
     _row(Event.RELEASED, {Life.WAITING}, Life.READY, "its earliest time has come and each clause of its inputs is met"),
+    _row(
+        Event.WITHDRAWN,
+        {Life.READY},
+        Life.WAITING,
+        "before it was launched, one of its inputs was found wrong or asked for again; it waits for it",
+    ),
     _row(Event.LAUNCHED, {Life.READY}, Life.LAUNCHED, "a run was asked for, once for this generation"),
+    _row(
+        Event.FORCED,
+        {Life.WAITING, Life.READY, Life.FAILED},
+        Life.LAUNCHED,
+        "someone launched a run by hand, whatever it waits for",
+    ),
     _row(Event.STARTED, {Life.LAUNCHED}, Life.RUNNING, "the run began"),
     _row(
         Event.REACHED,

@@ -96,7 +96,7 @@ def test_what_is_deleted_is_absent_and_can_be_made_again() -> None:
 @pytest.mark.parametrize(
     ("status", "event", "says"),
     [
-        (SliceStatus(), Event.COMPLETED, "a waiting slice cannot be completed: expected one of released"),
+        (SliceStatus(), Event.COMPLETED, "a waiting slice cannot be completed: expected one of requested, released"),
         (SliceStatus(Life.RUNNING), Event.RELEASED, "a running slice cannot be released"),
         (SliceStatus(Life.ABSENT), Event.TAINTED, "a absent slice cannot be tainted"),
         (SliceStatus(Life.COMPLETED), Event.DELETED, ""),

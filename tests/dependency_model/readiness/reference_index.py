@@ -1,0 +1,76 @@
+"""The slow, obvious readiness index: every candidate slice is asked, every time, whether its clauses release it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dependency_model.graph.node import WHOLE
+from dependency_model.readiness import earliest, release
+from dependency_model.status import Event, Life, SliceStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from dependency_model.entity import Entity
+    from dependency_model.graph import DependencyGraph
+    from dependency_model.slice import Slice
+
+
+class ReferenceIndex:
+    """Holds statuses and the time; knows nothing else between two questions."""
+
+    def __init__(self, graph: DependencyGraph, since: datetime, now: datetime) -> None:
+        self.graph, self.since, self.now = graph, since, now
+        self.statuses: dict[Slice, SliceStatus] = {}
+
+    def status(self, piece: Slice) -> SliceStatus:
+        return self.statuses.get(piece) or SliceStatus()
+
+    def newest(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
+        end = self.graph.window(piece).end
+        found = [
+            (self.graph.window(other).end, other)
+            for other, status in self.statuses.items()
+            if other[::2] == piece[::2] and accepts(status)
+        ]
+        return max(((ended, other) for ended, other in found if ended <= end), default=(None, None))[1]
+
+    def expected(self) -> dict[Slice, tuple[Event, str, bool]]:
+        """What has to change: the event, the state that the slice is to reach, whether it goes on without something."""
+        found = {}
+        for piece in set(self._candidates()):
+            status = self.status(piece)
+            state = next((s for s in self.graph.entity(piece.entity).state_names if s not in status.states), None)
+            if state is None or status.life not in (Life.WAITING, Life.READY):
+                continue
+            not_before = earliest(self.graph.entity(piece.entity), self.graph.window(piece))
+            released = release(self.graph.requirements(piece, state), self, not_before, self.now)
+            if released.released and status.life is Life.WAITING:
+                found[piece] = (Event.RELEASED, state, released.partial)
+            elif not released.released and status.life is Life.READY:
+                found[piece] = (Event.WITHDRAWN, state, False)
+        return found
+
+    def _candidates(self) -> Iterator[Slice]:
+        """Scheduled slices from `since` to now, and those that someone asked for."""
+        for name in self.graph:
+            entity = self.graph.entity(name)
+            if not _starts_by_itself(entity):
+                continue
+            for sub in {WHOLE, *self.graph.node(name).parts}:
+                piece = self.graph.slice_at(name, self.since, sub)
+                while self.graph.window(piece).end <= self.now:
+                    if self.graph.exists(piece):
+                        yield piece
+                    piece = self.graph.slice_at(name, self.graph.window(piece).end, sub)
+        for piece, status in self.statuses.items():
+            if piece.entity not in self.graph or not _starts_by_itself(self.graph.entity(piece.entity)):
+                continue
+            is_released = status.life is Life.READY and self.graph.window(piece).end > self.since
+            if is_released or (status.generation > 1 and self.graph.exists(piece)):
+                yield piece
+
+
+def _starts_by_itself(entity: Entity) -> bool:
+    return entity.period is not None and entity.kind.value != "Virtual" and not entity.source and not entity.snapshot_of

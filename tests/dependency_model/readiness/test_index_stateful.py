@@ -1,0 +1,190 @@
+"""The index against the slow reference, over random histories; run as a module, for a hundred thousand steps."""
+
+from __future__ import annotations
+
+import random
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from dependency_model.readiness.index import ReadinessIndex
+from dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
+from tests.dependency_model.readiness.index_world import VARIANTS, index_world, variant
+from tests.dependency_model.readiness.reference_index import ReferenceIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dependency_model.slice import Slice
+
+
+SINCE = datetime(2024, 6, 1, 22, tzinfo=UTC)
+BEGIN, END = SINCE - timedelta(days=2), SINCE + timedelta(days=3)
+DONE = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+numbers = st.integers(0, 1 << 30)
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Whatever happens, and in whatever order it is told, the index decides what the reference does."""
+
+    steps = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graph = index_world()
+        self.reference = ReferenceIndex(self.graph, SINCE, SINCE)
+        self.index = ReadinessIndex(self.graph, SINCE, SINCE)
+        self.version = 0
+        self.told: dict[Slice, int] = {}
+
+    @rule(which=numbers, what=numbers)
+    def report(self, which: int, what: int) -> None:
+        """Anything that the table has for a slice: a failure, a taint, a backfill, a retry, ..."""
+        piece = self._piece(which)
+        self._tell(piece, self._after(piece, what))
+
+    @rule(which=numbers, gap=numbers)
+    def inputs_arrive(self, which: int, gap: int) -> None:
+        """All inputs of a slice, or all but one."""
+        piece = self._piece(which)
+        clauses = [one for state in self.graph.entity(piece.entity).state_names for one in self._needs(piece, state)]
+        for number, one in enumerate(clauses):
+            if gap % 3 or number != gap % len(clauses):
+                self._tell(one, DONE)
+
+    @rule(which=numbers)
+    def completes(self, which: int) -> None:
+        self._tell(self._piece(which), DONE)
+
+    @rule(which=numbers, what=numbers)
+    def told_twice(self, which: int, what: int) -> None:
+        """A duplicate, or an old report that says something else."""
+        if self.told:
+            piece = sorted(self.told)[which % len(self.told)]
+            self.index.observe(piece, self._after(piece, what), self.told[piece])
+
+    @rule(which=numbers, first=numbers, second=numbers)
+    def told_in_the_wrong_order(self, which: int, first: int, second: int) -> None:
+        piece = self._piece(which)
+        overtaken = self._after(piece, first)
+        self.version += 1
+        version = self.version
+        self.reference.statuses[piece] = overtaken
+        self._tell(piece, self._after(piece, second))
+        self.index.observe(piece, overtaken, version)
+
+    @rule(minutes=st.sampled_from([1, 7, 60, 180, 600]), limit=st.sampled_from([None, 1, 50]))
+    def clock_goes_on(self, minutes: int, limit: int | None) -> None:
+        """Earliest times come, time-outs are over; bit by bit as well."""
+        now = min(self.reference.now + timedelta(minutes=minutes), END)
+        self.reference.now = now
+        while not self.index.advance(now, limit):
+            pass
+
+    @rule(hours=st.sampled_from([1, 30]), limit=st.sampled_from([1, 20]))
+    def prepares(self, hours: int, limit: int) -> None:
+        self.index.prepare(self.reference.now + timedelta(hours=hours), limit)
+
+    @rule(seed=numbers)
+    def restarts(self, seed: int) -> None:
+        """Built again from what is stored, in any order."""
+        known = [(piece, status, self.told[piece]) for piece, status in self.reference.statuses.items()]
+        random.Random(seed).shuffle(known)
+        self.index = ReadinessIndex(self.graph, SINCE, self.reference.now)
+        self.index.load(known)
+        self.index.advance(self.reference.now)
+
+    @rule(name=st.sampled_from(sorted(VARIANTS)), number=numbers)
+    def entity_is_added_or_changed(self, name: str, number: int) -> None:
+        changed = variant(name, number)
+        if name in self.graph and self.graph.entity(name) == changed:
+            return
+        touched = {name, *self._users(name)}
+        self.graph.put(changed)
+        for piece in [piece for piece in self.told if piece.entity == name]:  # another period has other slices
+            del self.told[piece], self.reference.statuses[piece]
+        self._rebuilt_without(name)
+        self.index.refresh(touched | set(self._users(name)))
+
+    @invariant()
+    def decides_what_the_reference_decides(self) -> None:
+        IndexMachine.steps += 1
+        expected = self.reference.expected()
+        found = {one.piece: (one.event, one.state, one.partial) for one in self.index.decide()}
+        assert found == expected
+        for piece, (event, _, _) in found.items():
+            self._tell(piece, apply(self.reference.status(piece), event))
+        assert self.index.decide() == []
+
+    def _rebuilt_without(self, name: str) -> None:
+        """Slices of another period cannot be told apart by their keys: what was known of the entity is gone."""
+        known = [(piece, status, self.told[piece]) for piece, status in self.reference.statuses.items()]
+        if any(piece.entity == name for piece in self.index.statuses):
+            self.index = ReadinessIndex(self.graph, SINCE, self.reference.now)
+            self.index.load(known)
+
+    def _piece(self, number: int) -> Slice:
+        """A slice around the present, of any entity."""
+        names = sorted(self.graph)
+        name, moment = names[number % len(names)], BEGIN + (END - BEGIN) * ((number >> 8) % 997) / 997
+        parts = sorted({(), *self.graph.node(name).parts})
+        return self.graph.slice_at(name, moment, parts[(number >> 20) % len(parts)])
+
+    def _after(self, piece: Slice, number: int) -> SliceStatus:
+        """The status after one of the events that may come now."""
+        status = self.reference.status(piece)
+        possible = [row.event for row in TRANSITIONS if status.life in row.lives and row.event not in _DECIDED]
+        state = "estimated" if number % 2 else None
+        event = possible[number % len(possible)]
+        return apply(status, event, cause=piece, state=state if event is Event.REACHED else None)
+
+    def _tell(self, piece: Slice, status: SliceStatus) -> None:
+        self.version += 1
+        self.told[piece] = self.version
+        self.reference.statuses[piece] = status
+        self.index.observe(piece, status, self.version)
+
+    def _needs(self, piece: Slice, state: str) -> Iterator[Slice]:
+        for requirement in self.graph.requirements(piece, state):
+            yield from requirement.slices
+
+    def _users(self, name: str) -> list[str]:
+        return [edge.down.name for edge in self.graph.downstream_edges(name)] if name in self.graph else []
+
+
+_DECIDED = (Event.RELEASED, Event.WITHDRAWN)
+
+
+def run(examples: int, steps: int) -> None:
+    run_state_machine_as_test(
+        IndexMachine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_the_index_decides_what_the_reference_decides() -> None:
+    run(examples=60, steps=50)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7_200)
+def test_the_same_over_a_hundred_thousand_steps() -> None:
+    before = IndexMachine.steps
+    run(examples=2_200, steps=50)
+    assert IndexMachine.steps - before >= 100_000
+
+
+if __name__ == "__main__":
+    run(examples=int(sys.argv[1]) if len(sys.argv) > 1 else 2_200, steps=50)
+    sys.stdout.write(f"{IndexMachine.steps} steps, no difference\n")
