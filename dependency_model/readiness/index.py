@@ -145,7 +145,7 @@ class ReadinessIndex:
             self._forget(piece)
         for name in sorted(gone):
             self._schedule.refresh(name)
-            self._registered.newest.refresh(name)
+        self._registered.newest.refresh(gone)
         for piece in [piece for piece in self._statuses if piece.entity in gone]:
             with suppress(ParseError, UnknownEntityError):  # of another period, or of an entity that is gone
                 self._follow(piece, self._statuses[piece])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from dependency_model.errors import ParseError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from dependency_model.graph.graph import DependencyGraph
     from dependency_model.slice import Slice
@@ -26,14 +29,16 @@ class NewestSlices:
     def __contains__(self, entity: str) -> bool:
         return entity in self._entities
 
-    def refresh(self, entity: str) -> None:
-        """The entity's users have changed."""
-        self._entities.discard(entity)
-        for place in [place for place in self._ordered if place[0] == entity]:
+    def refresh(self, names: Iterable[str]) -> None:
+        """These entities, or what they depend on, have changed: others may take their newest slice, or they others'."""
+        ups = {edge.up.name for name in names if name in self._graph for edge in self._graph.node(name).upstream}
+        changed = {*names, *ups}
+        wanted = {name for name in changed if name in self._graph and _has_latest_users(self._graph, name)}
+        for place in [place for place in self._ordered if place[0] in changed - wanted]:
             del self._ordered[place]
-        if entity in self._graph and _has_latest_users(self._graph, entity):
-            self._entities.add(entity)
-            for piece in [piece for piece in self._statuses if piece.entity == entity]:
+        self._entities = (self._entities - changed) | wanted
+        for piece in [piece for piece in self._statuses if piece.entity in wanted]:
+            with suppress(ParseError):  # of another period
                 self.add(piece)
 
     def add(self, piece: Slice) -> None:

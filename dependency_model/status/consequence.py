@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dependency_model.status.slice_status import BACKFILLED, SliceStatus
 from dependency_model.status.spread import BY_POLICY, REPROCESS, targets
 from dependency_model.status.transition import Event, apply, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator
     from datetime import datetime
 
     from dependency_model.graph.graph import DependencyGraph
     from dependency_model.slice import Slice
     from dependency_model.status.spread import Spread
+
+
+class KnownStatuses(Protocol):
+    """The statuses before: a mapping will do."""
+
+    def get(self, piece: Slice, /) -> SliceStatus | None:
+        """The status of a slice; None where nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Step:
 
 def consequences(
     graph: DependencyGraph,
-    known: Mapping[Slice, SliceStatus],
+    known: KnownStatuses,
     piece: Slice,
     event: Event,
     until: datetime,
@@ -58,7 +65,7 @@ def consequences(
 
 def steps(
     graph: DependencyGraph,
-    known: Mapping[Slice, SliceStatus],
+    known: KnownStatuses,
     piece: Slice,
     event: Event,
     until: datetime,
@@ -85,7 +92,7 @@ class _Walk:
     def __init__(
         self,
         graph: DependencyGraph,
-        known: Mapping[Slice, SliceStatus],
+        known: KnownStatuses,
         until: datetime,
         *,
         changed: bool,

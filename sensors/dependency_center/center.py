@@ -1,0 +1,243 @@
+"""The DependencyCenter (seed capability A6): facts in, durable transitions and decisions out.
+
+One commit carries facts, all that follows from them, and the slices that they release: a fact that is durable has been
+decided upon, so that nothing is lost or doubled wherever the process dies. Those who report at the same time share a
+commit. What is in memory follows from the store; after a failed commit it is built again from there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from dependency_model.errors import TidemarkError
+from dependency_model.readiness.scheduled import is_marker, next_state
+from dependency_model.status import Event
+from resources.crash import crash_point
+from resources.state_store.transition import Facts
+from sensors.dependency_center.fact import Fact, Receipt
+from sensors.dependency_center.memory import Memory
+from sensors.dependency_center.staging import Staging
+from sensors.dependency_center.stale_inputs import inputs_read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from dependency_model.graph import DependencyGraph
+    from dependency_model.readiness.index import Decision
+    from dependency_model.slice import Slice
+    from dependency_model.status import SliceStatus
+    from resources.state_store.store import StateStore
+
+DUE_AT_ONCE: Final = 2_000
+"""So many slices whose time has come share a commit: who reports meanwhile waits no longer than for one of these."""
+
+
+@dataclass(slots=True)
+class _Ticket:
+    facts: Sequence[Fact]
+    cursors: Mapping[str, str]
+    strict: bool
+    receipt: Receipt = field(default_factory=Receipt)
+    done: Future[Receipt] = field(default_factory=Future)
+
+
+class DependencyCenter:
+    """Safe between threads; one center a store at a time (a second one is told by ConflictError)."""
+
+    def __init__(
+        self,
+        graph: DependencyGraph,
+        store: StateStore,
+        *,
+        since: datetime,
+        clock: Callable[[], datetime],
+        who: str = "center",
+    ) -> None:
+        self.graph = graph
+        self._store, self._since, self._clock, self._who = store, since, clock, who
+        self._lock = Lock()
+        self._queue: deque[_Ticket] = deque()
+        self._memory: Memory | None = None
+
+    def report(
+        self, facts: Sequence[Fact], *, cursors: Mapping[str, str] | None = None, strict: bool = False
+    ) -> Receipt:
+        """Returns once the facts and what follows from them are durable.
+
+        A fact that cannot be so is refused and told in the receipt; with `strict` its error is raised instead, and none
+        of these facts is taken. `cursors` are positions of detectors, written with the facts. Raises
+        StateStoreDownError and ConflictError: report again, what was written is known by its event ids.
+        """
+        ticket = _Ticket(facts, cursors or {}, strict)
+        self._queue.append(ticket)
+        with self._lock:
+            if not ticket.done.done():
+                self._commit_queued()
+        return ticket.done.result()
+
+    def tick(self) -> int:
+        """Let the clock work: earliest times, time-outs. Returns how many slices were released by it."""
+        released, is_done = 0, False
+        while not is_done:
+            with self._lock:
+                memory = self._fresh()
+                is_done = memory.index.advance(self._clock(), DUE_AT_ONCE)
+                released += self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
+        return released
+
+    def launch(self, pieces: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
+        """Note, durably, that one run is asked for: for those of the slices that are ready still; returns them."""
+        with self._lock:
+            memory = self._fresh()
+            now = self._clock()
+            staging, launched = Staging(self.graph, memory, memory.last, now), []
+            for piece in pieces:
+                if piece in memory.ready:
+                    staging.take(self._launch_of(memory, piece, run_id, pool, now))
+                    launched.append(piece)
+            self._write(staging, {})
+            return launched
+
+    def prepare(self, until: datetime, limit: int = DUE_AT_ONCE) -> bool:
+        """Count slices beforehand whose time comes by then: work for idle moments; whether there is no more of it."""
+        with self._lock:
+            return self._fresh().index.prepare(until, limit)
+
+    def refresh(self, names: Iterable[str]) -> None:
+        """These entities of the graph came, changed or went, or what they depend on did."""
+        with self._lock:
+            memory = self._fresh()
+            memory.index.refresh(names)
+            self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
+
+    def forget_memory(self) -> None:
+        """Build everything again from the store at the next call."""
+        with self._lock:
+            self._memory = None
+
+    def status(self, piece: Slice) -> SliceStatus:
+        """A slice as it is."""
+        with self._lock:
+            return self._fresh().index.status(piece)
+
+    def ready(self) -> list[Slice]:
+        """What may be launched, in the order in which it became so."""
+        with self._lock:
+            return list(self._fresh().ready)
+
+    def under_way(self) -> dict[Slice, tuple[str | None, str | None]]:
+        """Slices that are launched or running, with their run and its pool."""
+        with self._lock:
+            memory = self._fresh()
+            return {piece: (memory.runs.get(piece), pool) for piece, pool in memory.under_way.items()}
+
+    @property
+    def memory(self) -> Memory:
+        """What is known, for queries that look at much of it; not to be kept."""
+        with self._lock:
+            return self._fresh()
+
+    def _fresh(self) -> Memory:
+        if self._memory is None:
+            self._memory = Memory(self.graph, self._store.read, self._since, self._clock())
+        return self._memory
+
+    def _commit_queued(self) -> None:
+        """One commit for all who wait; the lock is held."""
+        tickets = [self._queue.popleft() for _ in range(len(self._queue))]
+        try:
+            self._commit(tickets)
+        except BaseException as error:  # told to everyone who waits; each raises it
+            for ticket in tickets:
+                if not ticket.done.done():
+                    ticket.done.set_exception(error)
+            if not isinstance(error, TidemarkError):
+                raise
+
+    def _commit(self, tickets: Sequence[_Ticket]) -> None:
+        memory, now = self._fresh(), self._clock()
+        known = self._store.read.known_ids([fact.event_id for ticket in tickets for fact in ticket.facts])
+        staging, cursors = Staging(self.graph, memory, memory.last, now), dict[str, str]()
+        for ticket in tickets:
+            if self._stage(ticket, staging, known, now):
+                cursors.update(ticket.cursors)
+        self._write(staging, cursors)
+        for ticket in tickets:
+            if not ticket.done.done():
+                ticket.done.set_result(ticket.receipt)
+
+    def _stage(self, ticket: _Ticket, staging: Staging, known: set[str], now: datetime) -> bool:
+        own = Staging(self.graph, self._fresh(), staging.last, now, below=staging)
+        for fact in ticket.facts:
+            if fact.piece.entity not in self.graph:
+                ticket.receipt.unexposed += 1
+            elif fact.event_id in known:
+                ticket.receipt.known += 1
+            elif not self._take(fact, own, ticket):
+                return False
+            known.add(fact.event_id)
+        staging.merge(own)
+        return True
+
+    def _take(self, fact: Fact, own: Staging, ticket: _Ticket) -> bool:
+        """Whether the ticket's other facts may go on."""
+        try:
+            is_new = own.take(fact)
+        except TidemarkError as error:
+            ticket.receipt.refused.append((fact, error))
+            if ticket.strict:
+                ticket.done.set_exception(error)
+                return False
+            return True
+        ticket.receipt.new += is_new
+        ticket.receipt.known += not is_new
+        return True
+
+    def _write(self, staging: Staging, cursors: Mapping[str, str]) -> int:
+        """Decide upon what is staged, and write all of it; the number of slices released."""
+        memory = self._fresh()
+        after, applied, released = memory.last, 0, 0
+        try:
+            while True:
+                for transition in staging.transitions[applied:]:
+                    memory.apply(transition)
+                applied = len(staging.transitions)
+                decisions = memory.index.decide()
+                if not decisions:
+                    break
+                for decision in decisions:
+                    released += self._decide(decision, staging)
+            if staging.transitions or cursors:
+                crash_point("center.staged")
+                self._store.write.append(staging.transitions, after=after, cursors=cursors)
+                crash_point("center.written")
+        except BaseException:
+            self._memory = None  # it is ahead of the store, or behind it
+            raise
+        return released
+
+    def _decide(self, decision: Decision, staging: Staging) -> bool:
+        piece, now = decision.piece, self._clock()
+        number = staging.last + 1
+        if decision.event is Event.RELEASED and is_marker(self.graph.node(piece.entity), piece):
+            fact = Fact(f"center:{number}", piece, Event.OBSERVED, now, self._who, "everything it stands for is there")
+            staging.take(fact)
+            return True
+        why = f"for {decision.state}{', without some of its inputs' * decision.partial}"
+        if decision.event is Event.WITHDRAWN:
+            why = "an input was found wrong, or is asked for again"
+        fact = Fact(f"center:{number}", piece, decision.event, now, self._who, why)
+        staging.add(fact, decision.event, fact.event_id, fact.data)
+        return decision.event is Event.RELEASED
+
+    def _launch_of(self, memory: Memory, piece: Slice, run_id: str, pool: str, now: datetime) -> Fact:
+        status = memory.index.status(piece)
+        state = next_state(self.graph.entity(piece.entity), status) or ""
+        data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, piece, state, memory.index.statuses))
+        event_id = f"launch:{run_id}:{piece}:{status.generation}:{memory.last}"
+        return Fact(event_id, piece, Event.LAUNCHED, now, self._who, f"for {state}", data=data)

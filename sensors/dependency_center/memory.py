@@ -1,0 +1,69 @@
+"""What the center holds in memory: all of it follows from the store, and is built again from there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dependency_model.readiness.index import ReadinessIndex
+from dependency_model.status import Life
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from dependency_model.graph import DependencyGraph
+    from dependency_model.slice import Slice
+    from dependency_model.status import SliceStatus
+    from resources.state_store.reader import StateReader
+    from resources.state_store.transition import InputRead, Transition
+
+_UNDER_WAY = (Life.LAUNCHED, Life.RUNNING)
+
+
+class Memory:
+    """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition."""
+
+    def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
+        self.index = ReadinessIndex(graph, since, now)
+        self.last, everything = read.everything()
+        known = [one for one in everything if one.piece.entity in graph]
+        self.index.load((one.piece, one.status, one.seq) for one in known)
+        self.index.advance(now)
+        self.runs = {one.piece: one.run_id for one in known if one.run_id}
+        self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
+        self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
+        self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
+        launches = read.launches(self.under_way) if self.under_way else {}
+        self.reads: dict[Slice, tuple[InputRead, ...]] = {
+            piece: launch.facts.inputs for piece, launch in launches.items()
+        }
+
+    def apply(self, transition: Transition) -> None:
+        """One transition more."""
+        piece, status, facts = transition.piece, transition.status, transition.facts
+        before = self.index.statuses.get(piece)
+        self._note_taint(piece, before, status)
+        self.index.observe(piece, status, transition.seq)
+        self.last = transition.seq
+        if facts.run_id:
+            self.runs[piece] = facts.run_id
+        if before is None or before.life is not status.life:
+            self._note_life(piece, status.life, facts.cluster, facts.inputs)
+
+    def _note_taint(self, piece: Slice, before: SliceStatus | None, after: SliceStatus) -> None:
+        change = after.tainted - (before is not None and before.tainted)
+        if change:
+            self.tainted[piece.entity] += change
+            if not self.tainted[piece.entity]:
+                del self.tainted[piece.entity]
+
+    def _note_life(self, piece: Slice, life: Life, cluster: str | None, inputs: tuple[InputRead, ...]) -> None:
+        if life is Life.READY:
+            self.ready[piece] = None
+        else:
+            self.ready.pop(piece, None)
+        if life is Life.LAUNCHED:
+            self.under_way[piece], self.reads[piece] = cluster, inputs
+        elif life not in _UNDER_WAY:
+            self.under_way.pop(piece, None)
+            self.reads.pop(piece, None)
