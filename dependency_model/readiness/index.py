@@ -118,8 +118,9 @@ class ReadinessIndex:
         self._statuses[piece], self._versions[piece] = status, version
         if status == before:
             return
-        for waiting in self._registered.tell(piece, before, status):
-            self._undecided[waiting.piece] = None
+        if not _look_alike(before or _UNKNOWN, status):
+            for waiting in self._registered.tell(piece, before, status):
+                self._undecided[waiting.piece] = None
         self._follow(piece, status)
 
     def advance(self, now: datetime, limit: int | None = None) -> bool:
@@ -131,6 +132,11 @@ class ReadinessIndex:
     def prepare(self, until: datetime, limit: int) -> bool:
         """Count slices whose time comes by `until` beforehand, at most `limit`; whether there are no more of them."""
         return any(not self._take_scheduled(seconds_of(until)) for _ in range(limit))
+
+    def has_to_prepare(self, until: datetime) -> bool:
+        """Whether `prepare` has anything to do."""
+        time = self._schedule.next_time
+        return time is not None and time <= seconds_of(until)
 
     def decide(self) -> list[Decision]:
         """What has to change, in the order in which it came up; each is to be told back by `observe`."""
@@ -231,3 +237,13 @@ class ReadinessIndex:
         if not waiting.is_released and life is Life.READY:
             return Decision(piece, Event.WITHDRAWN, waiting.state)
         return None
+
+
+def _look_alike(one: SliceStatus, other: SliceStatus) -> bool:
+    """Whether two statuses are the same to everyone who may use the slice."""
+    return (
+        one.states == other.states
+        and one.quality is other.quality
+        and one.issues == other.issues
+        and one.tainted is other.tainted
+    )

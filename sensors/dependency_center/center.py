@@ -84,11 +84,16 @@ class DependencyCenter:
         """Let the clock work: earliest times, time-outs. Returns how many slices were released by it."""
         released, is_done = 0, False
         while not is_done:
-            with self._lock:
-                memory = self._fresh()
-                is_done = memory.index.advance(self._clock(), DUE_AT_ONCE)
-                released += self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
+            more, is_done = self.tick_once()
+            released += more
         return released
+
+    def tick_once(self) -> tuple[int, bool]:
+        """One commit of what the clock does; how many slices were released, and whether it is done for now."""
+        with self._lock:
+            memory = self._fresh()
+            is_done = memory.index.advance(self._clock(), DUE_AT_ONCE)
+            return self._write(Staging(self.graph, memory, memory.last, self._clock()), {}), is_done
 
     def launch(self, pieces: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
         """Note, durably, that one run is asked for: for those of the slices that are ready still; returns them."""
@@ -204,8 +209,7 @@ class DependencyCenter:
         after, applied, released = memory.last, 0, 0
         try:
             while True:
-                for transition in staging.transitions[applied:]:
-                    memory.apply(transition)
+                memory.apply(staging.transitions[applied:])
                 applied = len(staging.transitions)
                 decisions = memory.index.decide()
                 if not decisions:

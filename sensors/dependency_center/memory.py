@@ -9,6 +9,7 @@ from dependency_model.readiness.index import ReadinessIndex
 from dependency_model.status import Life
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from dependency_model.graph import DependencyGraph
@@ -38,17 +39,18 @@ class Memory:
             piece: launch.facts.inputs for piece, launch in launches.items()
         }
 
-    def apply(self, transition: Transition) -> None:
-        """One transition more."""
-        piece, status, facts = transition.piece, transition.status, transition.facts
-        before = self.index.statuses.get(piece)
-        self._note_taint(piece, before, status)
-        self.index.observe(piece, status, transition.seq)
-        self.last = transition.seq
-        if facts.run_id:
-            self.runs[piece] = facts.run_id
-        if before is None or before.life is not status.life:
-            self._note_life(piece, status.life, facts.cluster, facts.inputs)
+    def apply(self, transitions: Iterable[Transition]) -> None:
+        """More transitions, in order. What happened to a slice within them, users are told once."""
+        final: dict[Slice, Transition] = {}
+        for one in transitions:
+            final[one.piece] = one
+            self.last = one.seq
+            if one.facts.run_id:
+                self.runs[one.piece] = one.facts.run_id
+            self._note_life(one.piece, one.status.life, one.facts.cluster, one.facts.inputs)
+        for piece, one in final.items():
+            self._note_taint(piece, self.index.statuses.get(piece), one.status)
+            self.index.observe(piece, one.status, one.seq)
 
     def _note_taint(self, piece: Slice, before: SliceStatus | None, after: SliceStatus) -> None:
         change = after.tainted - (before is not None and before.tainted)
@@ -62,7 +64,7 @@ class Memory:
             self.ready[piece] = None
         else:
             self.ready.pop(piece, None)
-        if life is Life.LAUNCHED:
+        if life is Life.LAUNCHED and piece not in self.under_way:
             self.under_way[piece], self.reads[piece] = cluster, inputs
         elif life not in _UNDER_WAY:
             self.under_way.pop(piece, None)

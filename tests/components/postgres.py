@@ -49,9 +49,10 @@ class Postgres:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(*, fsync: bool = False) -> Iterator[Postgres]:
     """Start a server with an empty data directory, stop it and remove the directory in the end.
 
+    With `fsync` a commit waits for the disk, as in production.
     The directory is in the system's temporary one, as the unprivileged user cannot enter pytest's.
     """
     directory = Path(tempfile.mkdtemp(prefix="tidemark-postgres-"))
@@ -67,7 +68,7 @@ def postgres() -> Iterator[Postgres]:
             "--no-sync",
         ]
         run("PostgreSQL", [*prefix, *create, f"--pgdata={data}"], directory)
-        settings = [f"-c{setting}" for setting in _settings(directory, port)]
+        settings = [f"-c{setting}" for setting in _settings(directory, port, fsync=fsync)]
         server = start("PostgreSQL", [*prefix, _program("postgres"), "-D", str(data), *settings], directory)
         running = Postgres(port, server)
         try:
@@ -79,12 +80,12 @@ def postgres() -> Iterator[Postgres]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _settings(directory: Path, port: int) -> list[str]:
+def _settings(directory: Path, port: int, *, fsync: bool) -> list[str]:
     return [
         f"port={port}",
         f"listen_addresses={LOOPBACK}",
         f"unix_socket_directories={directory}",
-        "fsync=off",
+        f"fsync={'on' if fsync else 'off'}",
         "timezone=UTC",
     ]
 
