@@ -135,6 +135,17 @@ class DependencyCenter:
         with self._lock:
             return list(self._fresh().ready)
 
+    def failed(self) -> list[Slice]:
+        """What failed and was not tried again."""
+        with self._lock:
+            return list(self._fresh().failed)
+
+    def has_failed_before(self, piece: Slice) -> bool:
+        """Whether this generation of a slice is known to have failed once."""
+        with self._lock:
+            memory = self._fresh()
+            return memory.tried.get(piece) == memory.index.status(piece).generation
+
     def under_way(self) -> dict[Slice, tuple[str | None, str | None]]:
         """Slices that are launched or running, with their run and its pool."""
         with self._lock:

@@ -22,7 +22,10 @@ _UNDER_WAY = (Life.LAUNCHED, Life.RUNNING)
 
 
 class Memory:
-    """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition."""
+    """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
+
+    `tried` holds the generation in which a slice failed, as far as it did since this memory was built.
+    """
 
     def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
         self.index = ReadinessIndex(graph, since, now)
@@ -33,6 +36,8 @@ class Memory:
         self.runs = {one.piece: one.run_id for one in known if one.run_id}
         self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
         self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
+        self.failed = {one.piece: None for one in known if one.status.life is Life.FAILED}
+        self.tried = {one.piece: one.status.generation for one in known if one.status.life is Life.FAILED}
         self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
         launches = read.launches(self.under_way) if self.under_way else {}
         self.reads: dict[Slice, tuple[InputRead, ...]] = {
@@ -47,7 +52,7 @@ class Memory:
             self.last = one.seq
             if one.facts.run_id:
                 self.runs[one.piece] = one.facts.run_id
-            self._note_life(one.piece, one.status.life, one.facts.cluster, one.facts.inputs)
+            self._note_life(one)
         for piece, one in final.items():
             self._note_taint(piece, self.index.statuses.get(piece), one.status)
             self.index.observe(piece, one.status, one.seq)
@@ -59,13 +64,17 @@ class Memory:
             if not self.tainted[piece.entity]:
                 del self.tainted[piece.entity]
 
-    def _note_life(self, piece: Slice, life: Life, cluster: str | None, inputs: tuple[InputRead, ...]) -> None:
-        if life is Life.READY:
-            self.ready[piece] = None
-        else:
-            self.ready.pop(piece, None)
+    def _note_life(self, one: Transition) -> None:
+        piece, life = one.piece, one.status.life
+        for kept, wanted in ((self.ready, Life.READY), (self.failed, Life.FAILED)):
+            if life is wanted:
+                kept[piece] = None
+            else:
+                kept.pop(piece, None)
+        if life is Life.FAILED:
+            self.tried[piece] = one.status.generation
         if life is Life.LAUNCHED and piece not in self.under_way:
-            self.under_way[piece], self.reads[piece] = cluster, inputs
+            self.under_way[piece], self.reads[piece] = one.facts.cluster, one.facts.inputs
         elif life not in _UNDER_WAY:
             self.under_way.pop(piece, None)
             self.reads.pop(piece, None)

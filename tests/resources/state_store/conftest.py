@@ -16,24 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.components.postgres import Postgres
-
 BOTH = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.xdist_group("postgresql")])]
 
 
 @pytest.fixture(params=BOTH)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'state.db'}"
-    server: Postgres = request.getfixturevalue("postgres_server")
+    server = request.getfixturevalue("postgres_server").dsn if request.param == "postgresql" else ""
+    return empty_database(server, tmp_path)
+
+
+def empty_database(server: str, folder: Path) -> str:
+    """The URL of a new database: in the server of that address, or without one a file in the folder."""
     name = f"state_{uuid.uuid4().hex}"
-    connection = psycopg2.connect(server.dsn)
+    if not server:
+        return f"sqlite:///{folder / name}.db"
+    connection = psycopg2.connect(server)
     connection.autocommit = True
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {name}")
     connection.close()
-    return server.dsn.replace("postgresql://", "postgresql+psycopg2://").replace("/postgres", f"/{name}")
+    return server.replace("postgresql://", "postgresql+psycopg2://").replace("/postgres", f"/{name}")
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""Where runs go: named pools with room for so many runs each, and the least busy one that a slice may use.
+
+An entity names the pools that it may use in its tag `pool` (`pool: "etl, adhoc"`); without the tag it uses `default`.
+Source: seed capability C1 (which cluster or queue has room).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from dependency_model.suggestion import did_you_mean
+from sensors.dependency_center.errors import PoolError
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Mapping
+
+    from dependency_model.entity import Entity
+
+DEFAULT: Final = "default"
+TAG: Final = "pool"
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """How many runs each pool takes at a time."""
+
+    capacity: Mapping[str, int]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The pools of a text such as `default=2, heavy=1`. Raises PoolError."""
+        found: dict[str, int] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, equals, count = (word.strip() for word in part.partition("="))
+            if not (name and equals and count.isdecimal() and int(count) > 0):
+                raise PoolError("these are no pools", expected="names with capacities: default=2, heavy=1", found=part)
+            found[name] = int(count)
+        return cls({DEFAULT: 2, **found})
+
+    def allowed(self, entity: Entity) -> tuple[str, ...]:
+        """The pools that an entity may use. Raises PoolError where there is no such pool."""
+        names = tuple(name.strip() for name in entity.tags.get(TAG, DEFAULT).split(","))
+        for name in names:
+            if name not in self.capacity:
+                raise PoolError(
+                    f"{entity.name} asks for a pool that there is not",
+                    expected=f"one of {', '.join(self.capacity)}",
+                    found=name,
+                    hint=did_you_mean(name, self.capacity),
+                )
+        return names
+
+    def choose(self, allowed: Iterable[str], busy: Counter[str]) -> str | None:
+        """The pool with the most room in proportion, the first one where several have it; None where all are full."""
+        free = [name for name in allowed if busy[name] < self.capacity[name]]
+        return min(free, key=lambda name: busy[name] / self.capacity[name], default=None)
