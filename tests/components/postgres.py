@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import tempfile
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 import psycopg2
 
 from tests.components.availability import find_program
-from tests.components.errors import ComponentMissingError
+from tests.components.errors import ComponentFailedError, ComponentMissingError
 from tests.components.process import LOOPBACK, ServerProcess, free_port, run, start
 
 if TYPE_CHECKING:
@@ -34,11 +36,31 @@ class Postgres:
 
     port: int
     server: ServerProcess
+    command: tuple[str, ...] = ()
 
     @property
     def dsn(self) -> str:
         """A URL as psycopg2 and (with +psycopg2) SQLAlchemy take it."""
         return f"postgresql://{_USER}@{LOOPBACK}:{self.port}/postgres"
+
+    def killed_and_started_again(self) -> Postgres:
+        """The server dies as by `kill -9`, and comes back on its data; returns the new one.
+
+        Its children let go of the shared memory a moment after it: the start is repeated until they have.
+        """
+        os.kill(self.server.pid, signal.SIGKILL)
+        self.server.process.wait()
+        deadline = time.monotonic() + _START_TIMEOUT_SECONDS
+        while True:
+            server = start("PostgreSQL", self.command, self.server.log.parent)
+            again = Postgres(self.port, server, self.command)
+            try:
+                server.wait_until(again.is_ready, _START_TIMEOUT_SECONDS)
+            except ComponentFailedError:
+                if time.monotonic() > deadline:
+                    raise
+                continue
+            return again
 
     def is_ready(self) -> bool:
         try:
@@ -69,8 +91,9 @@ def postgres(*, fsync: bool = False) -> Iterator[Postgres]:
         ]
         run("PostgreSQL", [*prefix, *create, f"--pgdata={data}"], directory)
         settings = [f"-c{setting}" for setting in _settings(directory, port, fsync=fsync)]
-        server = start("PostgreSQL", [*prefix, _program("postgres"), "-D", str(data), *settings], directory)
-        running = Postgres(port, server)
+        command = (*prefix, _program("postgres"), "-D", str(data), *settings)
+        server = start("PostgreSQL", command, directory)
+        running = Postgres(port, server, command)
         try:
             server.wait_until(running.is_ready, _START_TIMEOUT_SECONDS)
             yield running

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import random
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.components.availability import POSTGRESQL, require
+from tests.components.postgres import postgres
 from tests.resources.state_store.conftest import BOTH, empty_database
-from tests.sensors.dependency_center.chaos import killed_until_done, problems
+from tests.sensors.dependency_center.chaos import killed_until_done, problems, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +32,39 @@ def trials(url: str, folder: Path, seeds: range) -> int:
 def test_killed_at_any_point(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     server = request.getfixturevalue("postgres_server").dsn if kind == "postgresql" else ""
     assert trials(server, tmp_path, range(6)) > 3
+
+
+def killed_servers(folder: Path, seeds: range) -> int:
+    """The database server is killed while a process works; how often, over these seeds."""
+    kills = 0
+    with postgres() as server:
+        running = server
+        for seed in seeds:
+            chance = random.Random(seed)
+            url, file = empty_database(running.dsn, folder), folder / f"runs-{seed}.jsonl"
+            pid = start(url, file, seed, None)
+            for _ in range(chance.randrange(1, 3)):
+                time.sleep(chance.random() * 0.15)
+                running = running.killed_and_started_again()
+                kills += 1
+            assert os.waitpid(pid, 0)[1] == 0, f"seed {seed}: stuck, or an error"
+            assert problems(url, file) == [], f"seed {seed}"
+        running.server.stop()
+    return kills
+
+
+@pytest.mark.components
+def test_the_database_server_is_killed(tmp_path: Path) -> None:
+    require(POSTGRESQL)
+    assert killed_servers(tmp_path, range(3)) >= 3
+
+
+@pytest.mark.long
+@pytest.mark.components
+@pytest.mark.timeout(3_600)
+def test_the_database_server_is_killed_over_two_hundred_seeds(tmp_path: Path) -> None:
+    require(POSTGRESQL)
+    assert killed_servers(tmp_path, range(2_000, 2_200)) >= 200
 
 
 @pytest.mark.long
