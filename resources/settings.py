@@ -36,6 +36,7 @@ class Settings(BaseModel):
     """All settings of one process; paths are absolute.
 
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
+    `pools` says how many runs the center starts at a time, by pool: `default=2, heavy=1`.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
     """
 
@@ -47,6 +48,7 @@ class Settings(BaseModel):
     warehouse: Path
     state_db: Path
     state: str = ""
+    pools: str = "default=2"
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
     olap: str = "duckdb"

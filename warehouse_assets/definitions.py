@@ -1,17 +1,10 @@
-"""The code location: every declared entity as an asset."""
+"""Every declared entity as an asset; `sensors.definitions` makes them a code location."""
 
 import dagster as dg
 
-from resources.settings import Settings
 from warehouse_assets.factory import build_assets
 from warehouse_assets.runtime import Runtime
-from warehouse_assets.warehouse import Warehouse, load_warehouse
-
-
-@dg.definitions
-def definitions() -> dg.Definitions:
-    """What `dagster dev` loads; the environment is read here and nowhere further in."""
-    return build_definitions(load_warehouse(Settings.load()))
+from warehouse_assets.warehouse import Warehouse
 
 
 def build_definitions(warehouse: Warehouse) -> dg.Definitions:

@@ -66,9 +66,11 @@ def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[E
 def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
     if status.life is Life.LAUNCHED:
         return (Event.STARTED,)
-    if status.life in _BY_HAND and not of_known_run:
-        return (Event.FORCED, Event.STARTED)
-    return ()
+    if of_known_run:
+        return ()
+    if status.life in (Life.COMPLETED, Life.ABSENT):
+        return (Event.BACKFILL_REQUESTED, Event.FORCED, Event.STARTED)
+    return (Event.FORCED, Event.STARTED) if status.life in _BY_HAND else ()
 
 
 def _finished(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:

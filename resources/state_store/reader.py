@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, and_, func, select, tuple_
 
 from resources.state_store.codec import CURRENT, TRANSITION, current_of, status_of, sub_text, transition_of
 from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
@@ -98,18 +98,21 @@ class SqlStateReader:
             return [transition_of(row) for row in connection.execute(query)]
 
     def launches(self, pieces: Iterable[Slice]) -> dict[Slice, Transition]:
+        wanted = list(pieces)
         found: dict[Slice, Transition] = {}
+        columns = TRANSITIONS.c
         with self._database.reading() as connection:
-            for piece in pieces:
-                query = (
+            for start in range(0, len(wanted), _CHUNK):
+                chunk = [(one.entity, one.key, sub_text(one.sub)) for one in wanted[start : start + _CHUNK]]
+                rows = connection.execute(
                     _of(TRANSITIONS, TRANSITION)
-                    .where(_is(TRANSITIONS, piece), TRANSITIONS.c.event.in_(("launched", "forced")))
-                    .order_by(TRANSITIONS.c.seq.desc())
-                    .limit(1)
+                    .where(
+                        tuple_(columns.entity, columns.key, columns.sub).in_(chunk),
+                        columns.event.in_(("launched", "forced")),
+                    )
+                    .order_by(columns.seq)
                 )
-                row = connection.execute(query).one_or_none()
-                if row is not None:
-                    found[piece] = transition_of(row)
+                found.update((one.piece, one) for one in map(transition_of, rows))
         return found
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from dependency_model.errors import TidemarkError
 from dependency_model.readiness.scheduled import is_marker, next_state
-from dependency_model.status import Event
+from dependency_model.status import Event, Life
 from resources.crash import crash_point
 from resources.state_store.transition import Facts
 from sensors.dependency_center.fact import Fact, Receipt
@@ -134,6 +134,16 @@ class DependencyCenter:
         """What may be launched, in the order in which it became so."""
         with self._lock:
             return list(self._fresh().ready)
+
+    def completed(self) -> list[tuple[Slice, SliceStatus]]:
+        """What is there, as far as it is computed by scheduled or captured entities of the graph and no marker."""
+        with self._lock:
+            index = self._fresh().index
+            return [
+                (piece, status)
+                for piece, status in index.statuses.items()
+                if status.life is Life.COMPLETED and not is_marker(self.graph.node(piece.entity), piece)
+            ]
 
     def failed(self) -> list[Slice]:
         """What failed and was not tried again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from dependency_model.garbage import collection_paused
 from dependency_model.readiness.index import ReadinessIndex
 from dependency_model.status import Life
 
@@ -28,21 +29,22 @@ class Memory:
     """
 
     def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
-        self.index = ReadinessIndex(graph, since, now)
-        self.last, everything = read.everything()
-        known = [one for one in everything if one.piece.entity in graph]
-        self.index.load((one.piece, one.status, one.seq) for one in known)
-        self.index.advance(now)
-        self.runs = {one.piece: one.run_id for one in known if one.run_id}
-        self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
-        self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
-        self.failed = {one.piece: None for one in known if one.status.life is Life.FAILED}
-        self.tried = {one.piece: one.status.generation for one in known if one.status.life is Life.FAILED}
-        self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
-        launches = read.launches(self.under_way) if self.under_way else {}
-        self.reads: dict[Slice, tuple[InputRead, ...]] = {
-            piece: launch.facts.inputs for piece, launch in launches.items()
-        }
+        with collection_paused():
+            self.index = ReadinessIndex(graph, since, now)
+            self.last, everything = read.everything()
+            known = [one for one in everything if one.piece.entity in graph]
+            self.index.load((one.piece, one.status, one.seq) for one in known)
+            self.index.advance(now)
+            self.runs = {one.piece: one.run_id for one in known if one.run_id}
+            self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
+            self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
+            self.failed = {one.piece: None for one in known if one.status.life is Life.FAILED}
+            self.tried = {one.piece: one.status.generation for one in known if one.status.life is Life.FAILED}
+            self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
+            launches = read.launches(self.under_way) if self.under_way else {}
+            self.reads: dict[Slice, tuple[InputRead, ...]] = {
+                piece: launch.facts.inputs for piece, launch in launches.items()
+            }
 
     def apply(self, transitions: Iterable[Transition]) -> None:
         """More transitions, in order. What happened to a slice within them, users are told once."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def dispatch_of(world: World, launcher: MemoryLauncher, pools: str = "default=9", **policy: int) -> Dispatch:
-    chosen = Policy(wait=timedelta(minutes=5), **policy)  # type: ignore[arg-type]
+    chosen = Policy(wait=timedelta(minutes=5), **policy)
     return Dispatch(
         world.center, world.store.read, launcher, Pools.parse(pools), policy=chosen, clock=lambda: world.now
     )

@@ -1,0 +1,60 @@
+"""Dagster as the launcher of a sensor: runs are asked for, and the daemon starts them.
+
+A request carries the center's run id as its key and as a tag: Dagster starts a key once, and what it knows of a run is
+found by the tag.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from sensors.dependency_center.detectors.event_log import RUN_TAG
+from sensors.dependency_center.dispatch import RunState
+from warehouse_assets.partitions import dagster_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dependency_model.graph import DependencyGraph
+    from dependency_model.slice import Slice
+
+POOL_TAG: Final = "tidemark/pool"
+PARTITION: Final = "dagster/partition"
+RANGE_START: Final = "dagster/asset_partition_range_start"
+RANGE_END: Final = "dagster/asset_partition_range_end"
+
+
+class DagsterRequests:
+    """Collects the runs of one tick; `take` hands them to Dagster. `instance` is that of the tick."""
+
+    def __init__(self, graph: DependencyGraph, instance: dg.DagsterInstance | None = None) -> None:
+        self._graph, self.instance = graph, instance
+        self._requests: dict[str, dg.RunRequest] = {}
+
+    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+        """Ask for one run of slices of one entity that follow each other."""
+        name = pieces[0].entity
+        period = str(self._graph.entity(name).period)
+        keys = [dagster_key(period, piece.key) for piece in pieces]
+        partition = {PARTITION: keys[0]} if len(keys) == 1 else {RANGE_START: keys[0], RANGE_END: keys[-1]}
+        tags = {RUN_TAG: run_id, POOL_TAG: pool, **partition}
+        self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=[dg.AssetKey([name])], tags=tags)
+
+    def state(self, run_id: str) -> RunState:
+        """What Dagster knows of the run; what was asked for in this tick is under way."""
+        if run_id in self._requests:
+            return RunState.UNDER_WAY
+        if self.instance is None:
+            return RunState.UNKNOWN
+        runs = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
+        run = runs[0] if runs else self.instance.get_run_by_id(run_id)
+        if run is None:
+            return RunState.UNKNOWN
+        return RunState.ENDED if run.is_finished else RunState.UNDER_WAY
+
+    def take(self) -> list[dg.RunRequest]:
+        """The requests so far; forgotten here."""
+        found, self._requests = list(self._requests.values()), {}
+        return found

@@ -1,0 +1,129 @@
+"""Subscription to Dagster's event log, by cursor: runs of the center, of the UI and of backfills tell the same way.
+
+A planned materialization is a run that began, a materialization one that completed (its rules have passed: a slice that
+breaks one is not materialized). A run that ended without having materialized what it planned has failed on it. The
+position is written with the facts, so that each event is taken in once.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
+
+from dependency_model.slice import Slice
+from dependency_model.status import Event, Life
+from resources.state_store.transition import Facts
+from sensors.dependency_center.fact import Fact
+from warehouse_assets.partitions import dagster_key, slice_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from resources.state_store.reader import StateReader
+    from sensors.dependency_center.center import DependencyCenter
+
+CURSOR: Final = "dagster"
+RUN_TAG: Final = "tidemark/run"
+"""The id under which the center launched a run; Dagster gives runs that a sensor asks for ids of its own."""
+_KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
+_AT_ONCE: Final = 1_000
+_ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+
+
+class EventLogDetector:
+    """Reads one Dagster instance for one center."""
+
+    def __init__(self, instance: dg.DagsterInstance, center: DependencyCenter, read: StateReader) -> None:
+        self._instance, self._center = instance, center
+        self._position = int(read.cursor(CURSOR) or 0)
+        self._runs: dict[str, str] = {}
+
+    def poll(self) -> int:
+        """Take in everything that is new; returns how many facts changed something."""
+        ended, new = self._ended_runs(), 0
+        while records := self._next():
+            facts = [fact for record in records for fact in self._facts(record)]
+            position = records[-1].storage_id
+            new += self._center.report(facts, cursors={CURSOR: str(position)}).new
+            self._position = position
+        return new + self._center.report(list(self._unfinished(ended))).new
+
+    def _next(self) -> list[EventLogRecord]:
+        """The next records of all kinds in order: up to where each kind was read."""
+        found = [
+            self._instance.event_log_storage.get_event_records(
+                EventRecordsFilter(event_type=kind, after_cursor=self._position), limit=_AT_ONCE, ascending=True
+            )
+            for kind in _KINDS
+        ]
+        full = [records[-1].storage_id for records in found if len(records) == _AT_ONCE]
+        everything = sorted(chain.from_iterable(found), key=lambda record: record.storage_id)
+        return [record for record in everything if not full or record.storage_id <= min(full)]
+
+    def _facts(self, record: EventLogRecord) -> Iterator[Fact]:
+        entry = record.event_log_entry
+        event = entry.dagster_event
+        if event is None or event.asset_key is None:
+            return
+        run, when = self._run(entry.run_id), datetime.fromtimestamp(entry.timestamp, UTC)
+        is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
+        for piece in self._slices(event):
+            told = Event.COMPLETED if is_there else Event.STARTED
+            event_id = f"dagster:{record.storage_id}:{piece}"
+            yield Fact(event_id, piece, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
+            if is_there and self._center.graph.entity(piece.entity).quality:
+                yield Fact(f"{event_id}:quality", piece, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
+
+    def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
+        """The slices of an event; none for an asset that is no entity, or has no such partition."""
+        name = event.asset_key.to_user_string() if event.asset_key else ""
+        if name not in self._center.graph:
+            return
+        period = str(self._center.graph.entity(name).period)
+        keys = [event.partition] if event.partition else []
+        if event.event_type is DagsterEventType.ASSET_MATERIALIZATION_PLANNED:
+            subset = event.asset_materialization_planned_data.partitions_subset
+            keys += subset.get_partition_keys() if subset else []
+        for key in keys:
+            yield Slice(name, slice_key(period, key))
+
+    def _run(self, run_id: str) -> str:
+        """The center's id of a run; the run's own where it was launched by somebody else."""
+        if run_id not in self._runs:
+            run = self._instance.get_run_by_id(run_id)
+            self._runs[run_id] = run.tags.get(RUN_TAG, run_id) if run else run_id
+        return self._runs[run_id]
+
+    def _ended_runs(self) -> dict[str, str]:
+        """Runs under way that have ended by now, with how; asked for before their last events are read."""
+        found = {}
+        for run_id in {run for run, _ in self._center.under_way().values() if run}:
+            runs = self._instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
+            run = runs[0] if runs else self._instance.get_run_by_id(run_id)
+            if run is not None and run.status in _ENDED:
+                found[run_id] = run.status.value.lower()
+        return found
+
+    def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:
+        now = datetime.now(UTC)
+        for piece, (run, _) in self._center.under_way().items():
+            if run in ended:
+                why = f"run {run} ended ({ended[run]}) without it"
+                yield Fact(f"ended:{run}:{piece}", piece, Event.FAILED, now, "dagster", why, data=Facts(run_id=run))
+
+    def inspect_wiped(self) -> int:
+        """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`."""
+        now, there = datetime.now(UTC), dict[str, set[str]]()
+        facts = []
+        for piece, status in self._center.completed():
+            period = str(self._center.graph.entity(piece.entity).period)
+            if piece.entity not in there:
+                there[piece.entity] = set(self._instance.get_materialized_partitions(dg.AssetKey([piece.entity])))
+            if status.life is Life.COMPLETED and dagster_key(period, piece.key) not in there[piece.entity]:
+                event_id = f"wiped:{piece}:{status.generation}"
+                facts.append(Fact(event_id, piece, Event.DELETED, now, "dagster", "its materialization was wiped"))
+        return self._center.report(facts).new if facts else 0

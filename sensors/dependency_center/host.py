@@ -1,0 +1,77 @@
+"""The center with its detectors and its dispatch, one turn at a time: what the readiness sensor does in each tick."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from resources.state_store.registry import SnapshotRegistry
+from resources.state_store.store import StateStore
+from sensors.dependency_center.center import DependencyCenter
+from sensors.dependency_center.dagster_runs import DagsterRequests
+from sensors.dependency_center.detectors.event_log import EventLogDetector
+from sensors.dependency_center.detectors.snapshots import SnapshotDetector
+from sensors.dependency_center.dispatch import Dispatch, Policy
+from sensors.dependency_center.pools import Pools
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from warehouse_assets.warehouse import Warehouse
+
+_WIPED_EVERY: Final = 12
+"""Once in so many turns all that is there is compared with what Dagster has."""
+_TOGETHER: Final = 7
+
+
+class Host:
+    """One a process; everything durable is in the store, so that a new one goes on where the last one was."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        settings = warehouse.settings
+        self.store = StateStore.of(settings)
+        self.center = DependencyCenter(
+            warehouse.graph, self.store, since=_first_start(warehouse), clock=lambda: datetime.now(UTC), who="sensor"
+        )
+        self._requests = DagsterRequests(warehouse.graph)
+        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
+        self._dispatch = Dispatch(
+            self.center,
+            self.store.read,
+            self._requests,
+            Pools.parse(settings.pools),
+            policy=Policy(together=_TOGETHER),
+            clock=lambda: datetime.now(UTC),
+        )
+        self._turns = 0
+
+    def turn(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
+        """Take in what is new, let time work, and say which runs are to start."""
+        self._requests.instance = instance
+        events = EventLogDetector(instance, self.center, self.store.read)
+        events.poll()
+        if self._turns % _WIPED_EVERY == 0:
+            events.inspect_wiped()
+        self._turns += 1
+        self._snapshots.poll()
+        self.center.tick()
+        self._dispatch.recover()
+        self._dispatch.step()
+        return self._requests.take()
+
+    def summary(self) -> str:
+        """One line for the sensor's tick: how much waits, runs, and was set aside."""
+        aside = self._dispatch.set_aside()
+        text = f"{len(self.center.ready())} ready, {len(self.center.under_way())} under way"
+        return f"{text}, set aside: {', '.join(map(str, aside[:20]))}" if aside else text
+
+
+def _first_start(warehouse: Warehouse) -> datetime:
+    """The beginning of the first slice that any entity declares."""
+    graph = warehouse.graph
+    starts = []
+    for name in graph:
+        node = graph.node(name)
+        if node.grid is not None:
+            starts.append(node.grid.window(node.first).start)
+    return min(starts, default=datetime.now(UTC))
