@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -47,6 +48,7 @@ _DONE: Final = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PAS
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--db", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--scale", type=float, default=1.0, help="times 80,000 tasks and 120,000 dependencies")
+    parser.add_argument("--minutes", type=int, default=1_440, help="how much of the day, from an hour before midnight")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -54,13 +56,13 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with _database(arguments.db) as url:
         store = StateStore(Database(url))
         _write_history(world, store)
-        day = Day(world.graph, store, SINCE, UNTIL, int(_SLOTS * arguments.scale))
-        burst = day.run_to_burst(_BURST)
-        measured = day.run()
+        until = min(UNTIL, SINCE + timedelta(minutes=arguments.minutes))
+        day = Day(world.graph, store, SINCE, until, int(_SLOTS * arguments.scale))
+        measured = day.run(burst := [], _BURST)
         work = day.center.memory.index.work
         command = [sys.executable, "-m", "benchmarks.readiness.rebuild", url, str(arguments.scale), day.now.isoformat()]
         rebuilt = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        judged = judge(world, store.database, SINCE, UNTIL)
+        judged = judge(world, store.database, SINCE, until)
         store.close()
     return {
         "db": arguments.db,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 import random
 import time
-from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from dependency_model.status import Event
@@ -54,29 +54,24 @@ class Day:
         self.now, self._since, self._until, self._slots = since, since, until, slots
         self.center = DependencyCenter(graph, store, since=since, clock=lambda: self.now)
         self._running: list[tuple[datetime, int, str, Slice]] = []
-        self._queue: deque[Slice] = deque()
-        self._queued: set[tuple[Slice, int]] = set()
         self._chance = random.Random(42)
         self._runs = 0
         self.measured = Measured()
 
-    def run(self) -> Measured:
-        """Until the day is over."""
+    def run(self, burst: list[float], count: int) -> Measured:
+        """Until the day is over; well after midnight, so many facts in one second: their milliseconds go to `burst`."""
+        self._work(self.center.ready)
         while self.now < self._until:
             self._step()
+            has_settled = self.now > min(self._since + timedelta(hours=3), self._until - timedelta(minutes=2))
+            if not burst and has_settled:
+                burst += self._burst(min(count, len(self._running)))
         return self.measured
-
-    def run_to_burst(self, count: int) -> list[float]:
-        """Until two hours after midnight; then so many facts in one second, each one's milliseconds."""
-        self._work(self.center.ready)
-        while self.now < self._since + timedelta(hours=3) or len(self._running) < min(count, self._slots // 2):
-            self._step()
-        return self._burst(count)
 
     def _step(self) -> None:
         self._report_arrived()
-        self._tick_if_due()
-        self._launch()
+        if not self._tick_if_due():
+            self._launch()
         if not self._is_something_there():
             self._idle()
 
@@ -108,22 +103,19 @@ class Day:
         self.measured.latency_ms += [(self.now - moment).total_seconds() * 1000 for moment in sampled]
         self.measured.facts += len(facts)
 
-    def _tick_if_due(self) -> None:
+    def _tick_if_due(self) -> bool:
+        """Decisions go before launches: who waits for one has waited for his inputs already."""
         due = self.center.memory.index.next_time
-        if due is not None and due <= self.now:
-            released, _ = self._work(self.center.tick_once)
-            if self._is_sampled(due):
-                self.measured.due_ms += [(self.now - due).total_seconds() * 1000] * released
+        if due is None or due > self.now:
+            return False
+        released, _ = self._work(self.center.tick_once)
+        if self._is_sampled(due):
+            self.measured.due_ms += [(self.now - due).total_seconds() * 1000] * released
+        return True
 
     def _launch(self) -> None:
-        for piece in self.center.memory.ready:
-            if len(self._queue) + len(self._running) >= 2 * self._slots:
-                break
-            self._queue.append(piece)
-        batch: list[Slice] = []
-        while self._queue and len(self._running) + len(batch) < self._slots and len(batch) < _LAUNCHED_AT_ONCE:
-            batch.append(self._queue.popleft())
-        self._queue.clear()
+        free = min(self._slots - len(self._running), _LAUNCHED_AT_ONCE)
+        batch = list(islice(self.center.memory.ready, max(0, free)))
         if batch:
             self._runs += 1
             run = f"run-{self._runs}"

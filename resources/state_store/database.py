@@ -64,7 +64,15 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One consistent look. Raises StateStoreDownError."""
+        """Each statement by itself sees what is committed, in one round trip. Raises StateStoreDownError."""
+        with self._told(), self.engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+            yield connection
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[Connection]:
+        """All statements see the same moment. Raises StateStoreDownError."""
         with self._told(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN")

@@ -66,7 +66,7 @@ class SqlStateReader:
             return _last(connection)
 
     def everything(self) -> tuple[int, list[Current]]:
-        with self._database.reading() as connection:
+        with self._database.at_one_moment() as connection:
             found = [current_of(row) for row in _raw(connection, _of(SLICES, CURRENT))]
             return _last(connection), found
 

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dependency_model.errors import TidemarkError
+from dependency_model.readiness.explanation import explain
 from dependency_model.readiness.scheduled import is_marker, next_state
 from dependency_model.status import Event, Life
 from resources.crash import crash_point
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dependency_model.graph import DependencyGraph
+    from dependency_model.readiness.explanation import Explanation
     from dependency_model.readiness.index import Decision
     from dependency_model.slice import Slice
     from dependency_model.status import SliceStatus
@@ -129,6 +131,11 @@ class DependencyCenter:
         """A slice as it is."""
         with self._lock:
             return self._fresh().index.status(piece)
+
+    def explain(self, piece: Slice, depth: int = 1) -> Explanation:
+        """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
+        with self._lock:
+            return explain(self.graph, piece, known=self._fresh().index, now=self._clock(), depth=depth)
 
     def ready(self) -> list[Slice]:
         """What may be launched, in the order in which it became so."""
