@@ -58,7 +58,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         _write_history(world, store)
         until = min(UNTIL, SINCE + timedelta(minutes=arguments.minutes))
         day = Day(world.graph, store, SINCE, until, int(_SLOTS * arguments.scale))
-        measured = day.run(burst := [], _BURST)
+        burst: list[float] = []
+        measured = day.run(burst, _BURST)
         work = day.center.memory.index.work
         command = [sys.executable, "-m", "benchmarks.readiness.rebuild", url, str(arguments.scale), day.now.isoformat()]
         rebuilt = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
