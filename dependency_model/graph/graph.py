@@ -105,7 +105,7 @@ class DependencyGraph:
             for part in parts
             for down, sub in edge.inverse(ordinal, part, limit)
         }
-        if piece.sub != WHOLE and ordinal >= node.first_of(WHOLE):
+        if piece.sub != WHOLE and ordinal in node.existing_of(WHOLE):
             found[piece.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
         return tuple([found[place].slice(place[1], place[2]) for place in sorted(found)])
 

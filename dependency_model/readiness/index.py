@@ -200,7 +200,8 @@ class ReadinessIndex:
             return None
         first = self._schedule.first(piece.entity, piece.sub)
         ordinal = node.ordinal(piece)
-        if ordinal < node.first_of(piece.sub) or (status.generation == 1 and (first is None or ordinal < first)):
+        is_scheduled_one = first is not None and ordinal >= first
+        if ordinal not in node.existing_of(piece.sub) or not (is_scheduled_one or status.generation > 1):
             return None
         return next_state(node.entity, status)
 

@@ -55,11 +55,11 @@ class Schedule:
                 heapq.heappop(self._heap)
                 continue
             grid = node.grid_of(sub)
-            if grid is None or ordinal >= grid.last:
+            if grid is not None and ordinal + 1 < min(node.existing_of(sub).stop, grid.last):
+                following = max(time, not_before(node.entity, grid, ordinal + 1))
+                heapq.heapreplace(self._heap, (following, name, sub, ordinal + 1, node))
+            else:
                 heapq.heappop(self._heap)
-                continue
-            following = max(time, not_before(node.entity, grid, ordinal + 1))
-            heapq.heapreplace(self._heap, (following, name, sub, ordinal + 1, node))
             return node.slice(ordinal, sub)
         return None
 
@@ -79,6 +79,8 @@ class Schedule:
         for sub in node.parts if node.parts == (WHOLE,) else (WHOLE, *node.parts):
             grid = node.grid_of(sub)
             if grid is not None:
-                ordinal = max(node.first_of(sub), grid.at(self._since))
+                existing = node.existing_of(sub)
+                ordinal = max(existing.start, grid.at(self._since))
                 self._first[name, sub] = ordinal
-                yield not_before(node.entity, grid, ordinal), name, sub, ordinal, node
+                if ordinal in existing:
+                    yield not_before(node.entity, grid, ordinal), name, sub, ordinal, node

@@ -73,5 +73,5 @@ def _first_start(warehouse: Warehouse) -> datetime:
     for name in graph:
         node = graph.node(name)
         if node.grid is not None:
-            starts.append(node.grid.window(node.first).start)
+            starts.append(node.grid.window(node.existing.start).start)
     return min(starts, default=datetime.now(UTC))

@@ -26,6 +26,8 @@ WORLD = {
     "recent": "{period: hour, depends_on: [{entity: strong, offset: last_available}]}",
     "late": '{period: day, earliest: "30 2 * * *", depends_on: [most, some]}',
     "alone": "{period: day}",
+    "over": "{period: day, end: 2024-06-03, depends_on: [{entity: alone, offset: Set -1}]}",
+    "after_over": "{period: day, depends_on: [over]}",
     "weekly": "{period: week, depends_on: [strong, patient]}",
     "regional": (
         "{period: day, sub_partitions: {region: {cn: {time_zone: Asia/Shanghai}, us: {time_zone: America/New_York}}},"

@@ -68,7 +68,7 @@ class ReferenceIndex:
             if piece.entity not in self.graph or not _starts_by_itself(self.graph.entity(piece.entity)):
                 continue
             is_released = status.life is Life.READY and self.graph.window(piece).end > self.since
-            if is_released or (status.generation > 1 and self.graph.exists(piece)):
+            if self.graph.exists(piece) and (is_released or status.generation > 1):
                 yield piece
 
 
