@@ -11,7 +11,7 @@ from dagster._core.errors import DagsterExecutionInterruptedError
 from dagster._core.execution.api import execute_run_iterator
 
 from dependency_model.slice import Slice
-from warehouse_assets.partitions import dagster_key, slice_key
+from warehouse_assets.partitions import dagster_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,13 +48,6 @@ class Dispatcher:
         self._host = host
         self._job = definitions.resolve_implicit_global_asset_job_def()
 
-    def completed(self) -> Iterator[Slice]:
-        """Slices that the event log knows as materialized, whoever ran them."""
-        for name, entity in self._warehouse.entities.items():
-            period = str(entity.period)
-            for partition in self._instance.get_materialized_partitions(dg.AssetKey([name])):
-                yield Slice(name, slice_key(period, partition))
-
     def close_interrupted(self) -> int:
         """Mark runs of this host that a killed process left behind as failed; returns how many."""
         unfinished = dg.RunsFilter(
@@ -68,8 +61,21 @@ class Dispatcher:
             )
         return len(runs)
 
-    def execute(self, group: RunGroup) -> Iterator[tuple[Progress, str, tuple[Slice, ...]]]:
-        """Run the group; yields (what, entity, its slices) as it happens. A failed step ends its own branch only."""
+    @property
+    def instance(self) -> dg.DagsterInstance:
+        """Where runs are recorded."""
+        return self._instance
+
+    @property
+    def host(self) -> str:
+        """Whose runs these are."""
+        return self._host
+
+    def execute(self, group: RunGroup) -> Iterator[tuple[Progress, str, tuple[Slice, ...], str]]:
+        """Run the group; yields (what, entity, its slices, run id) as it happens.
+
+        A failed step ends its own branch only.
+        """
         keys = {dg.AssetKey([name]) for name in group.entities}
         job = self._job.get_subset(asset_selection=keys)
         tags = {HOST_TAG: self._host, **_partition_tags(group)}
@@ -79,7 +85,8 @@ class Dispatcher:
                 raise KeyboardInterrupt
             progress = _progress(event)
             if progress is not None and event.step_key is not None:
-                yield progress, event.step_key, tuple(Slice(event.step_key, key) for key in group.keys)
+                slices = tuple(Slice(event.step_key, key) for key in group.keys)
+                yield progress, event.step_key, slices, run.run_id
 
 
 def _partition_tags(group: RunGroup) -> dict[str, str]:

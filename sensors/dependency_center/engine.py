@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from dependency_model.slice import Slice
+from resources.state_store.store import StateStore
+from sensors.dependency_center.center import DependencyCenter
+from sensors.dependency_center.detectors.event_log import EventLogDetector
+from sensors.dependency_center.detectors.snapshots import SnapshotDetector
 from sensors.dependency_center.dispatcher import Progress
 from sensors.dependency_center.grouping import RunGroup, group_ready
+from sensors.dependency_center.host import first_start
 from sensors.dependency_center.tracker import SliceTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from dependency_model.graph import DependencyGraph
+    from dependency_model.slice import Slice
     from resources.state_store.registry import SnapshotRegistry
     from sensors.dependency_center.dispatcher import Dispatcher
     from warehouse_assets.warehouse import Warehouse
@@ -26,50 +29,54 @@ class Watcher(Protocol):
 
 
 class Engine:
-    """Knows what is complete from Dagster's event log and the snapshots' names; starts what is ready, once."""
+    """A center that is driven directly: what is ready runs at once, in this process.
+
+    What others ran meanwhile (the UI, a process that was killed) is read from Dagster's event log first.
+    """
 
     def __init__(self, warehouse: Warehouse, registry: SnapshotRegistry, dispatcher: Dispatcher) -> None:
-        self._warehouse = warehouse
-        self._registry = registry
+        self._graph = warehouse.graph
         self._dispatcher = dispatcher
+        store = StateStore.of(warehouse.settings)
+        since = first_start(warehouse)
+        self.center = DependencyCenter(
+            self._graph, store, since=since, clock=lambda: datetime.now(UTC), who=dispatcher.host
+        )
+        self.tracker = SliceTracker(self.center)
+        self._snapshots = SnapshotDetector(registry, self.center)
         dispatcher.close_interrupted()
-        self.tracker = SliceTracker(self._graph, dispatcher.completed())
-
-    @property
-    def _graph(self) -> DependencyGraph:
-        return self._warehouse.graph
+        EventLogDetector(dispatcher.instance, self.center, store.read).poll()
+        self.tracker.retry(sorted(self.tracker.failed), f"start {datetime.now(UTC).isoformat()}")
 
     def run_ready(self, watcher: Watcher) -> int:
         """Run until nothing is ready; returns the number of slices computed."""
-        for slice_ in self._named():
-            self.tracker.arrive(slice_)
+        self._snapshots.poll()
+        self.center.tick()
         computed = 0
         while groups := group_ready(self._graph, self.tracker):
             for group in groups:
                 computed += self._run(group, watcher)
         return computed
 
-    def _named(self) -> Iterable[Slice]:
-        for name, entity in self._warehouse.entities.items():
-            if self._warehouse.is_snapshot(name):
-                yield from (Slice(name, one.slice) for one in self._registry.of(name, str(entity.period)))
-
     def _run(self, group: RunGroup, watcher: Watcher) -> int:
         watcher.run_started(group)
-        completed: set[Slice] = set()
-        for progress, entity, slices in self._dispatcher.execute(group):
+        computed = 0
+        failed: list[Slice] = []
+        for progress, entity, slices, run_id in self._dispatcher.execute(group):
             watcher.step(progress, entity, slices)
-            if progress is Progress.COMPLETED:
-                completed.update(slices)
-                for slice_ in slices:
-                    self.tracker.complete(slice_)
-        self._set_aside(group, [one for one in group.slices() if one not in completed])
-        return len(completed)
+            if progress is Progress.STARTED:
+                self.tracker.start(slices, run_id)
+            elif progress is Progress.COMPLETED:
+                self.tracker.complete(slices, run_id)
+                computed += len(slices)
+            else:
+                self.tracker.fail(slices, run_id)
+                failed += slices
+        self._try_alone(group, failed)
+        return computed
 
-    def _set_aside(self, group: RunGroup, failed: list[Slice]) -> None:
+    def _try_alone(self, group: RunGroup, failed: list[Slice]) -> None:
         """What failed alone has failed; in company only one slice of a step may be to blame, so each is tried alone."""
         if failed and len(group.keys) > 1:
             self.tracker.in_company.update(group.keys)
-            return
-        for slice_ in failed:
-            self.tracker.fail(slice_)
+            self.tracker.retry(failed, f"alone {datetime.now(UTC).isoformat()}")

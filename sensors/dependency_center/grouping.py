@@ -8,7 +8,7 @@ partitions, each of whose steps writes one commit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dependency_model.slice import Slice
 from warehouse_assets.partitions import period_of
@@ -17,7 +17,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dependency_model.graph import DependencyGraph
-    from sensors.dependency_center.tracker import SliceTracker
+
+
+class Tracker(Protocol):
+    """What the grouping asks: keys of `in_company` are not put together again, as one of them failed in company."""
+
+    in_company: set[str]
+
+    @property
+    def failed(self) -> frozenset[Slice]:
+        """Slices whose last run failed."""
+
+    def ready(self) -> tuple[Slice, ...]:
+        """Slices all of whose inputs are there."""
+
+    def missing(self, piece: Slice, /) -> tuple[Slice, ...]:
+        """The inputs that a slice waits for."""
+
+    def is_complete(self, piece: Slice, /) -> bool:
+        """Whether the slice is there."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +57,7 @@ class RunGroup:
         return f"{self.period} {ends}"
 
 
-def group_ready(graph: DependencyGraph, tracker: SliceTracker) -> tuple[RunGroup, ...]:
+def group_ready(graph: DependencyGraph, tracker: Tracker) -> tuple[RunGroup, ...]:
     """All ready slices in runs, oldest first; nothing that waits for another run is in any of them."""
     pending = dict.fromkeys(tracker.ready())
     taken: set[Slice] = set()
@@ -54,7 +72,7 @@ def group_ready(graph: DependencyGraph, tracker: SliceTracker) -> tuple[RunGroup
 
 
 def _group(
-    graph: DependencyGraph, tracker: SliceTracker, period: str, pending: Mapping[Slice, None], taken: set[Slice]
+    graph: DependencyGraph, tracker: Tracker, period: str, pending: Mapping[Slice, None], taken: set[Slice]
 ) -> RunGroup:
     """The widest run from the oldest pending slice of a period on: neighbours in time as far as they take the same."""
     names = [name for name in graph.topological() if period_of(graph, name) == period]
@@ -69,7 +87,7 @@ def _group(
 
 def _entities(
     graph: DependencyGraph,
-    tracker: SliceTracker,
+    tracker: Tracker,
     names: Sequence[str],
     keys: Sequence[str],
     pending: Mapping[Slice, None],
@@ -86,7 +104,7 @@ def _entities(
     return tuple(entities)
 
 
-def _follows(graph: DependencyGraph, tracker: SliceTracker, granted: Mapping[Slice, None], slice_: Slice) -> bool:
+def _follows(graph: DependencyGraph, tracker: Tracker, granted: Mapping[Slice, None], slice_: Slice) -> bool:
     """Does the slice become ready through what the run computes before it?"""
     if tracker.is_complete(slice_) or slice_ in tracker.failed or not graph.exists(slice_):
         return False
@@ -94,7 +112,7 @@ def _follows(graph: DependencyGraph, tracker: SliceTracker, granted: Mapping[Sli
     return bool(missing) and all(one in granted for one in missing)
 
 
-def _neighbours(graph: DependencyGraph, tracker: SliceTracker, name: str, keys: Sequence[str]) -> tuple[str, ...]:
+def _neighbours(graph: DependencyGraph, tracker: Tracker, name: str, keys: Sequence[str]) -> tuple[str, ...]:
     """The first keys, as long as each follows on the one before and none failed in company."""
     run = [keys[0]]
     for key in keys[1:]:

@@ -31,7 +31,7 @@ class Host:
         settings = warehouse.settings
         self.store = StateStore.of(settings)
         self.center = DependencyCenter(
-            warehouse.graph, self.store, since=_first_start(warehouse), clock=lambda: datetime.now(UTC), who="sensor"
+            warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who="sensor"
         )
         self._requests = DagsterRequests(warehouse.graph)
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
@@ -66,7 +66,7 @@ class Host:
         return f"{text}, set aside: {', '.join(map(str, aside[:20]))}" if aside else text
 
 
-def _first_start(warehouse: Warehouse) -> datetime:
+def first_start(warehouse: Warehouse) -> datetime:
     """The beginning of the first slice that any entity declares."""
     graph = warehouse.graph
     starts = []

@@ -1,70 +1,78 @@
-"""Which slices are complete and which are therefore ready; work a completion = the edges it touches."""
+"""What a driven engine knows and does slice by slice, on a dependency center."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from dependency_model.readiness.release import accepts
+from dependency_model.status import Event, Life
+from resources.state_store.transition import Facts
+from sensors.dependency_center.fact import Fact
 
-    from dependency_model.graph import DependencyGraph
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dependency_model.slice import Slice
+    from sensors.dependency_center.center import DependencyCenter
 
 
 class SliceTracker:
-    """Remembers completions and failures of slices, and asks the graph about the neighbours only."""
+    """Asks the center for the neighbours only, and tells it what the steps of a run did."""
 
-    def __init__(self, graph: DependencyGraph, completed: Iterable[Slice] = ()) -> None:
-        self._graph = graph
-        self._completed: set[Slice] = set()
-        self._failed: set[Slice] = set()
+    def __init__(self, center: DependencyCenter) -> None:
+        self._center = center
         self.in_company: set[str] = set()
         """Keys of runs over several slices in which a step failed: they run one by one from then on."""
-        self._touched: dict[Slice, None] = {}
-        for slice_ in completed:
-            self.complete(slice_)
 
     @property
     def completed(self) -> frozenset[Slice]:
         """Everything complete so far."""
-        return frozenset(self._completed)
+        return frozenset(piece for piece, _ in self._center.completed())
 
     @property
     def failed(self) -> frozenset[Slice]:
         """Slices whose last run failed; they are not offered again."""
-        return frozenset(self._failed)
-
-    def complete(self, slice_: Slice) -> None:
-        """`slice_` is computed and checked."""
-        self._completed.add(slice_)
-        self._failed.discard(slice_)
-        self._touched.pop(slice_, None)
-        for downstream in self._graph.downstream(slice_):
-            if downstream not in self._completed:
-                self._touched[downstream] = None
-
-    def arrive(self, slice_: Slice) -> None:
-        """`slice_` has no upstream here and its data has arrived: it is ready to be checked."""
-        if slice_ not in self._completed:
-            self._touched[slice_] = None
-
-    def fail(self, slice_: Slice) -> None:
-        """The run of `slice_` failed."""
-        self._failed.add(slice_)
+        return frozenset(self._center.failed())
 
     def ready(self) -> tuple[Slice, ...]:
-        """Slices all of whose inputs are complete, in the order in which they were first touched."""
-        return tuple(one for one in self._touched if one not in self._failed and not self.missing(one))
+        """Slices all of whose inputs are there, in the order in which they became so."""
+        return tuple(self._center.ready())
 
-    def waiting(self) -> tuple[Slice, ...]:
-        """Slices with some but not all of their inputs."""
-        return tuple(one for one in self._touched if one not in self._failed and self.missing(one))
+    def missing(self, piece: Slice) -> tuple[Slice, ...]:
+        """The inputs that a slice still waits for."""
+        status = self._center.status
+        clauses = self._center.graph.requirements(piece)
+        return tuple(one for clause in clauses for one in clause.slices if not accepts(clause.dependency, status(one)))
 
-    def missing(self, slice_: Slice) -> tuple[Slice, ...]:
-        """The inputs that `slice_` still waits for."""
-        needed = (one for clause in self._graph.requirements(slice_) for one in clause.slices)
-        return tuple(one for one in needed if one not in self._completed)
+    def is_complete(self, piece: Slice) -> bool:
+        """Whether the slice is there."""
+        return self._center.status(piece).life is Life.COMPLETED
 
-    def is_complete(self, slice_: Slice) -> bool:
-        """Was `slice_` reported complete?"""
-        return slice_ in self._completed
+    def start(self, pieces: Sequence[Slice], run_id: str) -> None:
+        """A run's step began: launched and started are one."""
+        self._tell(Event.STARTED, self._center.launch(pieces, run_id, "default"), run_id)
+
+    def complete(self, pieces: Sequence[Slice], run_id: str) -> None:
+        """A step ended well; its checks have passed."""
+        self._tell(Event.COMPLETED, pieces, run_id)
+        with_rules = [one for one in pieces if self._center.graph.entity(one.entity).quality]
+        self._tell(Event.QUALITY_PASSED, with_rules, run_id)
+
+    def fail(self, pieces: Sequence[Slice], run_id: str) -> None:
+        """A step failed."""
+        self._tell(Event.FAILED, pieces, run_id)
+
+    def retry(self, pieces: Sequence[Slice], why: str) -> None:
+        """Failed slices may try again at once."""
+        self._tell(Event.RETRIED, pieces, why)
+
+    def _tell(self, event: Event, pieces: Sequence[Slice], run_id: str) -> None:
+        if not pieces:
+            return
+        now, data = datetime.now(UTC), Facts() if event is Event.RETRIED else Facts(run_id=run_id)
+        facts = [
+            Fact(f"{run_id}:{event.value}:{piece}", piece, event, now, "engine", f"run {run_id}", data=data)
+            for piece in pieces
+        ]
+        self._center.report(facts)

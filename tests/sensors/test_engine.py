@@ -9,9 +9,11 @@ import dagster as dg
 import pytest
 
 from dependency_model.slice import Slice
+from dependency_model.status import Life
 from resources.state_store.registry import SnapshotRegistry
 from sensors.dependency_center.dispatcher import HOST_TAG, Dispatcher, Progress
 from sensors.dependency_center.engine import Engine
+from tests.sensors.test_readiness_sensor import ARRIVES
 from tests.warehouse_assets.small_warehouse import small_warehouse
 from tests.warehouse_assets.test_compute import SALES, fill, report
 from warehouse_assets.definitions import build_definitions
@@ -56,7 +58,7 @@ def engine_of(warehouse: Warehouse, instance: dg.DagsterInstance) -> Engine:
 def test_what_is_ready_runs_once_and_a_second_engine_finds_nothing_to_do(
     tmp_path: Path, spark: SparkSession, instance: dg.DagsterInstance
 ) -> None:
-    warehouse = small_warehouse(tmp_path)
+    warehouse = small_warehouse(tmp_path, ARRIVES)
     fill(spark, warehouse, SALES)
     for day in ("2026-03-23", "2026-03-24"):
         report(instance, "sales", day)
@@ -74,17 +76,19 @@ def test_what_is_ready_runs_once_and_a_second_engine_finds_nothing_to_do(
 def test_a_failed_check_holds_what_is_below_it(
     tmp_path: Path, spark: SparkSession, instance: dg.DagsterInstance
 ) -> None:
-    warehouse = small_warehouse(tmp_path)
+    warehouse = small_warehouse(tmp_path, ARRIVES)
     fill(spark, warehouse, {date(2026, 3, 23): [(1, 10, "us")]})
     report(instance, "sales", "2026-03-23")
     engine, watcher = engine_of(warehouse, instance), Recorder()
     assert engine.run_ready(watcher) == 0
     assert (Progress.FAILED, "totals@2026-03-23") in watcher.steps
-    assert engine.tracker.failed == {Slice(name, "2026-03-23") for name in ("totals", "running", "olap_totals")}
+    assert engine.tracker.failed == {Slice("totals", "2026-03-23")}
+    below = [Slice(name, "2026-03-23") for name in ("running", "olap_totals")]
+    assert [engine.center.status(one).life for one in below] == [Life.WAITING] * 2
 
 
 def test_runs_that_a_killed_process_left_are_closed_and_no_others(tmp_path: Path, instance: dg.DagsterInstance) -> None:
-    warehouse = small_warehouse(tmp_path)
+    warehouse = small_warehouse(tmp_path, ARRIVES)
     job = build_definitions(warehouse).resolve_implicit_global_asset_job_def()
     left = instance.create_run_for_job(job, tags={HOST_TAG: "test"}, status=dg.DagsterRunStatus.STARTED)
     other = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)

@@ -11,7 +11,7 @@ from dependency_model.entity import parse_entity
 from dependency_model.graph import DependencyGraph
 from dependency_model.slice import Slice
 from sensors.dependency_center.grouping import RunGroup, group_ready
-from sensors.dependency_center.tracker import SliceTracker
+from tests.sensors.simulated import SliceTracker
 
 UNTIL = datetime(2026, 4, 6, tzinfo=UTC)
 DECLARED = {
