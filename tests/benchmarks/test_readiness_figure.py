@@ -1,0 +1,32 @@
+"""The readiness figure at a hundredth of its size: everything it says is there, and the reference agrees."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from benchmarks import readiness
+from benchmarks.readiness import reference
+from benchmarks.readiness.world import SINCE, UNTIL, build
+from dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_a_small_company_is_judged_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "tick_ms", lambda: 1.0)
+    found = readiness.measure(argparse.Namespace(db="sqlite", scale=0.01, minutes=1_440))
+    assert (found["accuracy"], found["early"], found["late"], found["missed"], found["doubled"]) == (1.0, 0, 0, 0, 0)
+    assert found["facts"] >= 0.99 * found["instances"] > 1_000
+    assert 0 < found["work_ratio"] <= 1.0
+    assert found["slices"] >= found["instances"]
+
+
+def test_the_reference_knows_the_same_inputs_as_the_graph() -> None:
+    world = build(0.05)
+    for name, period, begin in list(reference.instances(world, SINCE, UNTIL))[::11]:
+        expected = sorted(key for key, _ in reference.inputs_of(world, name, period, begin))
+        piece = Slice(name, reference.key_of(period, begin))
+        found = (one for requirement in world.graph.requirements(piece) for one in requirement.slices)
+        assert sorted((one.entity, one.key) for one in found) == expected
