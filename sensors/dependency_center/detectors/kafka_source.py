@@ -40,7 +40,7 @@ class KafkaSource:
             self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in wanted.items()])
             self._assigned = wanted
         found = [
-            Message(one.partition(), one.offset(), one.value() or b"")
+            Message(one.partition() or 0, one.offset() or 0, one.value() or b"")
             for one in self._consumer.consume(limit, _WAIT_SECONDS)
             if one.error() is None
         ]
