@@ -205,15 +205,18 @@ class DependencyCenter:
                 ticket.done.set_result(ticket.receipt)
 
     def _stage(self, ticket: _Ticket, staging: Staging, known: set[str], now: datetime) -> bool:
+        """Whether the ticket's facts were staged: all of a strict one, or none."""
         own = Staging(self.graph, self._fresh(), staging.last, now, below=staging)
+        ids: set[str] = set()
         for fact in ticket.facts:
             if fact.piece.entity not in self.graph:
                 ticket.receipt.unexposed += 1
-            elif fact.event_id in known:
+            elif fact.event_id in known or fact.event_id in ids:
                 ticket.receipt.known += 1
             elif not self._take(fact, own, ticket):
                 return False
-            known.add(fact.event_id)
+            ids.add(fact.event_id)
+        known |= ids
         staging.merge(own)
         return True
 

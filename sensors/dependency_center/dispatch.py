@@ -19,6 +19,7 @@ from dependency_model.status import Event, Life
 from resources.crash import crash_point
 from resources.state_store.transition import Facts
 from sensors.dependency_center.critical_path import chain_lengths
+from sensors.dependency_center.errors import PoolError
 from sensors.dependency_center.fact import Fact
 from sensors.dependency_center.pools import DEFAULT
 
@@ -76,6 +77,8 @@ class Dispatch:
         self._policy, self._clock = policy or Policy(), clock
         self._lengths = chain_lengths(center.graph)
         self._is_recovered = False
+        self.misplaced: dict[str, PoolError] = {}
+        """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""
 
     def step(self) -> int:
         """Launch what is ready, as far as there is room; returns the number of runs asked for."""
@@ -83,8 +86,9 @@ class Dispatch:
             self.recover()
         self.retry()
         busy, launched = self._busy(), 0
+        self.misplaced = {}
         for group in self._groups():
-            pool = self._pools.choose(self._pools.allowed(self._center.graph.entity(group[0].entity)), busy)
+            pool = self._pool_for(group[0], busy)
             if pool is not None and self._launch(group, pool):
                 busy[pool] += 1
                 launched += 1
@@ -127,6 +131,13 @@ class Dispatch:
                 for piece in pieces
             ]
         )
+
+    def _pool_for(self, piece: Slice, busy: Counter[str]) -> str | None:
+        try:
+            return self._pools.choose(self._pools.allowed(self._center.graph.entity(piece.entity)), busy)
+        except PoolError as error:
+            self.misplaced[piece.entity] = error
+            return None
 
     def _busy(self) -> Counter[str]:
         runs = {run: pool or DEFAULT for run, pool in self._center.under_way().values()}

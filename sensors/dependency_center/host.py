@@ -63,7 +63,8 @@ class Host:
         """One line for the sensor's tick: how much waits, runs, and was set aside."""
         aside = self._dispatch.set_aside()
         text = f"{len(self.center.ready())} ready, {len(self.center.under_way())} under way"
-        return f"{text}, set aside: {', '.join(map(str, aside[:20]))}" if aside else text
+        text += f", set aside: {', '.join(map(str, aside[:20]))}" if aside else ""
+        return "; ".join([text, *map(str, self._dispatch.misplaced.values())])
 
 
 def first_start(warehouse: Warehouse) -> datetime:

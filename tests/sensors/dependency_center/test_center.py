@@ -208,6 +208,12 @@ def test_a_strict_report_takes_all_or_nothing(world: World, text: str, event: st
     assert world.tell("ods@2024-06-01", "observed", event_id="good") == 1
 
 
+def test_a_fact_told_twice_in_one_report_is_one(world: World) -> None:
+    fact = Fact("1", Slice("ods", "2024-06-01"), Event.OBSERVED, NOW, "test")
+    receipt = world.center.report([fact, fact])
+    assert (receipt.new, receipt.known) == (1, 1)
+
+
 def test_what_is_refused_is_told_and_the_rest_is_taken(world: World) -> None:
     facts = [
         Fact("1", Slice("ods", "2024-06-31"), Event.OBSERVED, NOW, "test"),

@@ -79,6 +79,14 @@ def test_a_pool_that_there_is_not_is_told() -> None:
             Pools.parse(text)
 
 
+def test_a_wrong_pool_holds_its_own_slices_only(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    world = World(tmp_path, good="period: day", bad="{period: day, tags: {pool: nowhere}}")
+    world.center.tick()
+    dispatch = dispatch_of(world, launcher)
+    assert (dispatch.step(), launcher.groups) == (1, [["good@2024-06-01", "good@2024-06-02"]])
+    assert list(dispatch.misplaced) == ["bad"]
+
+
 def test_a_failure_is_tried_again_after_a_while_and_then_set_aside(tmp_path: Path, launcher: MemoryLauncher) -> None:
     world = World(tmp_path, days="period: day")
     world.center.tick()
