@@ -33,6 +33,9 @@ class Database:
         self.url = make_url(url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        driver = self.engine.dialect.loaded_dbapi
+        # The driver's own too: what fails while a connection is given back is not wrapped.
+        self._gone = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
         try:
             with self.writing() as connection:
                 migrate(connection, self.where)
@@ -89,7 +92,7 @@ class Database:
         """What the driver says when the server is gone, in our words; after it all connections are made anew."""
         try:
             yield
-        except (OperationalError, InterfaceError) as error:
+        except self._gone as error:
             self.engine.dispose()
             raise StateStoreDownError.of(self.where, error) from error
         except DBAPIError as error:
