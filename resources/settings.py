@@ -17,6 +17,7 @@ FROM_ENVIRONMENT = (
     "warehouse",
     "state_db",
     "state",
+    "pools",
     "spark_master",
     "spark_memory",
     "olap",
