@@ -74,17 +74,25 @@ class Inputs:
         if not slices:
             return self._session.createDataFrame([], self.schema(name))
         if self._warehouse.is_snapshot(name):
-            return functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
+            return self.snapshots(slices)
         path = self._warehouse.table_path(name)
         if not table_exists(path):
             return self._session.createDataFrame([], self.schema(name))
         period = self._period(name)
         return read_table(self._session, path).where(any_of(partition_values(period, one.key) for one in slices))
 
+    def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
+        """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
+        whole = functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
+        times = partition_columns(self._period(slices[0].entity))
+        return whole.select(*(name for name in whole.columns if name not in times), *times)
+
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
         times = partition_values(self._period(slice_.entity), slice_.key)
-        return self.version(self.named(slice_)).withColumns({name: F.lit(value) for name, value in times.items()})
+        path = self._warehouse.table_path(slice_.entity)
+        table = self._versions.read(path, self.named(slice_).version)
+        return table.withColumns({name: F.lit(value) for name, value in times.items()})
 
     def named(self, slice_: Slice) -> NamedSnapshot:
         """The version that the slice is a name for. Raises SnapshotMissingError."""
@@ -92,10 +100,6 @@ class Inputs:
         if named is None:
             raise SnapshotMissingError.of(slice_)
         return named
-
-    def version(self, named: NamedSnapshot) -> DataFrame:
-        """The captured table as of a named version."""
-        return self._versions.read(self._warehouse.table_path(named.entity), named.version)
 
     def schema(self, name: str) -> StructType:
         """Columns of an entity's table, also before its first write: then from its SQL over empty inputs."""

@@ -72,7 +72,7 @@ def audit(
 ) -> dict[Slice, Audit]:
     """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
 
-    `slices` are by the values of the partition columns, the last columns of `rows`; a snapshot has none and is `()`.
+    `slices` are by the values of the partition columns, which are the last columns of `rows`.
     """
     measures = [_measure(name, rule) for name, rule in zip(check_names(rules), rules, strict=True)]
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]

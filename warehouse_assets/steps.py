@@ -31,11 +31,10 @@ def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[
 
 def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
     """ODS: let the capture reach each slice's end, then check and describe the version that has its name."""
-    computer = runtime.computer()
-    computed = []
-    for slice_ in requested_slices(context, entity):
+    slices = requested_slices(context, entity)
+    for slice_ in slices:
         _capture(runtime, slice_)
-        computed.append(computer.snapshot(slice_))
+    computed = runtime.computer().snapshots(slices)
     yield from _checked(computed)
     yield dg.MaterializeResult(metadata=slice_metadata(computed))
 

@@ -116,7 +116,7 @@ def test_an_unnamed_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, sp
     captured = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
     warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
     with pytest.raises(SnapshotMissingError, match="let the capture go on"):
-        computer(spark, warehouse).snapshot(Slice("sales", "2026-03-23"))
+        computer(spark, warehouse).snapshots([Slice("sales", "2026-03-23")])
 
 
 class TestInDagster:
