@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -13,7 +13,7 @@ from dependency_model.slice import Slice
 from resources.delta.partition import replace_partitions
 from resources.delta.table import read_partition
 from resources.olap import open_store
-from resources.state_store.registry import SnapshotRegistry
+from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
 from tests.warehouse_assets.small_warehouse import DECLARED, small_warehouse
 from warehouse_assets.compute import Computer
 from warehouse_assets.definitions import build_definitions
@@ -117,6 +117,32 @@ def test_an_unnamed_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, sp
     warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
     with pytest.raises(SnapshotMissingError, match="let the capture go on"):
         computer(spark, warehouse).snapshots([Slice("sales", "2026-03-23")])
+
+
+def test_snapshots_that_arrived_together_are_judged_each_by_its_own_rows(tmp_path: Path, spark: SparkSession) -> None:
+    captured = (
+        "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
+        "quality: [{unique: [id]}, {not_null: [id]}, {row_count: {min: 1}}]\n"
+    )
+    warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
+    path, registry = warehouse.table_path("sales"), SnapshotRegistry.at(warehouse.settings.state_db)
+    contents: list[tuple[str, list[tuple[object, ...]]]] = [
+        ("id INT", [(1,), (2,)]),
+        ("id INT, note STRING", [(1, "a"), (1, "b"), (None, "c")]),
+        ("id INT", []),
+    ]
+    for version, (day, (schema, rows)) in enumerate(zip(SALES, contents, strict=True)):
+        frame = spark.createDataFrame(rows, schema)
+        frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(str(path))
+        named_at = datetime(2026, 3, 26, tzinfo=UTC)
+        registry.name([NamedSnapshot("sales", "day", day.isoformat(), version, len(rows), named_at)])
+    found = computer(spark, warehouse).snapshots([Slice("sales", day.isoformat()) for day in SALES])
+    assert [one.metrics.rows for one in found] == [2, 3, 0]
+    assert [{check.name: check.passed for check in one.found.checks} for one in found] == [
+        {"unique": True, "not_null": True, "row_count": True},
+        {"unique": False, "not_null": False, "row_count": True},
+        {"unique": True, "not_null": True, "row_count": False},
+    ]
 
 
 class TestInDagster:
