@@ -110,12 +110,12 @@ class Edge:
 
 
 def _slices(node: Node, ordinals: Sequence[int], existing: range, sub: Sub = WHOLE) -> tuple[Slice, ...]:
-    grid = node.grid_of(sub)
+    grid = node.grid_of(sub) if sub else node.grid
     if grid is None or not ordinals:
         return ()
     if ordinals[0] < existing.start or ordinals[-1] >= existing.stop:
         ordinals = ordinals[bisect_left(ordinals, existing.start) : bisect_left(ordinals, existing.stop)]
-    return slices_of(node.entity.name, grid.keys(ordinals), sub)
+    return slices_of(node.name, grid.keys(ordinals), sub)
 
 
 def _resolved(dependency: Dependency, down: Entity, up: Entity) -> Dependency:

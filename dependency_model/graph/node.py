@@ -25,10 +25,10 @@ WHOLE: Sub = ()
 class Node:
     """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
 
-    __slots__ = ("entity", "existing", "grid", "parts", "states", "upstream", "users", "zoned")
+    __slots__ = ("entity", "existing", "grid", "name", "parts", "states", "upstream", "users", "zoned")
 
     def __init__(self, entity: Entity) -> None:
-        self.entity = entity
+        self.entity, self.name = entity, entity.name
         self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
         self.existing = _existing(entity.start, entity.end, self.grid) if self.grid else range(1)
         self.states = _state_set(entity.state_names)
@@ -36,10 +36,6 @@ class Node:
         self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
         self.upstream: tuple[Edge, ...] = ()
         self.users: list[Edge] = []
-
-    @property
-    def name(self) -> str:
-        return self.entity.name
 
     @property
     def period(self) -> Period | None:
@@ -80,7 +76,7 @@ class Node:
     def slice(self, ordinal: int, sub: Sub = WHOLE) -> Slice:
         """The slice of a number."""
         grid = self.grid_of(sub)
-        return Slice(self.entity.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
+        return Slice(self.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
 
 
 @lru_cache(maxsize=4096)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from dependency_model.entity.dependency import Dependency
     from dependency_model.slice import Slice
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """The exact upstream slices of one dependency. `dependency.offset` is never None here.
 
     Slices that do not exist (before the upstream's start, an hour that spring skips) are not among them, and so not

@@ -8,6 +8,7 @@ names two slices, and `0..23` is always the whole day. Before the window and pas
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from dependency_model.time.grid import Grid
 
 _FAR = 1 << 60
+_REMEMBERED = 4_096
 
 
 class CountedInside(ABC):
@@ -31,6 +33,7 @@ class CountedInside(ABC):
     def __init__(self, runs: Runs, down: Grid, up: Grid) -> None:
         self._runs = runs
         self._down, self._up = sides(down, up)
+        self._expanded = lru_cache(maxsize=_REMEMBERED)(self._expand)
 
     @abstractmethod
     def _is_even(self, down: int, anchor: int) -> bool:
@@ -50,6 +53,9 @@ class CountedInside(ABC):
         """By how many slices counting and naming can differ, at most."""
 
     def expand(self, down: int) -> Sequence[int]:
+        return self._expanded(down)
+
+    def _expand(self, down: int) -> Sequence[int]:
         anchor = self._up.at(self._down.start(down))
         if self._is_even(down, anchor):
             if len(self._runs) == 1:

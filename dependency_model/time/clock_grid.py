@@ -22,8 +22,6 @@ from dependency_model.time.grid import Grid
 from dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, LAST_DAY, Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dependency_model.time.period import Period
 
 _HOUR_KEY = re.compile(r"(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3])([+-]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
@@ -110,10 +108,8 @@ class ClockGrid(Grid):
         piece = self.pieces(day)[index]
         return self._label(piece.local) + (offset_text(piece.offset) if self._is_repeat(piece) else "")
 
-    def keys(self, ordinals: Sequence[int]) -> list[str]:
-        """The keys of many slices; of a stretch of plain days without a look at each."""
-        if not isinstance(ordinals, range) or ordinals.step != 1:
-            return super().keys(ordinals)
+    def _print_all(self, ordinals: range) -> list[str]:
+        """Of a stretch of plain days without a look at each slice."""
         found: list[str] = []
         ordinal, stop = ordinals.start, ordinals.stop
         while ordinal < stop:

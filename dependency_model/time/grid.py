@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _KEY_LIMIT = 32
 _MEMORY = 100_000
+_STRETCH = 4
 
 
 class Grid(ABC):
@@ -30,6 +31,8 @@ class Grid(ABC):
         self.zone = zone
         self._keys: dict[int, str] = {}
         self._ordinals: dict[str, int] = {}
+        self._printed: dict[range, tuple[str, ...]] = {}
+        self._held = 0
 
     @abstractmethod
     def start(self, ordinal: int) -> int:
@@ -71,12 +74,23 @@ class Grid(ABC):
             self._keys[ordinal] = key
         return key
 
-    def keys(self, ordinals: Sequence[int]) -> list[str]:
-        """The keys of many slices."""
-        try:
-            return list(map(self._keys.__getitem__, ordinals))
-        except KeyError:
+    def keys(self, ordinals: Sequence[int]) -> Sequence[str]:
+        """The keys of many slices. Of one day all entities ask for the same stretches: those are remembered."""
+        if not isinstance(ordinals, range) or len(ordinals) < _STRETCH:
             return [self.key(ordinal) for ordinal in ordinals]
+        keys = self._printed.get(ordinals)
+        if keys is None:
+            keys = tuple(self._print_all(ordinals))
+            if self._held >= _MEMORY:
+                self._printed.clear()
+                self._held = 0
+            self._printed[ordinals] = keys
+            self._held += len(keys)
+        return keys
+
+    def _print_all(self, ordinals: range) -> list[str]:
+        """The keys of a stretch of slices."""
+        return [self.key(ordinal) for ordinal in ordinals]
 
     def ordinal(self, key: str) -> int:
         """The number of the slice with this key; only the canonical form is a key. Raises ParseError."""
