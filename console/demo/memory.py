@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Self
 
 import psutil
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-_EVERY_SECONDS: Final = 0.5
-
 
 class PeakMemory:
     """Use as a context; `megabytes` is the largest resident set seen, all processes together."""
 
-    def __init__(self) -> None:
+    def __init__(self, every_seconds: float = 0.5) -> None:
         self.megabytes = 0.0
+        self._every_seconds = every_seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="peak-memory", daemon=True)
 
@@ -32,10 +31,14 @@ class PeakMemory:
         self._thread.join()
 
     def _watch(self) -> None:
-        me = psutil.Process()
+        me, before = psutil.Process(), set[int]()
         while True:
-            self.megabytes = max(self.megabytes, sum(_resident(one) for one in (me, *me.children(recursive=True))))
-            if self._stop.wait(_EVERY_SECONDS):
+            children = me.children(recursive=True)
+            # A program that the JVM is about to start has the JVM's own pages until it runs: it would count them twice.
+            lasting = [one for one in children if one.pid in before]
+            self.megabytes = max(self.megabytes, sum(_resident(one) for one in (me, *lasting)))
+            before = {one.pid for one in children}
+            if self._stop.wait(self._every_seconds):
                 return
 
 
