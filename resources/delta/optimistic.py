@@ -86,7 +86,7 @@ class OptimisticTransaction:
 
     def write(self, rows: DataFrame) -> list[Any]:
         """Write `rows` as new files that belong to the table once they are committed."""
-        return list(self._list(self._txn.writeFiles(rows._jdf)))  # noqa: SLF001
+        return self._list(self._txn.writeFiles(rows._jdf))  # noqa: SLF001
 
     def hide(self, positions: Iterable[tuple[Any, Sequence[int]]]) -> list[Any]:
         """The actions that hide rows of files by deletion vectors: (file, positions in it)."""
@@ -151,5 +151,7 @@ class OptimisticTransaction:
             collected.add(item)
         return self._jvm("scala.jdk.javaapi.CollectionConverters").asScala(collected).toSeq()
 
-    def _list(self, seq: Any) -> Any:
-        return self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(seq)
+    def _list(self, seq: Any) -> list[Any]:
+        """By index: the exception that ends a Java iterator costs as much as fetching a hundred items."""
+        listed = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(seq)
+        return [listed.get(index) for index in range(int(listed.size()))]
