@@ -9,8 +9,8 @@ from resources.capture.column_types import SourceColumn, TableSchema
 from resources.capture.errors import ColumnTypeError
 from resources.capture.source import SourceTable
 from resources.delta.identifiers import path_table, quoted
-from resources.delta.merge import MergeTarget
 from resources.delta.table import table_exists
+from resources.delta.target import MergeTarget
 
 META_COLUMNS = {"_shard": "STRING", "_event_time": "TIMESTAMP", "_offset": "BIGINT"}
 

@@ -18,8 +18,10 @@ from resources.capture.planner import Batch, fold_empty
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, topic_of
 from resources.crash import crash_point
-from resources.delta.merge import MergeTarget, Transaction, commit_with, merge_changes
+from resources.delta.merge import merge_changes
 from resources.delta.table import read_table
+from resources.delta.target import MergeTarget
+from resources.delta.transaction import Transaction, commit_with
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class TableIngest:
         crash_point("ingest.before_commit")
         if stats:
             rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
-            version = merge_changes(rows, target, _partitions(stats), transaction)
+            version = merge_changes(rows, target, _partitions(stats), transaction).version
         else:
             version = commit_with(self._spark, transaction, lambda: self._append_nothing(target))
         crash_point("ingest.after_commit")

@@ -1,5 +1,6 @@
 """Names and values in Spark SQL text: the one place that quotes them."""
 
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 
@@ -27,3 +28,12 @@ def sql_literal(value: date | str) -> str:
 def typed_literal(text: str | None, sql_type: str) -> str:
     """A literal of any type from its text form."""
     return "NULL" if text is None else f"CAST({text_literal(text)} AS {sql_type})"
+
+
+def among(column: str, sql_type: str, values: Collection[str | None]) -> str:
+    """`column` (quoted already) is one of `values`, given as text. Delta keeps an empty text as NULL in a partition."""
+    texts = sorted(value for value in values if value)
+    literals = ", ".join(typed_literal(text, sql_type) for text in texts)
+    inside = [f"{column} IN ({literals})"] if texts else []
+    nulls = [f"{column} IS NULL"] if len(texts) < len(values) else []
+    return f"({' OR '.join(inside + nulls) or 'false'})"

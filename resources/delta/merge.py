@@ -1,99 +1,101 @@
-"""MERGE of a batch of changes into a Delta table, at most one change a key, pruned by partition literals (B5).
+"""A batch of changes into a Delta table in one commit, at most one change a key (B5).
 
-`t.dt IN (literals)` prunes the target's scan, `t.dt = s.dt` does not; the literals have to hold the partitions of the
-before- *and* the after-images, or a row that moves would be found in neither and doubled (facts.md, "Delta 4.4").
+The log's statistics say which files can hold a key (resources.delta.statistics), one job over their key columns says
+which do (resources.delta.probe), and each touched partition gets the cheapest strategy (resources.delta.strategy): the
+work follows the batch and the files that it touches, not the table. What another writer commits meanwhile makes the
+attempt void, and it is made again.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from resources.delta.identifiers import path_table, quoted, typed_literal
+from resources.delta.batch import Batch, read_batch
+from resources.delta.conflict import BackOff, retried
+from resources.delta.errors import ColumnsDifferError
+from resources.delta.merge_attempt import attempt_merge
+from resources.delta.merge_report import MergeReport
+from resources.delta.merge_statement import run_merge_statement
+from resources.delta.statistics import FileStatistics, file_statistics
+from resources.delta.strategy import Decision, Strategy, summary
+from resources.delta.table import applied_transaction
+from resources.delta.target import MergeTarget
+from resources.delta.transaction import Transaction
 
-LAST_VERSION = "spark.databricks.delta.lastCommitVersionInSession"
-USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
-TXN_VERSION = "spark.databricks.delta.write.txnVersion"
-
-
-@dataclass(frozen=True)
-class MergeTarget:
-    """`columns` are all columns of the table; `newer` the one that orders the changes of a key (never goes back)."""
-
-    path: Path
-    columns: Sequence[str]
-    key: Sequence[str]
-    newer: str
-    partition_column: str | None
-    partition_type: str | None
-
-
-@dataclass(frozen=True)
-class Transaction:
-    """What a commit says of itself; the same (app, number) is applied once only."""
-
-    app: str
-    number: int
-    metadata: str
+# What a rewrite of files knows nothing of, and MERGE does.
+_STATEMENT_PROPERTIES = {
+    "delta.enableChangeDataFeed": {"true"},
+    "delta.enableRowTracking": {"true"},
+    "delta.columnMapping.mode": {"name", "id"},
+}
+_STATEMENT_COLUMNS = {
+    "delta.generationExpression": "generated columns",
+    "delta.identity.start": "identity columns",
+    "__COLLATIONS": "collations",
+}
 
 
 def merge_changes(
-    changes: DataFrame, target: MergeTarget, partitions: frozenset[str | None] | None, transaction: Transaction
-) -> int:
-    """Merge `changes` (the target's columns and `_op`, 'd' for a delete) and return the version made.
+    changes: DataFrame,
+    target: MergeTarget,
+    partitions: frozenset[str | None] | None,
+    transaction: Transaction,
+    back_off: BackOff | None = None,
+) -> MergeReport:
+    """Merge `changes`: of each key the newest, and only where it is newer than the row that it meets.
 
-    `partitions` are the values, as text, in which the keys are or will be; None when they are not known. The
-    session of `changes` must be this thread's own: commit metadata is a session setting.
+    `changes` have the target's columns and `_op`, 'd' for a delete.
+    `partitions` are the values, as text, in which the keys are or will be: from before- *and* after-images, or a row
+    that moves would be doubled. None when they are not known: then only the bounds of the keys say which files are
+    looked at. `changes` are evaluated several times (cache them), in a session of this thread's own: commit metadata is
+    a session setting. Raises before anything is written NotADeltaTableError, ColumnsDifferError, KeyNotUniqueError, and
+    after many attempts ConflictError.
     """
-    spark = changes.sparkSession
-    source = "changes_to_merge"
-    changes.createOrReplaceTempView(source)
-    return commit_with(spark, transaction, lambda: spark.sql(merge_sql(target, source, partitions)))
+    back_off = back_off or BackOff()
+    look = file_statistics(target.path)
+    check_columns(target, look)
+    feature = _needs_statement(look)
+    batch = read_batch(changes, target)
+    if feature:
+        return _by_statement(batch, target, partitions, transaction, feature, back_off)
+    report, retries = retried(target.path, lambda: attempt_merge(batch, target, partitions, transaction), back_off)
+    return replace(report, retries=retries)
 
 
-def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> int:
-    """Run a Delta write under `transaction` and return the version it committed."""
-    settings = {
-        USER_METADATA: transaction.metadata,
-        TXN_APP_ID: transaction.app,
-        TXN_VERSION: str(transaction.number),
-    }
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        action()
-    finally:
-        for name in settings:
-            spark.conf.unset(name)
-    return int(str(spark.conf.get(LAST_VERSION)))
+def check_columns(target: MergeTarget, look: FileStatistics) -> None:
+    """Raise ColumnsDifferError unless the target has exactly the table's columns, its key and its order among them."""
+    wanted = {*target.columns, *target.key, target.newer}
+    if target.partition_column:
+        wanted.add(target.partition_column)
+    if wanted != set(look.columns):
+        raise ColumnsDifferError.of(target.path, wanted, look.columns)
 
 
-def merge_sql(target: MergeTarget, source: str, partitions: frozenset[str | None] | None) -> str:
-    """The statement; changes not newer than the row they meet are left out."""
-    newer = f"s.{quoted(target.newer)} > t.{quoted(target.newer)}"
-    columns = [quoted(name) for name in target.columns]
-    sets = ", ".join(f"t.{name} = s.{name}" for name in columns)
-    return "\n".join(
-        [
-            f"MERGE INTO {path_table(target.path)} AS t USING {source} AS s ON {_condition(target, partitions)}",
-            f"WHEN MATCHED AND s._op = 'd' AND {newer} THEN DELETE",
-            f"WHEN MATCHED AND s._op <> 'd' AND {newer} THEN UPDATE SET {sets}",
-            f"WHEN NOT MATCHED AND s._op <> 'd' THEN INSERT ({', '.join(columns)})",
-            f"VALUES ({', '.join(f's.{name}' for name in columns)})",
-        ]
-    )
+def _needs_statement(look: FileStatistics) -> str | None:
+    """What the table has that needs a MERGE statement; None when there is nothing."""
+    if not look.has_unique_names:
+        return "files of the same name"
+    named = (name for name, values in _STATEMENT_PROPERTIES.items() if look.properties.get(name) in values)
+    of_columns = (words for key, words in _STATEMENT_COLUMNS.items() if key in look.column_metadata)
+    return next(named, None) or next(of_columns, None)
 
 
-def _condition(target: MergeTarget, partitions: frozenset[str | None] | None) -> str:
-    same_key = [f"t.{quoted(name)} = s.{quoted(name)}" for name in target.key]
-    if target.partition_column is None or partitions is None:
-        return " AND ".join(same_key)
-    column = f"t.{quoted(target.partition_column)}"
-    kind = target.partition_type or "STRING"
-    literals = ", ".join(typed_literal(value, kind) for value in sorted(value for value in partitions if value))
-    inside = [f"{column} IN ({literals})"] if literals else []
-    # Delta keeps an empty text as NULL in a partition column.
-    nulls = [f"{column} IS NULL"] if partitions & {None, ""} else []
-    return " AND ".join([f"({' OR '.join(inside + nulls)})", *same_key])
+def _by_statement(
+    batch: Batch,
+    target: MergeTarget,
+    partitions: frozenset[str | None] | None,
+    transaction: Transaction,
+    feature: str,
+    back_off: BackOff,
+) -> MergeReport:
+    decision = Decision(None, Strategy.MERGE, f"the table has {feature}")
+    told = replace(transaction, metadata=transaction.metadata_with(merge={"strategy": summary([decision])}))
+
+    def attempt() -> MergeReport:
+        version, applied = applied_transaction(target.path, transaction.app)
+        if applied is not None and applied >= transaction.number:
+            return MergeReport(version, replayed=True)
+        return MergeReport(run_merge_statement(batch.changes, target, partitions, told), decisions=(decision,))
+
+    report, retries = retried(target.path, attempt, back_off)
+    return replace(report, retries=retries)

@@ -38,6 +38,12 @@ def current_version(path: Path) -> int | None:
     return DeltaTable(str(path)).version() if table_exists(path) else None
 
 
+def applied_transaction(path: Path, app: str) -> tuple[int, int | None]:
+    """(newest version, number of the newest commit of the application `app`; None when it has none)."""
+    table = DeltaTable(str(path))
+    return table.version(), table.transaction_version(app)
+
+
 def table_metrics(path: Path, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
     """Rows, files and bytes from the log's file statistics. Raises FileNotFoundError when there is no table."""
     if not table_exists(path):

@@ -15,6 +15,7 @@ from resources.capture import table_ingest
 from resources.capture.ingestion import Ingestion
 from resources.capture.source import SourceTable
 from resources.crash import ENV_NAME
+from resources.delta import merge_attempt
 from resources.settings import Settings
 from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
 from tests.resources.capture.history import History
@@ -22,7 +23,14 @@ from tests.resources.capture.test_random_history import PARIS, content
 
 pytestmark = pytest.mark.spark
 
-POINTS = ("ingest.before_commit", "ingest.after_commit", "ingest.before_names", "ingest.after_names")
+POINTS = (
+    "ingest.before_commit",
+    "merge.files_written",
+    "merge.committed",
+    "ingest.after_commit",
+    "ingest.before_names",
+    "ingest.after_names",
+)
 ORDERS = SourceTable(
     "ods_orders", "school.orders_*", ("a", "b"), ("order_id",), "order_date", (("ods_orders", "day", "2026-03-23"),)
 )
@@ -59,8 +67,8 @@ def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(table_ingest, "crash_point", die)
-        patch.setattr(ingestion_module, "crash_point", die)
+        for module in (merge_attempt, table_ingest, ingestion_module):
+            patch.setattr(module, "crash_point", die)
         with pytest.raises(Killed):
             Ingestion(spark, settings, [ORDERS], registry).step()
     Ingestion(spark, settings, [ORDERS], registry).step()

@@ -1,5 +1,6 @@
 """The MERGE statement's text, and what it does to rows that move, go, and come from the past."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,11 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from resources.delta.identifiers import path_table, quoted, sql_literal, typed_literal
-from resources.delta.merge import MergeTarget, Transaction, merge_changes, merge_sql
+from resources.delta.merge import merge_changes
+from resources.delta.merge_statement import merge_sql
 from resources.delta.table import read_table
+from resources.delta.target import MergeTarget
+from resources.delta.transaction import Transaction
 
 
 def target(path: Path) -> MergeTarget:
@@ -49,9 +53,11 @@ def test_moved_deleted_new_and_stale_rows(spark: SparkSession, tmp_path: Path) -
         ("c", 6, "z", "new", 11),
     ]
     frame = session.createDataFrame(changes, f"_op STRING, {schema}")
-    version = merge_changes(frame, target(path), frozenset({"x", "y", "z", None}), Transaction("app", 3, '{"who": 1}'))
+    version = merge_changes(
+        frame, target(path), frozenset({"x", "y", "z", None}), Transaction("app", 3, '{"who": 1}')
+    ).version
     found = {(row["id"], row["part"], row["v"]) for row in read_table(spark, path, version).collect()}
     assert found == {(1, "y", "moved"), (3, "y", "c"), (4, "x", "from nowhere"), (6, "z", "new")}
     table = DeltaTable(str(path))
     assert (version, table.transaction_version("app")) == (1, 3)
-    assert table.history(1)[0]["userMetadata"] == '{"who": 1}'
+    assert json.loads(table.history(1)[0]["userMetadata"])["who"] == 1

@@ -1,0 +1,184 @@
+"""One attempt at a merge: from the newest version to one commit, or to nothing."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from resources.crash import crash_point
+from resources.delta.batch import Batch
+from resources.delta.conflict import StaleReadError
+from resources.delta.deletion_vectors import hidden_rows
+from resources.delta.identifiers import among, quoted
+from resources.delta.merge_report import MergeReport
+from resources.delta.optimistic import OptimisticTransaction
+from resources.delta.probe import BROADCAST_ROWS, Probe, nothing_met, probe
+from resources.delta.statistics import FileStatistics, file_statistics, possible_keys
+from resources.delta.strategy import Decision, Strategy, TouchedPartition, decide
+from resources.delta.target import MergeTarget
+from resources.delta.transaction import Transaction
+
+# Partition types whose text is the same in Spark and in the log.
+_SAME_TEXT = {"STRING", "DATE", "BIGINT", "INT", "SMALLINT", "TINYINT"}
+# Less than this is one task's work: a second one would cost more than it does.
+_ONE_TASK_BYTES = 8_000_000
+_ONE_TASK_ROWS = 100_000
+
+
+def attempt_merge(
+    batch: Batch, target: MergeTarget, partitions: frozenset[str | None] | None, transaction: Transaction
+) -> MergeReport:
+    """Merge a batch into the newest version. Raises KeyNotUniqueError, or what resources.delta.conflict retries."""
+    look = file_statistics(target.path)
+    txn = OptimisticTransaction(batch.changes.sparkSession, target.path)
+    if txn.version != look.version:
+        raise StaleReadError
+    if txn.has_applied(transaction):
+        return MergeReport(txn.version, replayed=True)
+    txn.depends_on(_inside(target, partitions))
+    candidates = _candidates(txn, look, batch, target, partitions)
+    met = probe(txn, candidates.values(), batch, target) if candidates else nothing_met(batch, target)
+    plan = _plan(look, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
+    return _carry_out(txn, plan, batch, target, transaction)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """`files` are those in which rows go, by name; `sizes` (bytes, rows) of `candidates`."""
+
+    candidates: Mapping[str, Any]
+    files: Mapping[str, Any]
+    partition_of: Mapping[str, str | None]
+    sizes: Mapping[str, tuple[int, int]]
+    met: Probe
+    decisions: tuple[Decision, ...]
+
+    def files_by(self, strategy: Strategy) -> dict[str, Any]:
+        """The files of the partitions with that strategy."""
+        chosen = {one.partition for one in self.decisions if one.strategy is strategy}
+        return {name: file for name, file in self.files.items() if self.partition_of[name] in chosen}
+
+    def bytes_of(self, names: Mapping[str, Any]) -> int:
+        return sum(self.sizes[name][0] for name in names)
+
+
+def _inside(target: MergeTarget, partitions: frozenset[str | None] | None) -> str | None:
+    if target.partition_column is None or partitions is None:
+        return None
+    return among(quoted(target.partition_column), target.partition_type or "STRING", partitions)
+
+
+def _candidates(
+    txn: OptimisticTransaction,
+    look: FileStatistics,
+    batch: Batch,
+    target: MergeTarget,
+    partitions: frozenset[str | None] | None,
+) -> dict[str, Any]:
+    """The files that can hold a key of the batch."""
+    is_same_text = (target.partition_type or "").upper() in _SAME_TEXT
+    within = partitions if target.partition_column and is_same_text else None
+    names = possible_keys(look, batch.keys.select(list(target.key)), within)
+    if not names:
+        return {}
+    there = look.partition_of()
+    predicate = _inside(target, frozenset(there[name] for name in names)) if is_same_text else None
+    files = txn.files(predicate)
+    return {name: files[name] for name in names}
+
+
+def _plan(look: FileStatistics, candidates: Mapping[str, Any], met: Probe, batch: Batch, *, has_vectors: bool) -> _Plan:
+    going, partition_of, sizes = met.going_by_file(), look.partition_of(), look.size_of()
+    by_partition: dict[str | None, list[str]] = defaultdict(list)
+    for name in candidates:
+        by_partition[partition_of[name]].append(name)
+    decisions = []
+    for partition in sorted({*by_partition, *batch.destinations}, key=lambda text: text or ""):
+        names = by_partition[partition]
+        touched = [name for name in names if name in going]
+        counted = TouchedPartition(
+            partition=partition,
+            candidates=len(names),
+            files=len(touched),
+            size_bytes=sum(sizes[name][0] for name in touched),
+            rows=sum(sizes[name][1] for name in touched),
+            matched=sum(going[name] for name in touched),
+            hidden=sum(hidden_rows(candidates[name]) for name in touched) if has_vectors else 0,
+        )
+        decisions.append(decide(counted, has_deletion_vectors=has_vectors))
+    files = {name: candidates[name] for name in going}
+    return _Plan(candidates, files, partition_of, sizes, met, tuple(decisions))
+
+
+def _carry_out(
+    txn: OptimisticTransaction, plan: _Plan, batch: Batch, target: MergeTarget, transaction: Transaction
+) -> MergeReport:
+    rewritten = plan.files_by(Strategy.REWRITE)
+    changes = _without_stale(batch, plan.met, target)
+    frames = [_survivors(txn, rewritten, changes, batch, target)] if rewritten else []
+    if batch.destinations:
+        frames.append(_few_files(changes.where("_op <> 'd'").select(*map(quoted, txn.columns)), batch.keys.num_rows))
+    hidden = plan.files_by(Strategy.DELETION_VECTORS)
+    marks = txn.hide((file, plan.met.positions(name)) for name, file in hidden.items()) if hidden else []
+    added = txn.write(_one_frame(txn, frames, plan.bytes_of(rewritten))) if frames else []
+    crash_point("merge.files_written")
+    report = _report(plan, batch, rewritten, added)
+    metadata = transaction.metadata_with(merge=report.as_metadata())
+    operation = txn.merge_operation(report.as_operation_metrics(batch.keys.num_rows))
+    version = txn.commit([*txn.removal(rewritten.values()), *marks, *added], operation, transaction, metadata)
+    crash_point("merge.committed")
+    return replace(report, version=version)
+
+
+def _without_stale(batch: Batch, met: Probe, target: MergeTarget) -> DataFrame:
+    if not met.stale.num_rows:
+        return batch.changes
+    stale = batch.changes.sparkSession.createDataFrame(met.stale.select(list(target.key)))
+    return batch.changes.join(sf.broadcast(stale), list(target.key), "left_anti")
+
+
+def _survivors(
+    txn: OptimisticTransaction, files: Mapping[str, Any], changes: DataFrame, batch: Batch, target: MergeTarget
+) -> DataFrame:
+    keys = changes.select(*map(quoted, target.key))
+    if batch.keys.num_rows <= BROADCAST_ROWS:
+        keys = sf.broadcast(keys)
+    return txn.read(files.values()).join(keys, list(target.key), "left_anti").select(*map(quoted, txn.columns))
+
+
+def _few_files(rows: DataFrame, count: int) -> DataFrame:
+    return rows.coalesce(1) if count <= _ONE_TASK_ROWS else rows
+
+
+def _one_frame(txn: OptimisticTransaction, frames: Sequence[DataFrame], size_bytes: int) -> DataFrame:
+    typed = [txn.as_stored(frame) for frame in frames]
+    whole = typed[0] if len(typed) == 1 else typed[0].unionByName(typed[1])
+    return whole.coalesce(1) if len(typed) > 1 and size_bytes <= _ONE_TASK_BYTES else whole
+
+
+def _report(plan: _Plan, batch: Batch, rewritten: Mapping[str, Any], added: Sequence[Any]) -> MergeReport:
+    ops = Counter(plan.met.going["_op"].to_pylist())
+    deleted, updated = ops.pop("d", 0), sum(ops.values())
+    stale = plan.met.stale
+    written = int(pc.sum(pc.not_equal(batch.keys["_op"], "d")).as_py() or 0)
+    stale_writes = int(pc.sum(pc.not_equal(stale["_op"], "d")).as_py() or 0)
+    going = plan.met.going_by_file()
+    return MergeReport(
+        version=-1,
+        inserted=written - stale_writes - updated,
+        updated=updated,
+        deleted=deleted,
+        stale=stale.num_rows,
+        rows_copied=sum(plan.sizes[name][1] - going[name] - hidden_rows(file) for name, file in rewritten.items()),
+        files_read=len(plan.candidates),
+        bytes_read=plan.bytes_of(plan.candidates),
+        files_removed=len(rewritten),
+        bytes_removed=plan.bytes_of(rewritten),
+        files_added=len(added),
+        bytes_added=sum(int(one.size()) for one in added),
+        decisions=plan.decisions,
+    )

@@ -1,0 +1,82 @@
+"""How the changes of one partition get into it, decided from counts alone.
+
+A partition in which no file can hold a key of the batch is appended to. Where rows go or are replaced, their files are
+rewritten without them, or, in a table with deletion vectors, only marked: marking costs the writer little and every
+later reader a little, so it is for few rows of much data. What neither can do is left to Delta's MERGE statement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Below this a file is rewritten in less time than marking saves anybody.
+SMALL_BYTES = 1_000_000
+# A file with more of its rows hidden than this costs its readers more than its rewrite.
+HIDDEN_SHARE = 0.2
+
+
+class Strategy(StrEnum):
+    """What is done with the files of a partition."""
+
+    APPEND = "append"
+    REWRITE = "rewrite"
+    DELETION_VECTORS = "deletion vectors"
+    MERGE = "merge"
+
+
+@dataclass(frozen=True)
+class TouchedPartition:
+    """Files of a partition with rows that the batch replaces or deletes: their number, bytes and rows.
+
+    `candidates` are the files whose bounds admit a key; `matched` the rows that go, `hidden` those hidden already.
+    """
+
+    partition: str | None
+    candidates: int
+    files: int
+    size_bytes: int
+    rows: int
+    matched: int
+    hidden: int = 0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The strategy of one partition, and why."""
+
+    partition: str | None
+    strategy: Strategy
+    reason: str
+
+
+def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> Decision:
+    """The cheapest strategy for one partition."""
+    if not touched.candidates:
+        return Decision(touched.partition, Strategy.APPEND, "no file can hold a key of the batch")
+    if not touched.files:
+        return Decision(touched.partition, Strategy.APPEND, f"none of the keys is in {_files(touched.candidates)}")
+    if not has_deletion_vectors:
+        return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}; the table has no deletion vectors")
+    if touched.size_bytes < SMALL_BYTES:
+        return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}; {touched.size_bytes} bytes are little")
+    if touched.matched + touched.hidden > HIDDEN_SHARE * touched.rows:
+        return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}: too many to hide")
+    return Decision(touched.partition, Strategy.DELETION_VECTORS, f"only {_goes(touched)}")
+
+
+def summary(decisions: Sequence[Decision]) -> dict[str, list[str]]:
+    """Strategy -> `partition: reason`, for a commit's metadata; of many partitions the first ten."""
+    listed: dict[str, list[str]] = {}
+    for one in decisions:
+        listed.setdefault(one.strategy.value, []).append(f"{one.partition or '-'}: {one.reason}")
+    return {
+        name: [*lines[:10], *([f"and {len(lines) - 10} more"] if lines[10:] else [])] for name, lines in listed.items()
+    }
+
+
+def _goes(touched: TouchedPartition) -> str:
+    return f"{touched.matched} of {touched.rows} rows go from {_files(touched.files)}"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"

@@ -1,0 +1,17 @@
+"""The table that a batch of changes is merged into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class MergeTarget:
+    """`columns` are all columns of the table; `newer` the one that orders the changes of a key (never goes back)."""
+
+    path: Path
+    columns: Sequence[str]
+    key: Sequence[str]
+    newer: str
+    partition_column: str | None
+    partition_type: str | None

@@ -1,0 +1,40 @@
+"""Merge, append, delete and vacuum in any order: the table is what a list of rows would be."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from resources.delta import strategy
+from tests.resources.delta.schedules import Schedule
+
+pytestmark = pytest.mark.spark
+
+_STEPS = 8
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
+    own = spark.newSession()
+    own.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    return own
+
+
+@pytest.fixture(autouse=True)
+def small_tables_use_vectors_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategy, "SMALL_BYTES", 0)
+    monkeypatch.setattr(strategy, "HIDDEN_SHARE", 0.6)
+
+
+@pytest.mark.parametrize("has_vectors", [False, True], ids=["plain", "deletion vectors"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_schedules(session: SparkSession, tmp_path: Path, seed: int, *, has_vectors: bool) -> None:
+    Schedule(session, tmp_path, seed, has_vectors).live(_STEPS)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(4 * 3600)
+@pytest.mark.parametrize("has_vectors", [False, True], ids=["plain", "deletion vectors"])
+def test_many_schedules(session: SparkSession, tmp_path: Path, *, has_vectors: bool) -> None:
+    for seed in range(1000, 1500):
+        Schedule(session, tmp_path, seed, has_vectors).live(_STEPS)
