@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Select, and_, func, select, tuple_
 
+from resources.state_store.bulk import text_array
 from resources.state_store.codec import CURRENT, TRANSITION, current_of, status_of, sub_text, transition_of
 from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
 from resources.state_store.transition import microseconds
@@ -116,13 +118,16 @@ class SqlStateReader:
         return found
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
-        wanted, found = list(event_ids), set[str]()
+        wanted = list(event_ids)
+        if not wanted:
+            return set()
         with self._database.reading() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                column = TRANSITIONS.c.event_id
-                rows = connection.execute(select(column).where(column.in_(wanted[start : start + _CHUNK])))
-                found.update(row[0] for row in rows)
-        return found
+            text = "SELECT event_id FROM transitions WHERE event_id "
+            if self._database.is_sqlite:
+                rows = connection.exec_driver_sql(text + "IN (SELECT value FROM json_each(?))", (json.dumps(wanted),))
+            else:
+                rows = connection.exec_driver_sql(text + "= ANY(%s::text[])", (text_array(wanted),))
+            return {row[0] for row in rows}
 
     def cursor(self, name: str) -> str | None:
         with self._database.reading() as connection:

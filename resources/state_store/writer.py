@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
 
-from resources.state_store.bulk import insert, upsert
+from resources.state_store.bulk import Rows, Statement
 from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row
 from resources.state_store.errors import ConflictError
 from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
@@ -40,20 +41,44 @@ class SqlStateWriter:
         self._database = database
 
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
-        with self._database.writing() as connection:
-            _require_last(connection, after)
-            write(connection, transitions)
-            if cursors:
-                upsert(connection, CURSORS, ("name", "position"), ("name",), sorted(cursors.items()))
+        rows = [*rows_of(transitions), *_positions(cursors or {})]
+        if self._database.is_sqlite:
+            with self._database.writing() as connection:
+                _require_last(connection, after)
+                for one in rows:
+                    one.write(connection)
+        else:
+            self._append_at_once(rows, after)
         return transitions[-1].seq if transitions else after
 
+    def _append_at_once(self, rows: Sequence[Rows], after: int) -> None:
+        statements = (statement for one in rows for statement in one.statements("postgresql"))
+        try:
+            self._database.write_at_once([Statement(_REQUIRE_LAST % after, ()), *statements])
+        except DBAPIError as error:
+            if getattr(error.orig, "pgcode", None) != _NOT_LAST:
+                raise
+            with self._database.reading() as connection:
+                _require_last(connection, after)
+            raise
 
-def write(connection: Connection, transitions: Sequence[Transition]) -> None:
+
+_NOT_LAST: Final = "TM001"
+_REQUIRE_LAST: Final = f"""DO $$ BEGIN
+  IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN RAISE 'not the last' USING ERRCODE = '{_NOT_LAST}'; END IF;
+END $$"""
+
+
+def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
     """Rows of transitions, and what they make of the projection."""
     if not transitions:
-        return
-    insert(connection, TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
-    upsert(connection, SLICES, CURRENT, ("entity", "key", "sub"), _projection(transitions), keep=("run_id", "cluster"))
+        return []
+    told = Rows(TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
+    return [told, Rows(SLICES, CURRENT, _projection(transitions), ("entity", "key", "sub"), keep=("run_id", "cluster"))]
+
+
+def _positions(cursors: Mapping[str, str]) -> list[Rows]:
+    return [Rows(CURSORS, ("name", "position"), sorted(cursors.items()), ("name",))] if cursors else []
 
 
 def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
