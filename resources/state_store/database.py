@@ -70,12 +70,12 @@ class Database:
     def write_at_once(self, statements: Iterable[Statement]) -> None:
         """One transaction of one writer in a single round trip to PostgreSQL. Raises StateStoreDownError.
 
-        A server that is busy, or far away, lets each round trip wait; what is sent as one text is one transaction there.
+        A server that is busy, or far away, lets each round trip wait. What is sent as one text is one transaction.
         """
         texts, values = [f"SELECT pg_advisory_xact_lock({_WRITERS})"], list[Any]()
-        for text, bound in statements:
-            texts.append(text)
-            values.extend(bound)
+        for one in statements:
+            texts.append(one.text)
+            values.extend(one.values)
         with self.reading() as connection:
             connection.exec_driver_sql(";\n".join(texts), tuple(values))
 

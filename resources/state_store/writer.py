@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
 from resources.state_store.bulk import Rows, Statement
-from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row
+from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
 from resources.state_store.errors import ConflictError
-from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
+from resources.state_store.schema import CURSORS, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from resources.state_store.transition import instant_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from dependency_model.readiness.checkpoint import Checkpoint
     from dependency_model.slice import Slice
     from resources.state_store.database import Database
     from resources.state_store.transition import Transition
@@ -33,6 +34,9 @@ class StateWriter(Protocol):
         StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
         """
 
+    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
+        """Write a part of a checkpoint of the readiness index; its errors are those of `append`."""
+
 
 class SqlStateWriter:
     """The writer on a database."""
@@ -41,17 +45,26 @@ class SqlStateWriter:
         self._database = database
 
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
-        rows = [*rows_of(transitions), *_positions(cursors or {})]
+        self._write([*rows_of(transitions), *_positions(cursors or {})], after)
+        return transitions[-1].seq if transitions else after
+
+    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
+        waiting = Rows(SLICES, CURRENT, [waiting_row(piece) for piece in checkpoint.waiting])
+        schedules = Rows(SCHEDULES, ("entity", "schedule"), sorted(checkpoint.schedules.items()), ("entity",))
+        until = {SCHEDULE_CURSOR: str(checkpoint.until)} if checkpoint.is_last else {}
+        self._write([waiting, schedules, *_positions(until)], after)
+
+    def _write(self, rows: Sequence[Rows], after: int) -> None:
+        """All of it in one transaction of who knows the last transition."""
         if self._database.is_sqlite:
             with self._database.writing() as connection:
                 _require_last(connection, after)
                 for one in rows:
                     one.write(connection)
         else:
-            self._append_at_once(rows, after)
-        return transitions[-1].seq if transitions else after
+            self._write_at_once(rows, after)
 
-    def _append_at_once(self, rows: Sequence[Rows], after: int) -> None:
+    def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
         statements = (statement for one in rows for statement in one.statements("postgresql"))
         try:
             self._database.write_at_once([Statement(_REQUIRE_LAST % after, ()), *statements])
@@ -64,8 +77,10 @@ class SqlStateWriter:
 
 
 _NOT_LAST: Final = "TM001"
-_REQUIRE_LAST: Final = f"""DO $$ BEGIN
-  IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN RAISE 'not the last' USING ERRCODE = '{_NOT_LAST}'; END IF;
+_REQUIRE_LAST: Final = """DO $$ BEGIN
+  IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN
+    RAISE 'not the last' USING ERRCODE = 'TM001';
+  END IF;
 END $$"""
 
 

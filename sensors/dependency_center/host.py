@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from resources.state_store.registry import SnapshotRegistry
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _WIPED_EVERY: Final = 12
 """Once in so many turns all that is there is compared with what Dagster has."""
+_NOTED_EVERY: Final = timedelta(hours=1)
 _TOGETHER: Final = 7
 
 
@@ -44,6 +45,7 @@ class Host:
             clock=lambda: datetime.now(UTC),
         )
         self._turns = 0
+        self._note_at = datetime.now(UTC)
 
     def turn(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
         """Take in what is new, let time work, and say which runs are to start."""
@@ -55,6 +57,9 @@ class Host:
         self._turns += 1
         self._snapshots.poll()
         self.center.tick()
+        if datetime.now(UTC) >= self._note_at:
+            self._note_at = datetime.now(UTC) + _NOTED_EVERY
+            self.center.checkpoint()
         self._dispatch.recover()
         self._dispatch.step()
         return self._requests.take()
