@@ -29,8 +29,8 @@ class Statement(NamedTuple):
 class Rows(NamedTuple):
     """Rows of a table, to be inserted; with a `key`, to be put in the place of those with the same key.
 
-    No key may be there twice. A column of `keep` stays as it was where the new row has nothing in it. Without a key a
-    row that is there already is an error.
+    No key may be there twice. A column of `keep` stays as it was where the new row has nothing in it; with `only_new`
+    all of a row that is there stays. Without a key a row that is there already is an error.
     """
 
     table: Table
@@ -38,10 +38,12 @@ class Rows(NamedTuple):
     rows: Sequence[tuple[Any, ...]]
     key: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    only_new: bool = False
 
     def statements(self, dialect: str) -> Iterator[Statement]:
         """What writes the rows, some thousand in each."""
-        text = _statement(self.table, self.columns, self.key, dialect, self.keep)
+        changed = () if self.only_new else tuple(name for name in self.columns if name not in self.key)
+        text = _statement(self.table, self.columns, self.key, dialect, changed, self.keep)
         for start in range(0, len(self.rows), _CHUNK):
             chunk = self.rows[start : start + _CHUNK]
             yield Statement(text, list(chunk) if dialect == "sqlite" else self._arrays(chunk))
@@ -58,7 +60,12 @@ class Rows(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _statement(
-    table: Table, columns: tuple[str, ...], key: tuple[str, ...], dialect: str, keep: tuple[str, ...]
+    table: Table,
+    columns: tuple[str, ...],
+    key: tuple[str, ...],
+    dialect: str,
+    changed: tuple[str, ...],
+    keep: tuple[str, ...],
 ) -> str:
     names = ", ".join(f'"{name}"' for name in columns)
     if dialect == "sqlite":
@@ -69,8 +76,8 @@ def _statement(
     if not key:
         return text
     found = ", ".join(f'"{name}"' for name in key)
-    sets = ", ".join(f'"{name}" = {_new_value(table, name, keep)}' for name in columns if name not in key)
-    return f"{text} ON CONFLICT ({found}) DO UPDATE SET {sets}"
+    sets = ", ".join(f'"{name}" = {_new_value(table, name, keep)}' for name in changed)
+    return f"{text} ON CONFLICT ({found}) DO {f'UPDATE SET {sets}' if sets else 'NOTHING'}"
 
 
 @lru_cache(maxsize=256)

@@ -49,7 +49,8 @@ class SqlStateWriter:
         return transitions[-1].seq if transitions else after
 
     def note(self, checkpoint: Checkpoint, *, after: int) -> None:
-        waiting = Rows(SLICES, CURRENT, [waiting_row(piece) for piece in checkpoint.waiting])
+        rows = [waiting_row(piece) for piece in checkpoint.waiting]
+        waiting = Rows(SLICES, CURRENT, rows, _SLICE, only_new=True)
         schedules = Rows(SCHEDULES, ("entity", "schedule"), sorted(checkpoint.schedules.items()), ("entity",))
         until = {SCHEDULE_CURSOR: str(checkpoint.until)} if checkpoint.is_last else {}
         self._write([waiting, schedules, *_positions(until)], after)
@@ -76,6 +77,7 @@ class SqlStateWriter:
             raise
 
 
+_SLICE: Final = ("entity", "key", "sub")
 _NOT_LAST: Final = "TM001"
 _REQUIRE_LAST: Final = """DO $$ BEGIN
   IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN
@@ -89,7 +91,7 @@ def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
     if not transitions:
         return []
     told = Rows(TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
-    return [told, Rows(SLICES, CURRENT, _projection(transitions), ("entity", "key", "sub"), keep=("run_id", "cluster"))]
+    return [told, Rows(SLICES, CURRENT, _projection(transitions), _SLICE, keep=("run_id", "cluster"))]
 
 
 def _positions(cursors: Mapping[str, str]) -> list[Rows]:

@@ -152,6 +152,16 @@ class DependencyCenter:
             memory.index.refresh(names)
             self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
 
+    def catch_up(self) -> int:
+        """Take in what another center wrote to the store; how many transitions there were."""
+        with self._lock:
+            memory = self._fresh()
+            found = self._store.read.after(memory.last)
+            if found:  # its clock may be ahead: what it released by time is not to be withdrawn here
+                memory.index.advance(max(self._clock(), found[-1].record_time))
+                memory.apply(found)
+            return len(found)
+
     def forget_memory(self) -> None:
         """Build everything again from the store at the next call."""
         with self._lock:
