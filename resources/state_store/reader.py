@@ -95,7 +95,8 @@ class SqlStateReader:
     def schedules(self) -> tuple[int, dict[str, str]]:
         with self._database.at_one_moment() as connection:
             until = connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == SCHEDULE_CURSOR)).scalar()
-            found = dict(_raw(connection, select(SCHEDULES.c.entity, SCHEDULES.c.schedule)))
+            query = select(SCHEDULES.c.entity, SCHEDULES.c.schedule).where(SCHEDULES.c.schedule != "")
+            found = dict(_raw(connection, query))
         return int(until or 0), found
 
     def completed(self, entity: str) -> list[Current]:
