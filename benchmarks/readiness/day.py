@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _GATHERED: Final = timedelta(seconds=15)
 """Outside the sampled minutes the facts of so long are reported together, to spare time; they are not measured."""
 _AHEAD: Final = timedelta(hours=1)
+_NOTED_EVERY: Final = timedelta(hours=1)
 _PREPARED_AT_ONCE: Final = 250
 _LAUNCHED_AT_ONCE: Final = 200
 _MEAN_SECONDS: Final = 400.0
@@ -56,6 +57,7 @@ class Day:
         self._running: list[tuple[datetime, int, str, Slice]] = []
         self._chance = random.Random(42)
         self._runs = 0
+        self._note_at = since + _NOTED_EVERY
         self.measured = Measured()
 
     def run(self, burst: list[float], count: int) -> Measured:
@@ -130,7 +132,11 @@ class Day:
         return arrived or can_launch or (due is not None and due <= self.now)
 
     def _idle(self) -> None:
-        """Prepare a little of what comes next, or jump to it."""
+        """Note where the schedule is, once in an hour; prepare a little of what comes next, or jump to it."""
+        if self.now >= self._note_at:
+            self._note_at += _NOTED_EVERY
+            self._work(self.center.checkpoint)
+            return
         moments = [self._running[0][0]] if self._running else []
         due = self.center.memory.index.next_time
         moments += [due] if due else []

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from console.output import json_option, print_json, print_line
+from console.signals import stop_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from types import FrameType
+    from collections.abc import Mapping
 
     from console.dagster_server.server import DagsterServer
     from resources.settings import Settings
@@ -51,7 +49,7 @@ def up(port: int, *, as_json: bool) -> None:
     port = port or free_port(HOST)
     _require_ready_machine(settings, port, os.environ)
     prepare_home(settings, home)
-    with _stop_signals() as signals:
+    with stop_signals() as signals:
         server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
         try:
             _serve(server, signals, as_json=as_json)
@@ -102,22 +100,3 @@ def _announce(server: DagsterServer, *, as_json: bool) -> None:
     print_line("  stop       Ctrl-C")
     for error in errors:
         print_line(f"The definitions do not load. {error}", "bold red")
-
-
-@contextmanager
-def _stop_signals() -> Iterator[list[int]]:
-    """The signals to stop that came so far.
-
-    Handlers in this process also undo an inherited `ignore` (a shell's background job): the child gets the default.
-    """
-    seen: list[int] = []
-
-    def note(signum: int, _frame: FrameType | None) -> None:
-        seen.append(signum)
-
-    before = {signum: signal.signal(signum, note) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield seen
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)

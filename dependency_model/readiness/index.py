@@ -9,7 +9,9 @@ that were released and have to wait again (an input was tainted, failed its rule
 told by number: one that is told twice, or after a later one, changes nothing.
 
 Which slices it looks at: those of scheduled entities that lie in or after `since`, and older ones that someone asked
-for (generation 2 and on). Source: seed capabilities A6, A8.
+for (generation 2 and on). A start costs what is open and what is near in time, however long the past is: the rest stays
+in the archive, and `checkpoint` says what has to be noted for the schedule to begin where it was. Source: seed
+capabilities A6, A8.
 """
 
 from __future__ import annotations
@@ -18,28 +20,36 @@ import heapq
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from dependency_model.errors import ParseError, UnknownEntityError
 from dependency_model.garbage import collection_paused
+from dependency_model.readiness.archive import Archive, EmptyArchive, KnownSlice
+from dependency_model.readiness.checkpoint import Checkpoint
 from dependency_model.readiness.counter import Counter, Waiting
 from dependency_model.readiness.registrations import Registrations
-from dependency_model.readiness.schedule import Schedule, not_before
+from dependency_model.readiness.schedule import Named, Schedule, not_before
 from dependency_model.readiness.scheduled import is_scheduled, next_state
+from dependency_model.readiness.status_table import StatusTable
 from dependency_model.status.slice_status import Life, SliceStatus
 from dependency_model.status.transition import Event
 from dependency_model.time.window import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Sequence
 
     from dependency_model.graph.graph import DependencyGraph
     from dependency_model.graph.requirement import Requirement
+    from dependency_model.readiness.newest import Place
     from dependency_model.slice import Slice
 
 _UNKNOWN = SliceStatus()
 _NOT_LAUNCHED = (Life.WAITING, Life.READY)
+_NO_ARCHIVE = EmptyArchive()
+_NOTHING_NAMED = Named()
+_ALL = 1 << 62
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +65,23 @@ class Decision:
 class ReadinessIndex:
     """`since` and `now` are aware instants; slices that ended before `since` start only where someone asks for them."""
 
-    def __init__(self, graph: DependencyGraph, since: datetime, now: datetime) -> None:
+    def __init__(
+        self,
+        graph: DependencyGraph,
+        since: datetime,
+        now: datetime,
+        archive: Archive = _NO_ARCHIVE,
+        named: Named = _NOTHING_NAMED,
+    ) -> None:
         self._graph = graph
         self._now = seconds_of(now)
-        self._statuses: dict[Slice, SliceStatus] = {}
-        self._versions: dict[Slice, int] = {}
+        self._statuses = StatusTable(archive)
         self._waiting: dict[Slice, Waiting] = {}
         self._undecided: dict[Slice, None] = {}
         self._due: list[tuple[int, int, Waiting]] = []
         self._order = count()
         self._registered = Registrations(graph, self._statuses)
-        self._schedule = Schedule(graph, seconds_of(since))
+        self._schedule = Schedule(graph, seconds_of(since), named)
 
     @property
     def work(self) -> int:
@@ -73,8 +89,8 @@ class ReadinessIndex:
         return self._registered.work
 
     @property
-    def statuses(self) -> Mapping[Slice, SliceStatus]:
-        """Every known slice."""
+    def statuses(self) -> StatusTable:
+        """Every known slice; those in memory, where one goes through them."""
         return self._statuses
 
     @property
@@ -90,32 +106,32 @@ class ReadinessIndex:
 
     def status(self, piece: Slice) -> SliceStatus:
         """The status of a slice; one that nothing is known of waits."""
-        return self._statuses.get(piece, _UNKNOWN)
+        return self._statuses.get(piece) or _UNKNOWN
 
     def newest(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
         """The newest known slice up to this one, of the same entity and part, whose status is accepted."""
         return self._registered.newest.find(piece, accepts)
 
-    def load(self, known: Iterable[tuple[Slice, SliceStatus, int]]) -> None:
+    def load(self, known: Iterable[KnownSlice]) -> None:
         """What was known before a restart, in any order; for an index that has not been told anything."""
         with collection_paused():
             for piece, status, version in known:
-                self._statuses[piece] = status
-                self._versions[piece] = version
+                self._statuses.set(piece, status, version)
             newest = self._registered.newest
             for piece in self._statuses:
                 if piece.entity in newest:
-                    newest.add(piece)
-            for piece, status in self._statuses.items():
-                if status.life in _NOT_LAUNCHED:
-                    self._follow(piece, status)
+                    with suppress(ParseError):  # of another period
+                        newest.add(piece)
+            self._follow_all([one for one in self._statuses if self.status(one).life in _NOT_LAUNCHED])
 
     def observe(self, piece: Slice, status: SliceStatus, version: int) -> None:
         """A slice's status after its transition number `version`."""
-        if version <= self._versions.get(piece, 0) or piece.entity not in self._graph:
+        if piece.entity not in self._graph:
             return
         before = self._statuses.get(piece)
-        self._statuses[piece], self._versions[piece] = status, version
+        if version <= (self._statuses.version(piece) or 0):
+            return
+        self._statuses.set(piece, status, version)
         if status == before:
             return
         if not _look_alike(before or _UNKNOWN, status):
@@ -126,17 +142,53 @@ class ReadinessIndex:
     def advance(self, now: datetime, limit: int | None = None) -> bool:
         """Move the clock on (never back); whether all whose time has come was looked at, with at most `limit` of it."""
         self._now = max(self._now, seconds_of(now))
-        steps = range(limit) if limit is not None else count()
-        return any(not self._step(self._now) for _ in steps)
+        room = _ALL if limit is None else limit
+        room -= self._take_scheduled(self._now, room)
+        while room and self._take_due(self._now):
+            room -= 1
+        return room > 0
 
     def prepare(self, until: datetime, limit: int) -> bool:
         """Count slices whose time comes by `until` beforehand, at most `limit`; whether there are no more of them."""
-        return any(not self._take_scheduled(seconds_of(until)) for _ in range(limit))
+        return self._take_scheduled(seconds_of(until), limit) < limit
 
     def has_to_prepare(self, until: datetime) -> bool:
         """Whether `prepare` has anything to do."""
         time = self._schedule.next_time
         return time is not None and time <= seconds_of(until)
+
+    def checkpoint(self, until: datetime, most: int) -> Checkpoint | None:
+        """What has to be noted so that the schedule may begin after `until`, or where it is, if that is earlier.
+
+        At most so many slices and schedules; None while a schedule that is new has not come to where others were noted.
+        """
+        upcoming = self._schedule.next_time
+        limit = min([seconds_of(until), self._now, *([upcoming - 1] if upcoming is not None else [])])
+        if limit < self._schedule.until:
+            return None
+        unnoted = (
+            one.piece
+            for one in self._waiting.values()
+            if one.not_before <= limit and self._statuses.version(one.piece) is None
+        )
+        waiting = list(islice(unnoted, most))
+        names = islice(self._schedule.unnoted, most - len(waiting))
+        schedules = {name: self._schedule.text_of(name) for name in names}
+        return Checkpoint(limit, waiting, schedules, is_last=len(waiting) + len(schedules) < most)
+
+    def noted(self, checkpoint: Checkpoint) -> None:
+        """A checkpoint is written down."""
+        for piece in checkpoint.waiting:
+            self._statuses.add(piece, _UNKNOWN, 0)
+        for name in checkpoint.schedules:
+            del self._schedule.unnoted[name]
+        if checkpoint.is_last:
+            self._schedule.until = checkpoint.until
+
+    def let_go(self) -> None:
+        """The index is not needed any more: leave no circles for the garbage collector."""
+        for waiting in self._waiting.values():
+            waiting.counters = ()
 
     def decide(self) -> list[Decision]:
         """What has to change, in the order in which it came up; each is to be told back by `observe`."""
@@ -153,19 +205,18 @@ class ReadinessIndex:
             self._schedule.refresh(name)
         self._registered.newest.refresh(gone)
         for piece in [piece for piece in self._statuses if piece.entity in gone]:
-            with suppress(ParseError, UnknownEntityError):  # of another period, or of an entity that is gone
-                self._follow(piece, self._statuses[piece])
+            with suppress(UnknownEntityError):  # gone
+                self._follow(piece, self.status(piece))
         self.advance(datetime.fromtimestamp(self._now, UTC))
 
-    def _step(self, now: int) -> bool:
-        return self._take_scheduled(now) or self._take_due(now)
-
-    def _take_scheduled(self, until: int) -> bool:
-        piece = self._schedule.take(until)
-        if piece is None:
-            return False
-        self._follow(piece, self.status(piece))
-        return True
+    def _take_scheduled(self, until: int, limit: int) -> int:
+        """Count slices whose time comes by then, at most `limit`; how many there were."""
+        taken = 0
+        named = iter(lambda: self._schedule.take(until), None)
+        while pieces := list(islice(named, min(limit - taken, _AT_ONCE))):
+            self._follow_all(pieces)
+            taken += len(pieces)
+        return taken
 
     def _take_due(self, now: int) -> bool:
         if not self._due or self._due[0][0] > now:
@@ -177,6 +228,28 @@ class ReadinessIndex:
                 counter.come_due(now)
             self._undecided[waiting.piece] = None
         return True
+
+    def _follow_all(self, pieces: Sequence[Slice]) -> None:
+        """The same for many, whose inputs the archive is asked for together."""
+        if not self._statuses.is_whole:
+            for start in range(0, len(pieces), _AT_ONCE):
+                self._fetch_inputs(pieces[start : start + _AT_ONCE])
+        for piece in pieces:
+            self._follow(piece, self.status(piece))
+
+    def _fetch_inputs(self, pieces: Sequence[Slice]) -> None:
+        self._statuses.fetch(pieces)
+        inputs: list[Slice] = []
+        places: dict[Place, None] = {}
+        for piece in pieces:
+            state = self._wanted_state(piece, self.status(piece))
+            for requirement in self._graph.requirements(piece, state) if state else ():
+                if requirement.or_older:
+                    places.update(((one.entity, one.sub), None) for one in requirement.slices)
+                else:
+                    inputs.extend(requirement.slices)
+        self._statuses.fetch(inputs)
+        self._registered.newest.fetch(places)
 
     def _follow(self, piece: Slice, status: SliceStatus) -> None:
         """Count for a slice that is not launched; stop counting for one that is."""
@@ -199,7 +272,10 @@ class ReadinessIndex:
         if not is_scheduled(node.entity):
             return None
         first = self._schedule.first(piece.entity, piece.sub)
-        ordinal = node.ordinal(piece)
+        try:
+            ordinal = node.ordinal(piece)
+        except ParseError:  # of another period, from before the entity was changed
+            return None
         is_scheduled_one = first is not None and ordinal >= first
         if ordinal not in node.existing_of(piece.sub) or not (is_scheduled_one or status.generation > 1):
             return None
@@ -225,8 +301,10 @@ class ReadinessIndex:
         return counter
 
     def _forget(self, piece: Slice) -> None:
-        for counter in self._waiting.pop(piece).counters:
+        waiting = self._waiting.pop(piece)
+        for counter in waiting.counters:
             self._registered.remove(counter)
+        waiting.counters = ()  # no circle is left for the garbage collector
 
     def _decision(self, piece: Slice) -> Decision | None:
         waiting = self._waiting.get(piece)

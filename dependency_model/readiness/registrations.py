@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 from dependency_model.readiness.newest import NewestSlices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from dependency_model.graph.graph import DependencyGraph
     from dependency_model.readiness.counter import Counter, Waiting
     from dependency_model.readiness.newest import Place
+    from dependency_model.readiness.status_table import StatusTable
     from dependency_model.slice import Slice
     from dependency_model.status.slice_status import SliceStatus
 
@@ -32,7 +33,7 @@ class LatestInput:
 class Registrations:
     """The inputs of all slices that are counted. `work` is how many counters were touched so far."""
 
-    def __init__(self, graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus]) -> None:
+    def __init__(self, graph: DependencyGraph, statuses: StatusTable) -> None:
         self._graph, self._statuses = graph, statuses
         self._exact: dict[Slice, dict[Counter, None]] = {}
         self._latest: dict[Place, dict[LatestInput, None]] = {}

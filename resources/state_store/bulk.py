@@ -1,72 +1,111 @@
-"""Many rows in one statement, as each database takes them fastest. Names are columns of our own tables."""
+"""Many rows in one statement, as each database takes them fastest. Names are columns of our own tables.
+
+SQLite takes rows one by one. PostgreSQL takes one array a column, as text that is made here: the driver would look at
+each value by itself, which costs several times as much as the statement.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Boolean, Integer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection, Table
 
 _CHUNK = 5_000
 
 
-def insert(connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows; one that is there already is an error."""
-    _write(connection, _statement(table, columns, (), connection.dialect.name, ()), rows)
+class Statement(NamedTuple):
+    """Words for the driver, and what is bound: rows for SQLite, the values of one execution for PostgreSQL."""
+
+    text: str
+    values: Sequence[Any]
 
 
-def upsert(
-    connection: Connection,
-    table: Table,
-    columns: tuple[str, ...],
-    key: tuple[str, ...],
-    rows: Sequence[tuple[Any, ...]],
-    *,
-    keep: tuple[str, ...] = (),
-) -> None:
-    """Insert rows, or put them in the place of those with the same key. No key may be there twice.
+class Rows(NamedTuple):
+    """Rows of a table, to be inserted; with a `key`, to be put in the place of those with the same key.
 
-    A column of `keep` stays as it was where the new row has nothing in it.
+    No key may be there twice. A column of `keep` stays as it was where the new row has nothing in it; with `only_new`
+    all of a row that is there stays. Without a key a row that is there already is an error.
     """
-    _write(connection, _statement(table, columns, key, connection.dialect.name, keep), rows)
 
+    table: Table
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+    key: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    only_new: bool = False
 
-def _write(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    for start in range(0, len(rows), _CHUNK):
-        chunk = rows[start : start + _CHUNK]
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql(statement, list(chunk))
-        else:
-            connection.exec_driver_sql(statement, tuple(map(list, zip(*chunk, strict=True))))
+    def statements(self, dialect: str) -> Iterator[Statement]:
+        """What writes the rows, some thousand in each."""
+        changed = () if self.only_new else tuple(name for name in self.columns if name not in self.key)
+        text = _statement(self.table, self.columns, self.key, dialect, changed, self.keep)
+        for start in range(0, len(self.rows), _CHUNK):
+            chunk = self.rows[start : start + _CHUNK]
+            yield Statement(text, list(chunk) if dialect == "sqlite" else self._arrays(chunk))
+
+    def write(self, connection: Connection) -> None:
+        """Write them now."""
+        for text, values in self.statements(connection.dialect.name):
+            connection.exec_driver_sql(text, values if isinstance(values, list) else tuple(values))
+
+    def _arrays(self, chunk: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
+        columns = zip(*chunk, strict=True)
+        return tuple(_array_text(self.table, name, found) for name, found in zip(self.columns, columns, strict=True))
 
 
 @lru_cache(maxsize=64)
 def _statement(
-    table: Table, columns: tuple[str, ...], key: tuple[str, ...], dialect: str, keep: tuple[str, ...]
+    table: Table,
+    columns: tuple[str, ...],
+    key: tuple[str, ...],
+    dialect: str,
+    changed: tuple[str, ...],
+    keep: tuple[str, ...],
 ) -> str:
     names = ", ".join(f'"{name}"' for name in columns)
     if dialect == "sqlite":
         values = f"VALUES ({', '.join('?' * len(columns))})"
     else:  # one array a column: parsed once, however many rows there are
-        values = f"SELECT * FROM unnest({', '.join(f'%s::{_array(table, name)}' for name in columns)})"  # noqa: S608 - names of columns
+        values = f"SELECT * FROM unnest({', '.join(f'%s::{_array_type(table, name)}' for name in columns)})"  # noqa: S608 - names of columns
     text = f'INSERT INTO "{table.name}" ({names}) {values}'
     if not key:
         return text
     found = ", ".join(f'"{name}"' for name in key)
-    sets = ", ".join(f'"{name}" = {_new_value(table, name, keep)}' for name in columns if name not in key)
-    return f"{text} ON CONFLICT ({found}) DO UPDATE SET {sets}"
+    sets = ", ".join(f'"{name}" = {_new_value(table, name, keep)}' for name in changed)
+    return f"{text} ON CONFLICT ({found}) DO {f'UPDATE SET {sets}' if sets else 'NOTHING'}"
 
 
-def _array(table: Table, name: str) -> str:
+@lru_cache(maxsize=256)
+def _array_type(table: Table, name: str) -> str:
     kind = table.c[name].type
     if isinstance(kind, Boolean):
         return "boolean[]"
     return "bigint[]" if isinstance(kind, Integer) else "text[]"
+
+
+def text_array(values: Iterable[str | None]) -> str:
+    """The literal of a PostgreSQL array of texts."""
+    return f"{{{','.join(map(_quoted, values))}}}"
+
+
+def _array_text(table: Table, name: str, values: Iterable[Any]) -> str:
+    if _array_type(table, name) == "text[]":
+        return text_array(values)
+    write: Callable[[Any], str] = str
+    return f"{{{','.join('NULL' if value is None else write(value) for value in values)}}}"
+
+
+def _quoted(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    if '"' in value or "\\" in value:
+        value = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{value}"'
 
 
 def _new_value(table: Table, name: str, keep: tuple[str, ...]) -> str:

@@ -111,6 +111,11 @@ def current_row(one: Transition, run: tuple[str | None, str | None]) -> tuple[An
     return (piece.entity, piece.key, sub_text(piece.sub), *status_values(one.status), one.seq, *run)
 
 
+def waiting_row(piece: Slice) -> tuple[Any, ...]:
+    """The projection of a slice that waits, though nothing has happened to it."""
+    return (piece.entity, piece.key, sub_text(piece.sub), *status_values(SliceStatus()), 0, None, None)
+
+
 def current_of(row: Sequence[Any]) -> Current:
     """The projection of its columns."""
     return Current(Slice(row[0], row[1], sub_of(row[2])), status_of(*row[3:9]), row[9], row[10], row[11])

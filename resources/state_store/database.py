@@ -16,10 +16,12 @@ from resources.state_store.errors import StateStoreDownError
 from resources.state_store.migrations import migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine
+
+    from resources.state_store.bulk import Statement
 
 _WRITERS: Final = 7_108_451
 """The advisory lock that writers take turns by: any number that nobody else uses."""
@@ -64,6 +66,18 @@ class Database:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _WRITERS})
             yield connection
             connection.commit()
+
+    def write_at_once(self, statements: Iterable[Statement]) -> None:
+        """One transaction of one writer in a single round trip to PostgreSQL. Raises StateStoreDownError.
+
+        A server that is busy, or far away, lets each round trip wait. What is sent as one text is one transaction.
+        """
+        texts, values = [f"SELECT pg_advisory_xact_lock({_WRITERS})"], list[Any]()
+        for one in statements:
+            texts.append(one.text)
+            values.extend(one.values)
+        with self.reading() as connection:
+            connection.exec_driver_sql(";\n".join(texts), tuple(values))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -14,7 +14,7 @@ from dependency_model.errors import TidemarkError
 from resources.state_store.codec import TRANSITION, transition_of, transition_row
 from resources.state_store.errors import ImportLineError
 from resources.state_store.schema import TRANSITIONS
-from resources.state_store.writer import write
+from resources.state_store.writer import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,7 +60,8 @@ def import_lines(database: Database, lines: Iterable[str]) -> int:
 
 
 def _flushed(connection: Connection, batch: list[Transition]) -> list[Transition]:
-    write(connection, batch)
+    for rows in rows_of(batch):
+        rows.write(connection)
     return []
 
 

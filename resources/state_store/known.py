@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from dependency_model.readiness.known import Statuses
 from dependency_model.status import SliceStatus
 
 if TYPE_CHECKING:
@@ -13,6 +11,9 @@ if TYPE_CHECKING:
     from dependency_model.readiness.known import Accepts
     from dependency_model.slice import Slice
     from resources.state_store.reader import StateReader
+
+_PAGE: Final = 400
+"""More than any day has slices: within a day, the repeated hours of a clock do not sort as they follow each other."""
 
 
 class StoredSlices:
@@ -26,9 +27,13 @@ class StoredSlices:
         return found.status if found else SliceStatus()
 
     def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
-        return self._all.newest(piece, accepts)
-
-    @cached_property
-    def _all(self) -> Statuses:
-        _, everything = self._read.everything()
-        return Statuses(self._graph, {one.piece: one.status for one in everything if one.piece.entity in self._graph})
+        """Page by page backwards from the slice on."""
+        node = self._graph.node(piece.entity)
+        last, before = node.ordinal(piece), "~"
+        while page := self._read.older([(piece.entity, piece.sub)], before, _PAGE):
+            known = [(node.ordinal(one.piece), one) for one in page]
+            found = [(at, one.piece) for at, one in known if at <= last and accepts(one.status)]
+            if found:
+                return max(found)[1]
+            before = page[-1].piece.key
+        return None

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from resources.state_store.errors import SchemaTooNewError
-from resources.state_store.schema import CURSORS, MIGRATIONS, SLICES, SNAPSHOTS, TRANSITIONS
+from resources.state_store.schema import CURSORS, MIGRATIONS, SCHEDULES, SLICES, SNAPSHOTS, TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,9 +42,16 @@ def _create(*tables: Table) -> Callable[[Connection], None]:
     return apply
 
 
+def _open_slices(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text('ALTER TABLE slices ALTER COLUMN key TYPE varchar COLLATE "C"'))
+    _create(SLICES, SCHEDULES)(connection)
+
+
 ALL: Final = (
     Migration(1, "names of snapshots", _create(SNAPSHOTS)),
     Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
+    Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
 )
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import Select, and_, func, select, tuple_
+from sqlalchemy import CompoundSelect, Select, and_, func, select, tuple_
 
+from resources.state_store.bulk import text_array
 from resources.state_store.codec import CURRENT, TRANSITION, current_of, status_of, sub_text, transition_of
-from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
+from resources.state_store.lookup import raw, slices_before, slices_of
+from resources.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from resources.state_store.transition import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from datetime import datetime
 
     from sqlalchemy import Connection, Table
 
+    from dependency_model.entity.sub_partition import Sub
     from dependency_model.slice import Slice
     from dependency_model.status import SliceStatus
     from resources.state_store.database import Database
@@ -30,8 +34,23 @@ class StateReader(Protocol):
     def last(self) -> int:
         """The number of the last transition; 0 where there is none."""
 
-    def everything(self) -> tuple[int, list[Current]]:
-        """The last transition and every slice's current state, of one moment."""
+    def everything(self, floor: str = "") -> tuple[int, list[Current]]:
+        """The last transition, and the state of every slice whose key sorts at or after `floor`, or that is open.
+
+        All of one moment. Open is what waits, is under way, failed or is tainted.
+        """
+
+    def schedules(self) -> tuple[int, dict[str, str]]:
+        """Up to when (seconds) the schedules of which entities were gone through, and of what those were made."""
+
+    def completed(self, entity: str) -> list[Current]:
+        """What is there of an entity."""
+
+    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
+        """Those of the slices to which anything has happened, as they are now."""
+
+    def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
+        """Of each entity and part the last slices whose keys sort before a text, newest first."""
 
     def current(self, piece: Slice) -> Current | None:
         """One slice as it is now; None where nothing has happened to it."""
@@ -65,10 +84,35 @@ class SqlStateReader:
         with self._database.reading() as connection:
             return _last(connection)
 
-    def everything(self) -> tuple[int, list[Current]]:
+    def everything(self, floor: str = "") -> tuple[int, list[Current]]:
+        query: Select[Any] | CompoundSelect[Any] = _of(SLICES, CURRENT)
+        if floor:
+            rows = _of(SLICES, CURRENT)
+            query = rows.where(SLICES.c.key >= floor).union_all(rows.where(IS_OPEN, SLICES.c.key < floor))
         with self._database.at_one_moment() as connection:
-            found = [current_of(row) for row in _raw(connection, _of(SLICES, CURRENT))]
-            return _last(connection), found
+            return _last(connection), [current_of(row) for row in _raw(connection, query)]
+
+    def schedules(self) -> tuple[int, dict[str, str]]:
+        with self._database.at_one_moment() as connection:
+            until = connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == SCHEDULE_CURSOR)).scalar()
+            query = select(SCHEDULES.c.entity, SCHEDULES.c.schedule).where(SCHEDULES.c.schedule != "")
+            found = dict(_raw(connection, query))
+        return int(until or 0), found
+
+    def completed(self, entity: str) -> list[Current]:
+        query = _of(SLICES, CURRENT).where(SLICES.c.entity == entity, SLICES.c.life == "completed")
+        with self._database.reading() as connection:
+            return [current_of(row) for row in _raw(connection, query)]
+
+    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
+        wanted = [(one.entity, one.key, sub_text(one.sub)) for one in pieces]
+        with self._database.reading() as connection:
+            return [current_of(row) for row in slices_of(connection, wanted)]
+
+    def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
+        wanted = [(entity, sub_text(sub)) for entity, sub in places]
+        with self._database.reading() as connection:
+            return [current_of(row) for row in slices_before(connection, wanted, before, limit)]
 
     def current(self, piece: Slice) -> Current | None:
         with self._database.reading() as connection:
@@ -116,13 +160,16 @@ class SqlStateReader:
         return found
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
-        wanted, found = list(event_ids), set[str]()
+        wanted = list(event_ids)
+        if not wanted:
+            return set()
         with self._database.reading() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                column = TRANSITIONS.c.event_id
-                rows = connection.execute(select(column).where(column.in_(wanted[start : start + _CHUNK])))
-                found.update(row[0] for row in rows)
-        return found
+            text = "SELECT event_id FROM transitions WHERE event_id "
+            if self._database.is_sqlite:
+                rows = connection.exec_driver_sql(text + "IN (SELECT value FROM json_each(?))", (json.dumps(wanted),))  # noqa: S608
+            else:
+                rows = connection.exec_driver_sql(text + "= ANY(%s::text[])", (text_array(wanted),))
+            return {row[0] for row in rows}
 
     def cursor(self, name: str) -> str | None:
         with self._database.reading() as connection:
@@ -142,8 +189,8 @@ def _is(table: Table, piece: Slice) -> Any:
     return and_(columns.entity == piece.entity, columns.key == piece.key, columns.sub == sub_text(piece.sub))
 
 
-def _raw(connection: Connection, query: Select[Any]) -> Iterator[tuple[Any, ...]]:
+def _raw(connection: Connection, query: Select[Any] | CompoundSelect[Any]) -> list[Any]:
     """The rows as the driver gives them: a Row object each would cost as much as reading them."""
-    result = connection.exec_driver_sql(str(query.compile(connection)))
-    cursor = result.cursor
-    return iter(cursor.fetchall() if cursor is not None else ())
+    compiled = query.compile(connection)
+    order = compiled.positiontup
+    return raw(connection, str(compiled), compiled.params if order is None else tuple(map(compiled.params.get, order)))

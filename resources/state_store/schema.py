@@ -5,7 +5,9 @@ Instants are whole microseconds since 1970-01-01T00:00Z; JSON is text, so that b
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table
+from typing import Final
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table, text
 
 METADATA = MetaData()
 
@@ -60,11 +62,14 @@ TRANSITIONS = Table(
 """Append-only: what happened to slices, each row with the status after it. `details` holds parameters, watermarks and
 the input slices with the versions that were read, where there are any."""
 
+IS_OPEN: Final = text("(life IN ('waiting', 'ready', 'launched', 'running', 'failed') OR tainted)")
+"""A slice for which something is still to be done: few, however long the past is."""
+
 SLICES = Table(
     "slices",
     METADATA,
     Column("entity", String, primary_key=True),
-    Column("key", String, primary_key=True),
+    Column("key", String().with_variant(String(collation="C"), "postgresql"), primary_key=True),
     Column("sub", String, primary_key=True),
     Column("life", String, nullable=False),
     Column("states", String, nullable=False),
@@ -75,9 +80,22 @@ SLICES = Table(
     Column("seq", BigInteger, nullable=False),
     Column("run_id", String),
     Column("cluster", String),
+    Index("slices_by_key", "key"),
+    Index("slices_open", "seq", sqlite_where=IS_OPEN, postgresql_where=IS_OPEN),
 )
 """A projection: the status after each slice's last transition, for reading in one go. `run_id` and `cluster` are those
-of the slice's last run."""
+of the slice's last run; `seq` 0 says that it waits, though nothing has happened to it. Keys sort by their bytes."""
+
+SCHEDULE_CURSOR: Final = "schedule"
+
+SCHEDULES = Table(
+    "schedules",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("schedule", String, nullable=False),
+)
+"""Of which entities, by what declaration, all slices were looked at whose time had come by the instant in the cursor
+`schedule`: each has a row in `slices`."""
 
 CURSORS = Table(
     "cursors",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
 
-from resources.state_store.bulk import insert, upsert
-from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row
+from resources.state_store.bulk import Rows, Statement
+from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
 from resources.state_store.errors import ConflictError
-from resources.state_store.schema import CURSORS, SLICES, TRANSITIONS
+from resources.state_store.schema import CURSORS, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from resources.state_store.transition import instant_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from dependency_model.readiness.checkpoint import Checkpoint
     from dependency_model.slice import Slice
     from resources.state_store.database import Database
     from resources.state_store.transition import Transition
@@ -32,6 +34,9 @@ class StateWriter(Protocol):
         StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
         """
 
+    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
+        """Write a part of a checkpoint of the readiness index; its errors are those of `append`."""
+
 
 class SqlStateWriter:
     """The writer on a database."""
@@ -40,20 +45,57 @@ class SqlStateWriter:
         self._database = database
 
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
-        with self._database.writing() as connection:
-            _require_last(connection, after)
-            write(connection, transitions)
-            if cursors:
-                upsert(connection, CURSORS, ("name", "position"), ("name",), sorted(cursors.items()))
+        self._write([*rows_of(transitions), *_positions(cursors or {})], after)
         return transitions[-1].seq if transitions else after
 
+    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
+        rows = [waiting_row(piece) for piece in checkpoint.waiting]
+        waiting = Rows(SLICES, CURRENT, rows, _SLICE, only_new=True)
+        schedules = Rows(SCHEDULES, ("entity", "schedule"), sorted(checkpoint.schedules.items()), ("entity",))
+        until = {SCHEDULE_CURSOR: str(checkpoint.until)} if checkpoint.is_last else {}
+        self._write([waiting, schedules, *_positions(until)], after)
 
-def write(connection: Connection, transitions: Sequence[Transition]) -> None:
+    def _write(self, rows: Sequence[Rows], after: int) -> None:
+        """All of it in one transaction of who knows the last transition."""
+        if self._database.is_sqlite:
+            with self._database.writing() as connection:
+                _require_last(connection, after)
+                for one in rows:
+                    one.write(connection)
+        else:
+            self._write_at_once(rows, after)
+
+    def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
+        statements = (statement for one in rows for statement in one.statements("postgresql"))
+        try:
+            self._database.write_at_once([Statement(_REQUIRE_LAST % after, ()), *statements])
+        except DBAPIError as error:
+            if getattr(error.orig, "pgcode", None) != _NOT_LAST:
+                raise
+            with self._database.reading() as connection:
+                _require_last(connection, after)
+            raise
+
+
+_SLICE: Final = ("entity", "key", "sub")
+_NOT_LAST: Final = "TM001"
+_REQUIRE_LAST: Final = """DO $$ BEGIN
+  IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN
+    RAISE 'not the last' USING ERRCODE = 'TM001';
+  END IF;
+END $$"""
+
+
+def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
     """Rows of transitions, and what they make of the projection."""
     if not transitions:
-        return
-    insert(connection, TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
-    upsert(connection, SLICES, CURRENT, ("entity", "key", "sub"), _projection(transitions), keep=("run_id", "cluster"))
+        return []
+    told = Rows(TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
+    return [told, Rows(SLICES, CURRENT, _projection(transitions), _SLICE, keep=("run_id", "cluster"))]
+
+
+def _positions(cursors: Mapping[str, str]) -> list[Rows]:
+    return [Rows(CURSORS, ("name", "position"), sorted(cursors.items()), ("name",))] if cursors else []
 
 
 def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dependency_model.errors import TidemarkError
+from dependency_model.garbage import keep
 from dependency_model.readiness.explanation import explain
 from dependency_model.readiness.scheduled import is_marker, next_state
-from dependency_model.status import Event, Life
+from dependency_model.status import Event
 from resources.crash import crash_point
 from resources.state_store.transition import Facts
 from sensors.dependency_center.fact import Fact, Receipt
@@ -25,7 +27,7 @@ from sensors.dependency_center.staging import Staging
 from sensors.dependency_center.stale_inputs import inputs_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from dependency_model.graph import DependencyGraph
@@ -35,8 +37,11 @@ if TYPE_CHECKING:
     from dependency_model.status import SliceStatus
     from resources.state_store.store import StateStore
 
-DUE_AT_ONCE: Final = 2_000
+DUE_AT_ONCE: Final = 1_000
 """So many slices whose time has come share a commit: who reports meanwhile waits no longer than for one of these."""
+CHECKPOINT_BEHIND: Final = timedelta(hours=6)
+"""Most slices have started by then, and need not be noted as waiting."""
+_KEPT_AT_ONCE: Final = 25_000
 
 
 @dataclass(slots=True)
@@ -65,6 +70,7 @@ class DependencyCenter:
         self._lock = Lock()
         self._queue: deque[_Ticket] = deque()
         self._memory: Memory | None = None
+        self._unkept = 0
 
     def report(
         self, facts: Sequence[Fact], *, cursors: Mapping[str, str] | None = None, strict: bool = False
@@ -95,6 +101,7 @@ class DependencyCenter:
         with self._lock:
             memory = self._fresh()
             is_done = memory.index.advance(self._clock(), DUE_AT_ONCE)
+            self._keep(0 if is_done else DUE_AT_ONCE)
             return self._write(Staging(self.graph, memory, memory.last, self._clock()), {}), is_done
 
     def launch(self, pieces: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
@@ -113,7 +120,30 @@ class DependencyCenter:
     def prepare(self, until: datetime, limit: int = DUE_AT_ONCE) -> bool:
         """Count slices beforehand whose time comes by then: work for idle moments; whether there is no more of it."""
         with self._lock:
-            return self._fresh().index.prepare(until, limit)
+            is_done = self._fresh().index.prepare(until, limit)
+            self._keep(0 if is_done else limit)
+            return is_done
+
+    def checkpoint(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> int:
+        """Note where the schedule is, so that the next start need not go through the past; how many slices were noted.
+
+        What waits still so long after its time is noted, some at a time: who reports meanwhile waits for no more.
+        """
+        count, is_last = 0, False
+        while not is_last:
+            with self._lock:
+                memory = self._fresh()
+                found = memory.index.checkpoint(self._clock() - behind, most)
+                if found is None:
+                    break
+                try:
+                    self._store.write.note(found, after=memory.last)
+                except BaseException:
+                    self._forget()
+                    raise
+                memory.index.noted(found)
+            count, is_last = count + len(found.waiting), found.is_last
+        return count
 
     def refresh(self, names: Iterable[str]) -> None:
         """These entities of the graph came, changed or went, or what they depend on did."""
@@ -122,10 +152,20 @@ class DependencyCenter:
             memory.index.refresh(names)
             self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
 
+    def catch_up(self) -> int:
+        """Take in what another center wrote to the store; how many transitions there were."""
+        with self._lock:
+            memory = self._fresh()
+            found = self._store.read.after(memory.last)
+            if found:  # its clock may be ahead: what it released by time is not to be withdrawn here
+                memory.index.advance(max(self._clock(), found[-1].record_time))
+                memory.apply(found)
+            return len(found)
+
     def forget_memory(self) -> None:
         """Build everything again from the store at the next call."""
         with self._lock:
-            self._memory = None
+            self._forget()
 
     def status(self, piece: Slice) -> SliceStatus:
         """A slice as it is."""
@@ -142,15 +182,12 @@ class DependencyCenter:
         with self._lock:
             return list(self._fresh().ready)
 
-    def completed(self) -> list[tuple[Slice, SliceStatus]]:
+    def completed(self) -> Iterator[tuple[Slice, SliceStatus]]:
         """What is there, as far as it is computed by scheduled or captured entities of the graph and no marker."""
-        with self._lock:
-            index = self._fresh().index
-            return [
-                (piece, status)
-                for piece, status in index.statuses.items()
-                if status.life is Life.COMPLETED and not is_marker(self.graph.node(piece.entity), piece)
-            ]
+        for name in self.graph:
+            node = self.graph.node(name)
+            found = self._store.read.completed(name)
+            yield from ((one.piece, one.status) for one in found if not is_marker(node, one.piece))
 
     def failed(self) -> list[Slice]:
         """What failed and was not tried again."""
@@ -178,7 +215,21 @@ class DependencyCenter:
     def _fresh(self) -> Memory:
         if self._memory is None:
             self._memory = Memory(self.graph, self._store.read, self._since, self._clock())
+            self._keep(len(self._memory.index.statuses) + len(self.graph))
         return self._memory
+
+    def _keep(self, more: int) -> None:
+        """So many more slices lie in memory that the garbage collector should pass over them."""
+        self._unkept += more
+        if self._unkept >= _KEPT_AT_ONCE:
+            self._unkept = 0
+            keep()
+
+    def _forget(self) -> None:
+        """The memory is ahead of the store, or behind it."""
+        if self._memory is not None:
+            self._memory.index.let_go()
+        self._memory = None
 
     def _commit_queued(self) -> None:
         """One commit for all who wait; the lock is held."""
@@ -252,7 +303,7 @@ class DependencyCenter:
                 self._store.write.append(staging.transitions, after=after, cursors=cursors)
                 crash_point("center.written")
         except BaseException:
-            self._memory = None  # it is ahead of the store, or behind it
+            self._forget()
             raise
         return released
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from resources.state_store.registry import SnapshotRegistry
@@ -21,40 +21,56 @@ if TYPE_CHECKING:
 
 _WIPED_EVERY: Final = 12
 """Once in so many turns all that is there is compared with what Dagster has."""
+_NOTED_EVERY: Final = timedelta(hours=1)
 _TOGETHER: Final = 7
+
+
+class Intake:
+    """The center and what it is told by Dagster, the capture and the clock; `who` names it in the transitions."""
+
+    def __init__(self, warehouse: Warehouse, who: str) -> None:
+        self.store = StateStore.of(warehouse.settings)
+        self.center = DependencyCenter(
+            warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
+        )
+        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
+        self._turns, self._note_at = 0, datetime.now(UTC)
+
+    def turn(self, instance: dg.DagsterInstance, wiped_every: int = _WIPED_EVERY) -> None:
+        """Take in what is new, what another center wrote included, and let time work."""
+        self.center.catch_up()
+        events = EventLogDetector(instance, self.center, self.store.read)
+        events.poll()
+        if self._turns % wiped_every == 0:
+            events.inspect_wiped()
+        self._turns += 1
+        self._snapshots.poll()
+        self.center.tick()
+        if datetime.now(UTC) >= self._note_at:
+            self._note_at = datetime.now(UTC) + _NOTED_EVERY
+            self.center.checkpoint()
 
 
 class Host:
     """One a process; everything durable is in the store, so that a new one goes on where the last one was."""
 
     def __init__(self, warehouse: Warehouse) -> None:
-        settings = warehouse.settings
-        self.store = StateStore.of(settings)
-        self.center = DependencyCenter(
-            warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who="sensor"
-        )
+        self._intake = Intake(warehouse, "sensor")
+        self.store, self.center = self._intake.store, self._intake.center
         self._requests = DagsterRequests(warehouse.graph)
-        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
         self._dispatch = Dispatch(
             self.center,
             self.store.read,
             self._requests,
-            Pools.parse(settings.pools),
+            Pools.parse(warehouse.settings.pools),
             policy=Policy(together=_TOGETHER),
             clock=lambda: datetime.now(UTC),
         )
-        self._turns = 0
 
     def turn(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
         """Take in what is new, let time work, and say which runs are to start."""
         self._requests.instance = instance
-        events = EventLogDetector(instance, self.center, self.store.read)
-        events.poll()
-        if self._turns % _WIPED_EVERY == 0:
-            events.inspect_wiped()
-        self._turns += 1
-        self._snapshots.poll()
-        self.center.tick()
+        self._intake.turn(instance)
         self._dispatch.recover()
         self._dispatch.step()
         return self._requests.take()

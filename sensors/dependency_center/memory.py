@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from dependency_model.errors import ParseError
 from dependency_model.garbage import collection_paused
+from dependency_model.readiness.archive import KnownSlice
 from dependency_model.readiness.index import ReadinessIndex
+from dependency_model.readiness.schedule import Named
 from dependency_model.status import Life
+from sensors.dependency_center.stored_archive import StoredArchive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,25 +22,37 @@ if TYPE_CHECKING:
     from dependency_model.slice import Slice
     from dependency_model.status import SliceStatus
     from resources.state_store.reader import StateReader
-    from resources.state_store.transition import InputRead, Transition
+    from resources.state_store.transition import Current, InputRead, Transition
 
 _UNDER_WAY = (Life.LAUNCHED, Life.RUNNING)
+_RECENT = timedelta(hours=6)
+
+
+def _is_slice(graph: DependencyGraph, one: Current) -> bool:
+    """Whether the graph has what is still to be done; what is done is not looked at closely."""
+    if one.piece.entity not in graph or one.status.life is Life.COMPLETED:
+        return one.piece.entity in graph
+    try:
+        graph.node(one.piece.entity).ordinal(one.piece)
+    except ParseError:  # of another period, from before the entity was changed
+        return False
+    return True
 
 
 class Memory:
     """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
 
-    `tried` holds the generation in which a slice failed, as far as it did since this memory was built.
+    It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
+    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then.
     """
 
     def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
         with collection_paused():
-            self.index = ReadinessIndex(graph, since, now)
-            self.last, everything = read.everything()
-            known = [one for one in everything if one.piece.entity in graph]
-            self.index.load((one.piece, one.status, one.seq) for one in known)
-            self.index.advance(now)
-            self.runs = {one.piece: one.run_id for one in known if one.run_id}
+            self.runs: dict[Slice, str] = {}
+            floor = f"{now - _RECENT:%Y-%m-%d}"
+            self.last, everything = read.everything(floor)
+            known = [one for one in everything if _is_slice(graph, one)]
+            self.runs.update((one.piece, one.run_id) for one in known if one.run_id)
             self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
             self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
             self.failed = {one.piece: None for one in known if one.status.life is Life.FAILED}
@@ -45,6 +62,11 @@ class Memory:
             self.reads: dict[Slice, tuple[InputRead, ...]] = {
                 piece: launch.facts.inputs for piece, launch in launches.items()
             }
+            until, schedules = read.schedules()
+            archive = StoredArchive(read, floor, self.runs)
+            self.index = ReadinessIndex(graph, since, now, archive, Named(until, schedules))
+            self.index.load(KnownSlice(one.piece, one.status, one.seq) for one in known)
+            self.index.advance(now)
 
     def apply(self, transitions: Iterable[Transition]) -> None:
         """More transitions, in order. What happened to a slice within them, users are told once."""

@@ -15,7 +15,7 @@ import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
 from dependency_model.slice import Slice
-from dependency_model.status import Event, Life
+from dependency_model.status import Event
 from resources.state_store.transition import Facts
 from sensors.dependency_center.fact import Fact
 from warehouse_assets.partitions import dagster_key, slice_key
@@ -123,7 +123,7 @@ class EventLogDetector:
             period = str(self._center.graph.entity(piece.entity).period)
             if piece.entity not in there:
                 there[piece.entity] = set(self._instance.get_materialized_partitions(dg.AssetKey([piece.entity])))
-            if status.life is Life.COMPLETED and dagster_key(period, piece.key) not in there[piece.entity]:
+            if dagster_key(period, piece.key) not in there[piece.entity]:
                 event_id = f"wiped:{piece}:{status.generation}"
                 facts.append(Fact(event_id, piece, Event.DELETED, now, "dagster", "its materialization was wiped"))
         return self._center.report(facts).new if facts else 0

@@ -16,6 +16,7 @@ from dependency_model.readiness.index import ReadinessIndex
 from dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
 from tests.dependency_model.readiness.index_world import VARIANTS, index_world, variant
 from tests.dependency_model.readiness.reference_index import ReferenceIndex
+from tests.dependency_model.readiness.stored_index import StoredIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,7 @@ class IndexMachine(RuleBasedStateMachine):
         self.index = ReadinessIndex(self.graph, SINCE, SINCE)
         self.version = 0
         self.told: dict[Slice, int] = {}
+        self.stored = StoredIndex()
 
     @rule(which=numbers, what=numbers)
     def report(self, which: int, what: int) -> None:
@@ -90,14 +92,20 @@ class IndexMachine(RuleBasedStateMachine):
     def prepares(self, hours: int, limit: int) -> None:
         self.index.prepare(self.reference.now + timedelta(hours=hours), limit)
 
-    @rule(seed=numbers)
-    def restarts(self, seed: int) -> None:
-        """Built again from what is stored, in any order."""
-        known = [(piece, status, self.told[piece]) for piece, status in self.reference.statuses.items()]
-        random.Random(seed).shuffle(known)
-        self.index = ReadinessIndex(self.graph, SINCE, self.reference.now)
-        self.index.load(known)
-        self.index.advance(self.reference.now)
+    @rule(hours=st.sampled_from([0, 3, 40]), most=st.sampled_from([1, 5, 1_000]))
+    def is_noted(self, hours: int, most: int) -> None:
+        """A part of a checkpoint, or all of it."""
+        found = self.index.checkpoint(self.reference.now - timedelta(hours=hours), most)
+        if found:
+            self.stored.note(found)
+            self.index.noted(found)
+
+    @rule(hours=st.sampled_from([None, -30, 0, 2, 30]), seed=numbers)
+    def restarts(self, hours: int | None, seed: int) -> None:
+        """Built again from what is open or near in time, in any order; the rest stays in the archive."""
+        now = self.reference.now
+        self._restart("" if hours is None else f"{now - timedelta(hours=hours):%Y-%m-%d}", seed)
+        self.index.advance(now)
 
     @rule(name=st.sampled_from(sorted(VARIANTS)), number=numbers)
     def entity_is_added_or_changed(self, name: str, number: int) -> None:
@@ -108,7 +116,8 @@ class IndexMachine(RuleBasedStateMachine):
         self.graph.put(changed)
         for piece in [piece for piece in self.told if piece.entity == name]:  # another period has other slices
             del self.told[piece], self.reference.statuses[piece]
-        self._rebuilt_without(name)
+        self.stored.forget(name)
+        self._restart("", 0)
         self.index.refresh(touched | set(self._users(name)))
 
     @invariant()
@@ -121,12 +130,13 @@ class IndexMachine(RuleBasedStateMachine):
             self._tell(piece, apply(self.reference.status(piece), event))
         assert self.index.decide() == []
 
-    def _rebuilt_without(self, name: str) -> None:
-        """Slices of another period cannot be told apart by their keys: what was known of the entity is gone."""
-        known = [(piece, status, self.told[piece]) for piece, status in self.reference.statuses.items()]
-        if any(piece.entity == name for piece in self.index.statuses):
-            self.index = ReadinessIndex(self.graph, SINCE, self.reference.now)
-            self.index.load(known)
+    def _restart(self, floor: str, seed: int) -> None:
+        known = {piece: (status, self.told[piece]) for piece, status in self.reference.statuses.items()}
+        self.stored.known, self.stored.floor = known, floor
+        loaded = self.stored.loaded()
+        random.Random(seed).shuffle(loaded)
+        self.index = ReadinessIndex(self.graph, SINCE, self.reference.now, self.stored, self.stored.named)
+        self.index.load(loaded)
 
     def _piece(self, number: int) -> Slice:
         """A slice around the present, of any entity."""

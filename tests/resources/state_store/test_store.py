@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from dependency_model.readiness.checkpoint import Checkpoint
 from dependency_model.slice import Slice
-from dependency_model.status import Life
+from dependency_model.status import Life, SliceStatus
 from resources.state_store.database import Database
 from resources.state_store.errors import ConflictError
 from resources.state_store.store import StateStore
@@ -140,3 +141,42 @@ def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
     assert [one.seq for one in told] == list(range(1, 21))
     assert len({one.piece for one in told}) == 20
     store.close()
+
+
+def test_a_start_reads_what_is_open_or_recent(store: StateStore) -> None:
+    days = [Slice("orders", f"2026-03-{day:02}") for day in range(1, 10)]
+    told = [one for day in days for one in chain(day, "observed")]
+    told += [
+        *chain(Slice("orders", "2026-02-01"), "released"),
+        *chain(Slice("orders", "2026-02-02"), "observed tainted"),
+    ]
+    store.write.append([replace(one, seq=seq) for seq, one in enumerate(told, start=1)], after=0)
+    last, found = store.read.everything("2026-03-08")
+    assert (last, sorted(one.piece.key for one in found)) == (
+        12,
+        ["2026-02-01", "2026-02-02", "2026-03-08", "2026-03-09"],
+    )
+
+
+def test_slices_are_looked_up_many_at_once_and_backwards_in_time(store: StateStore) -> None:
+    pieces = [HOUR, *(Slice(name, f"2026-03-{day:02}") for name in ('a"{},\\', "b") for day in range(1, 10))]
+    told = [replace(chain(piece, "observed")[0], seq=seq) for seq, piece in enumerate(pieces, start=1)]
+    store.write.append(told, after=0)
+    wanted = [*pieces[::3], Slice("b", "2026-04-01")]
+    assert sorted(one.piece for one in store.read.currents(wanted)) == sorted(pieces[::3])
+    found = store.read.older([('a"{},\\', ()), ("b", ()), ("c", ())], "2026-03-04", 2)
+    assert sorted(one.piece.key for one in found) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
+    assert [one.piece for one in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
+    assert (store.read.older([], "~", 2), store.read.currents([]), len(store.read.completed("b"))) == ([], [], 9)
+
+
+def test_a_checkpoint_is_noted_and_changes_nothing_that_is_known(store: StateStore) -> None:
+    (told,) = chain(DAY, "observed")
+    store.write.append([told], after=0)
+    store.write.note(Checkpoint(7, [DAY, HOUR], {"orders": "day", "gone": "hour"}, is_last=False), after=1)
+    store.write.note(Checkpoint(9, [HOUR], {"gone": ""}, is_last=True), after=1)
+    assert store.read.schedules() == (9, {"orders": "day"})
+    found = {one.piece: (one.status, one.seq) for one in store.read.everything()[1]}
+    assert found == {DAY: (told.status, 1), HOUR: (SliceStatus(), 0)}
+    with pytest.raises(ConflictError):
+        store.write.note(Checkpoint(10, [], {}, is_last=True), after=0)

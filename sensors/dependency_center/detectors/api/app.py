@@ -20,11 +20,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from dependency_model.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
+from resources.state_store.errors import ConflictError
 from sensors.dependency_center.detectors.api.report import MOST_BYTES, facts_of, slices_of
 from sensors.dependency_center.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from dependency_model.readiness.explanation import Explanation
     from dependency_model.status import SliceStatus
     from sensors.dependency_center.center import DependencyCenter
+    from sensors.dependency_center.fact import Fact
 
 _MOST_SLICES = 1_000
+_TRIES = 3
 
 
 class Api:
@@ -72,10 +75,20 @@ class Api:
             return _failed(error, _status_of(error))
 
     def _take(self, body: bytes) -> dict[str, int]:
-        receipt = self._center.report(facts_of(body, self._center.graph, self._tasks), strict=True)
+        facts = facts_of(body, self._center.graph, self._tasks)
+        for _ in range(_TRIES - 1):
+            try:
+                return self._told_center(facts)
+            except ConflictError:  # another center wrote in between; it is known by event ids what is there
+                self._center.catch_up()
+        return self._told_center(facts)
+
+    def _told_center(self, facts: Sequence[Fact]) -> dict[str, int]:
+        receipt = self._center.report(facts, strict=True)
         return {"new": receipt.new, "known": receipt.known}
 
     def _tell(self, subject: str) -> dict[str, Any]:
+        self._center.catch_up()
         found = slices_of(subject, self._center.graph, self._tasks)
         if len(found) > _MOST_SLICES:
             raise RequestError("too many slices", expected=f"at most {_MOST_SLICES}", found=str(len(found)))

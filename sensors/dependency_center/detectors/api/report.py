@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dependency_model.slice import Slice
 from dependency_model.status import Event
 from dependency_model.subject import DependencySubject, DependencySubjectId
 from dependency_model.subject.resolution import resolve
+from dependency_model.time.window import seconds_of
+from dependency_model.time.zone import DAY_SECONDS, LAST_DAY
 from resources.state_store.transition import Facts
 from sensors.dependency_center.errors import RequestError
 from sensors.dependency_center.fact import Fact
@@ -28,27 +30,43 @@ EVENTS: Final = tuple(event.value for event in Event if event not in _DECIDED_HE
 """What others may report; the rest is the center's own to decide."""
 
 
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a text without the character NUL is needed")
+    return text
+
+
+def _of_the_calendar(moment: datetime) -> datetime:
+    seconds = seconds_of(moment)
+    if not 0 <= seconds < LAST_DAY * DAY_SECONDS:
+        raise ValueError("instants are known from 1970 to 2199")
+    return moment
+
+
+Words = Annotated[str, AfterValidator(_without_nul)]
+
+
 class Report(BaseModel):
     """One report. `subject` is a subject id (`table=ods_orders&&dt=20260329`) or a slice (`ods_orders@2026-03-29`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
 
-    subject: str
-    event: str
-    event_id: str = Field(min_length=1, max_length=512)
-    event_time: AwareDatetime
-    who: str = Field(default="api", max_length=256)
-    why: str = ""
+    subject: Words
+    event: Words
+    event_id: Words = Field(min_length=1, max_length=512)
+    event_time: Annotated[AwareDatetime, AfterValidator(_of_the_calendar)]
+    who: Words = Field(default="api", max_length=256)
+    why: Words = ""
     generation: int | None = Field(default=None, ge=1)
-    state: str | None = None
+    state: Words | None = None
     changed: bool = True
-    run_id: str | None = None
-    cluster: str | None = None
+    run_id: Words | None = None
+    cluster: Words | None = None
     row_count: int | None = Field(default=None, ge=0, lt=1 << 63)
-    minimum: str | None = None
-    maximum: str | None = None
-    snapshot_id: str | None = None
-    batch_id: str | None = None
+    minimum: Words | None = None
+    maximum: Words | None = None
+    snapshot_id: Words | None = None
+    batch_id: Words | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     watermarks: dict[str, Any] = Field(default_factory=dict)
 

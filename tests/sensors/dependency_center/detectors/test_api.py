@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dependency_model.slice import Slice
-from dependency_model.status import Life
+from dependency_model.status import Event, Life
+from resources.state_store.transition import Facts
 from sensors.dependency_center.detectors.api.report import facts_of
-from sensors.dependency_center.detectors.api.server import api_server
+from sensors.dependency_center.detectors.api.server import api_server, served
 from sensors.dependency_center.errors import ApiSettingsError, RequestError
-from tests.components.process import free_port
+from sensors.dependency_center.fact import Fact
 from tests.dependency_model.world import graph
-from tests.sensors.dependency_center.test_center import CHAIN, World
+from tests.sensors.dependency_center.test_center import CHAIN, NOW, World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,15 +55,9 @@ class Client:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    world, port = World(tmp_path, **CHAIN), free_port()
-    server = api_server(world.center, port, token=TOKEN)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield Client(world, port)
-    server.should_exit = True
-    thread.join()
+    world = World(tmp_path, **CHAIN)
+    with served(world.center, 0, token=TOKEN) as url:
+        yield Client(world, int(url.rpartition(":")[2]))
 
 
 def test_a_report_releases_what_waited_for_it(client: Client) -> None:
@@ -105,6 +98,11 @@ def test_one_asks_what_a_slice_waits_for(client: Client) -> None:
         ({**GOOD, "colour": "red"}, 400, "report 0.colour"),
         ({**GOOD, "event_time": "2024-06-03T01:00:00"}, 400, "report 0.event_time"),
         ({**GOOD, "row_count": -1}, 400, "report 0.row_count"),
+        ({**GOOD, "row_count": 1 << 63}, 400, "report 0.row_count"),
+        ({**GOOD, "why": "\0"}, 400, "without the character NUL"),
+        ({**GOOD, "who": "\ud800"}, 400, "report 0.who"),
+        ({**GOOD, "event_time": "0001-01-01T00:00:00+14:00"}, 400, "known from 1970 to 2199"),
+        ({**GOOD, "event_time": "9999-12-31T23:59:59-14:00"}, 400, "known from 1970 to 2199"),
         ({**GOOD, "subject": "table=odss&&dt=20240602"}, 404, "odss"),
         ({**GOOD, "subject": "ods@2024-02-30"}, 400, "2024-02-30"),
         ({**GOOD, "subject": "table=ods"}, 400, "a subject without a date"),
@@ -161,3 +159,27 @@ def test_whatever_comes_is_refused_in_words(body: bytes) -> None:
     with pytest.raises(RequestError) as caught:
         facts_of(body, graph(**CHAIN))
     assert caught.value.message
+
+
+def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(client: Client) -> None:
+    client.report(GOOD)
+    other = client.world.opened()
+    other.launch([Slice("dwd", "2024-06-02")], "r1", "default")
+    (found,) = client.ask("GET", "/v1/slices?subject=dwd@2024-06-02")[1]["slices"]
+    assert found["life"] == "launched"
+    other.report([Fact("x", Slice("dwd", "2024-06-02"), Event.STARTED, NOW, "test", data=Facts(run_id="r1"))])
+    assert client.report({**GOOD, "event_id": "2", "subject": "ods@2024-06-01"}) == (200, {"new": 1, "known": 0})
+    assert client.world.ready() == ["dwd@2024-06-01"]
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    center = World(tmp_path, **CHAIN).center
+    with served(center, 0) as url:
+        assert url.startswith("http://127.0.0.1:")
+        with pytest.raises(ApiSettingsError, match="cannot listen there"), served(center, int(url.rpartition(":")[2])):
+            pass
+    with (
+        pytest.raises(ApiSettingsError, match="cannot listen there"),
+        served(center, 0, host="203.0.113.1", token=TOKEN),
+    ):
+        pass

@@ -1,0 +1,62 @@
+"""A store in memory: what an index has noted, and the archive that it starts again from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dependency_model.readiness.archive import KnownSlice
+from dependency_model.readiness.schedule import Named
+from dependency_model.status import Life, SliceStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from dependency_model.entity.sub_partition import Sub
+    from dependency_model.readiness.checkpoint import Checkpoint
+    from dependency_model.slice import Slice
+
+_CLOSED = (Life.COMPLETED, Life.ABSENT)
+
+
+class StoredIndex:
+    """`known` is what is stored of each slice to which something has happened."""
+
+    def __init__(self) -> None:
+        self.floor = ""
+        self.known: dict[Slice, tuple[SliceStatus, int]] = {}
+        self.named = Named()
+        self._waiting: set[Slice] = set()
+
+    def note(self, checkpoint: Checkpoint) -> None:
+        assert self._waiting.isdisjoint(checkpoint.waiting)
+        self._waiting.update(checkpoint.waiting)
+        schedules = {k: v for k, v in {**self.named.schedules, **checkpoint.schedules}.items() if v}
+        self.named = Named(checkpoint.until if checkpoint.is_last else self.named.until, schedules)
+
+    def forget(self, entity: str) -> None:
+        """The entity is as if it were new."""
+        self._waiting = {piece for piece in self._waiting if piece.entity != entity}
+        others = {name: text for name, text in self.named.schedules.items() if name != entity}
+        self.named = Named(self.named.until, others)
+
+    def loaded(self) -> list[KnownSlice]:
+        """What a start reads."""
+        return [
+            one
+            for one in self._all()
+            if one.piece.key >= self.floor or one.status.life not in _CLOSED or one.status.tainted
+        ]
+
+    def fetch(self, pieces: Collection[Slice]) -> list[KnownSlice]:
+        assert all(piece.key < self.floor for piece in pieces)
+        return [one for one in self._all() if one.piece in pieces]
+
+    def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterator[KnownSlice]:
+        for entity, sub in places:
+            found = [one for one in self._all() if one.piece.entity == entity and one.piece.sub == sub]
+            earlier = [one for one in found if one.piece.key < before]
+            yield from sorted(earlier, key=lambda one: one.piece.key, reverse=True)[:limit]
+
+    def _all(self) -> Iterator[KnownSlice]:
+        yield from (KnownSlice(piece, *told) for piece, told in self.known.items())
+        yield from (KnownSlice(piece, SliceStatus(), 0) for piece in self._waiting if piece not in self.known)

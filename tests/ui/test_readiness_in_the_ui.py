@@ -1,0 +1,100 @@
+"""What a person materializes or backfills in the UI releases what waited for it, and nothing that waits for more."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import pytest
+
+from console.dagster_server.home import prepare_home
+from console.dagster_server.server import DagsterServer
+from console.preflight.port import free_port
+from dependency_model.slice import Slice
+from dependency_model.status import Life
+from resources.settings import Settings, repository_root
+from resources.state_store.store import StateStore
+from tests.ui.dagster_pages import DagsterPages
+from tests.ui.dagster_runs import DagsterRuns
+from tests.ui.quick_location import write_declarations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from selenium.webdriver.remote.webdriver import WebDriver
+
+pytestmark = [pytest.mark.components, pytest.mark.timeout(300)]
+
+DAYS = ["2026-03-24", "2026-03-25", "2026-03-26"]
+_WAIT_SECONDS = 60.0
+
+
+class RunningWorld:
+    """Dagster with its daemon on the quick location, and the state store beside it."""
+
+    def __init__(self, folder: Path, browser: WebDriver) -> None:
+        self.settings = Settings.at(folder / "data")
+        self.home = folder / "home"
+        write_declarations(self.settings.data)
+        prepare_home(self.settings, self.home)
+        location = {"module_name": "tests.ui.quick_location", "working_directory": str(repository_root())}
+        (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
+        env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(repository_root())}
+        self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", env)
+        self.pages = DagsterPages(browser, self.server.url, repository_root() / "build" / "screenshots" / "readiness")
+        self.runs = DagsterRuns(self.server.port)
+
+    def arrive(self, day: str) -> None:
+        """The feed of a day is there: somebody tells Dagster so."""
+        with dg.DagsterInstance.from_config(str(self.home)) as instance:
+            instance.report_runless_asset_event(dg.AssetMaterialization("feed", partition=day))
+
+    def there(self, name: str) -> list[str]:
+        """The days that were materialized, whoever launched it."""
+        return sorted(self.runs.materialized_at(name, DAYS))
+
+    def life(self, name: str, day: str) -> tuple[Life, int]:
+        store = StateStore.of(self.settings)
+        found = store.read.current(Slice(name, day))
+        store.close()
+        return (found.status.life, found.status.generation) if found else (Life.WAITING, 1)
+
+    def until(self, what: str, condition: Callable[[], Any]) -> None:
+        self.pages.until(what, condition, _WAIT_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator[RunningWorld]:
+    running = RunningWorld(tmp_path_factory.mktemp("readiness"), browser)
+    try:
+        assert running.server.wait_until_ready()
+        assert running.server.load_errors() == []
+        yield running
+    finally:
+        running.server.stop()
+
+
+def test_what_is_materialized_by_hand_releases_what_waited_for_it_alone(world: RunningWorld) -> None:
+    world.pages.materialize("totals", DAYS[0])
+    world.until("the day's publication", lambda: world.there("published") == DAYS[:1])
+    assert world.there("totals") == DAYS[:1]
+    assert world.there("compared") == []  # the feed of two days is missing
+    assert world.life("compared", DAYS[0]) == (Life.WAITING, 1)
+
+
+def test_a_backfill_releases_each_of_its_days_once_and_holds_what_waits_for_more(world: RunningWorld) -> None:
+    known = set(world.runs.backfills())
+    world.pages.materialize("totals", f"[{DAYS[0]}...{DAYS[-1]}]")
+    world.until("the backfilled days' publication", lambda: world.there("published") == DAYS)
+    world.until("the second publication", lambda: world.life("published", DAYS[0]) == (Life.COMPLETED, 2))
+    assert [world.life("published", day)[1] for day in DAYS] == [2, 1, 1]
+    assert world.there("compared") == []
+    for day in DAYS[1:]:
+        world.arrive(day)
+    world.until("what two days of the feed release", lambda: world.there("compared") == DAYS[-1:])
+    world.until("the end of that", lambda: world.life("compared", DAYS[-1]) == (Life.COMPLETED, 1))
+    assert [world.life("compared", day)[0] for day in DAYS[:2]] == [Life.WAITING, Life.WAITING]
+    assert len(set(world.runs.backfills()) - known) == 1
