@@ -4,9 +4,9 @@
         return dwd_orders.join(ods_users, "user_id").where(...)
 
 Its positional parameters are the tables that it reads, each a DataFrame of exactly the slices that the entity depends
-on; its keyword-only ones are what SQL knows as `:biz_date` and so on. An input is read at the natural offset (slices
-in the window, or the one around it) unless YAML states another. The file is read here, not imported, until a slice is
-computed.
+on; its keyword-only ones are what SQL knows as `:biz_date` and so on. Which slices of an input are read is told by
+Spark's plan of a dry run (`warehouse_assets.function_reads`). The file is read here, not imported, until a slice is
+computed or `tidemark check` asks which slices are read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dependency_model.errors import EntityError
+from warehouse_assets.inference_cache import QueryText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,7 @@ class PythonFunction:
 
     path: Path
     where: str
+    text: QueryText
     tables: tuple[str, ...]
     parameters: tuple[str, ...]
 
@@ -48,7 +50,8 @@ class PythonFunction:
 def read_function(path: Path, file: str) -> PythonFunction:
     """The function of a file, by its signature. Raises EntityError with file and line."""
     try:
-        module = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        module = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         where = f"{file}:{getattr(error, 'lineno', None) or 1}"
         raise EntityError(f"this is no Python: {getattr(error, 'msg', error)}", where=where) from error
@@ -62,4 +65,4 @@ def read_function(path: Path, file: str) -> PythonFunction:
     if arguments.vararg or arguments.kwarg or not (arguments.posonlyargs or arguments.args):
         raise EntityError("its parameters are the tables that it reads, each by its name", where=where)
     tables = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
-    return PythonFunction(path, where, tables, tuple(one.arg for one in arguments.kwonlyargs))
+    return PythonFunction(path, where, QueryText(text, file), tables, tuple(one.arg for one in arguments.kwonlyargs))

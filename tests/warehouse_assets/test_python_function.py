@@ -13,9 +13,10 @@ from resources.delta.partition import replace_partitions
 from resources.delta.table import read_partition
 from resources.settings import Settings
 from resources.state_store.registry import SnapshotRegistry
-from tests.warehouse_assets.analyzed_plan import empty_input, tables_read
+from tests.warehouse_assets.analyzed_plan import tables_read
 from tests.warehouse_assets.small_warehouse import small_warehouse
 from warehouse_assets.compute import Computer
+from warehouse_assets.dry_run import empty_input
 from warehouse_assets.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
