@@ -6,7 +6,7 @@ Inputs have the columns of their tables and no row. Their columns pass through n
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from dependency_model.errors import EntityError
@@ -15,12 +15,14 @@ from dependency_model.slice import Slice
 from warehouse_assets.results import computed, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from warehouse_assets.warehouse import Warehouse
+
+_LOOKS: Final = "it looks at rows (collect, count, toPandas, ...) before it returns: no plan tells what is read"
 
 
 def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordinals: Iterable[int]) -> dict[int, str]:
@@ -37,8 +39,13 @@ def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordin
     for table in function.tables:
         empty_input(inner, table, schema_of(session, warehouse, table)).createOrReplaceTempView(table)
     grid = entity.calendar.grid(entity.period)
-    with _no_jobs(inner, function.where):
-        return {one: _plan(computed(inner, warehouse, Slice(name, grid.key(one)))) for one in ordinals}
+    found = {}
+    with _noted_jobs(inner) as has_run:
+        for one in ordinals:
+            found[one] = _plan(computed(inner, warehouse, Slice(name, grid.key(one))))
+            if has_run():  # what that reads is in no plan
+                raise EntityError(_LOOKS, where=function.where)
+    return found
 
 
 def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFrame:
@@ -53,18 +60,12 @@ def _plan(frame: DataFrame) -> str:
 
 
 @contextmanager
-def _no_jobs(session: SparkSession, where: str) -> Iterator[None]:
-    """Raise EntityError where something is computed within: what that reads is in no plan."""
+def _noted_jobs(session: SparkSession) -> Iterator[Callable[[], bool]]:
+    """Whether anything was computed within."""
     context, group = session.sparkContext, f"dry run {uuid4()}"
     context.setJobGroup(group, "dry run of an entity's function")
     try:
-        yield
+        yield lambda: bool(context.statusTracker().getJobIdsForGroup(group))
     finally:
-        ran = context.statusTracker().getJobIdsForGroup(group)
         for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
             context.setLocalProperty(key, None)  # type: ignore[arg-type]
-    if ran:
-        raise EntityError(
-            "it looks at rows (collect, count, toPandas, ...) before it returns: no plan tells what is read",
-            where=where,
-        )

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from resources.delta.table import read_table, table_exists
 from resources.delta.versions import VersionReader
-from warehouse_assets.business_time import partition_values, sql_parameters
+from warehouse_assets.business_time import partition_columns, partition_values, sql_parameters
 from warehouse_assets.errors import SnapshotMissingError
 from warehouse_assets.results import computed, empty
 

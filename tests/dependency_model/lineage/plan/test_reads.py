@@ -92,7 +92,7 @@ def test_a_row_that_a_join_makes_up_is_not_lost(kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["GlobalLimit", "Sample", "MapInPandas", "Window", "SomethingNew"])
 def test_what_hides_rows_lets_no_filter_through(name: str) -> None:
-    fields = {"windowExpressions": [], "partitionSpec": []} if name == "Window" else {}
+    fields: dict[str, Tree] = {"windowExpressions": [], "partitionSpec": []} if name == "Window" else {}
     found = reads(lambda day: where(node(name, ORDERS, **fields), equals(2, day)))
     assert found["d_orders"].startswith("undecidable")
 
