@@ -174,6 +174,7 @@ class SelectBinder:
         columns, opened = self._columns()
         group = self.node.args.get("group")
         self._grouped(group)
+        self.scope.is_selected = True
         keys = self._window_keys()
         everything = frozenset(self._visible())
         having, qualify = self.node.args.get("having"), self.node.args.get("qualify")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from sqlglot import exp
 
 from dependency_model.lineage import truth
-from dependency_model.lineage.bound import Bound, Call, Literal, Opaque, Parameter
+from dependency_model.lineage.bound import Bound, Call, Column, Literal, Opaque, Parameter
 from dependency_model.lineage.functions.calendar_steps import UNITS
 from dependency_model.lineage.value import Special, Type, point
 
@@ -207,6 +207,8 @@ def _nvl2(translator: Translator, node: Any) -> Bound:
 
 def _cast(translator: Translator, node: Any) -> Bound:
     value, to = translator.bound(node.this), node.to.this.name
+    if node.args.get("safe") and not isinstance(value, (Parameter, Column)):
+        return translator.opaque(node, "NULL where the cast fails")
     if to in _TYPES:
         return Call(_TYPES[to], (value,))
     return Call("concat", (value,)) if to in _TEXTS else translator.opaque(node, f"a cast to {to.lower()} is not known")
@@ -215,8 +217,8 @@ def _cast(translator: Translator, node: Any) -> Bound:
 def _interval(translator: Translator, node: Any) -> Bound:
     unit = UNITS.get(str(node.text("unit")).upper().rstrip("S"))
     try:
-        count = int(str(node.this.this if isinstance(node.this, exp.Literal) else -int(node.this.this.this)))
-    except (TypeError, ValueError, AttributeError):
+        count = int(str(node.this.this) if isinstance(node.this, exp.Literal) else "")
+    except ValueError:
         unit = None
     if unit is None:
         return translator.opaque(node, "this interval is not known")
@@ -243,10 +245,14 @@ def _with_unit(name: str) -> Callable[[Translator, Any], Bound]:
 
 
 def _datediff(translator: Translator, node: Any) -> Bound:
-    unit = str(node.text("unit") or "DAY").upper()
+    """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
+    unit = str(node.text("unit")).upper()
+    if not unit:
+        return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
     if unit != "DAY":
         return translator.opaque(node)
-    return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
+    moments = [one.this if isinstance(one, exp.TsOrDsToDate) else one for one in (node.this, node.expression)]
+    return Call("whole_days_between", translator.all_of(moments))
 
 
 def _extract(translator: Translator, node: Any) -> Bound:

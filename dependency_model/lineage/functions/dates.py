@@ -82,7 +82,14 @@ def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
         return add_interval(conversion, left, point(Type.INTERVAL, (-months, -micros)))
     if isinstance(right, Range) and right.type is Type.NUMBER:
         return add_days(conversion, left, Range(Type.NUMBER, -right.high, -right.low))
-    return pointwise(lambda one, other: point(Type.INTERVAL, (0, (one.low - other.low) * DAY_MICROS)), left, right)
+    return pointwise(_between_dates, left, right)
+
+
+def _between_dates(left: Range, right: Range) -> Value:
+    """Of instants it goes by what the session's clock showed: not known here."""
+    if left.type is not Type.DATE or right.type is not Type.DATE:
+        return Special.UNKNOWN
+    return point(Type.INTERVAL, (0, (left.low - right.low) * DAY_MICROS))
 
 
 def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
@@ -91,6 +98,14 @@ def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
     if isinstance(last, Range) and isinstance(first, Range):
         return Range(Type.NUMBER, last.low - first.high, last.high - first.low)
     return pointwise(lambda one, other: point(Type.NUMBER, one.low - other.low), last, first)
+
+
+def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
+    """`datediff(DAY, start, end)`: days that passed, from a time of day to the same one; known of dates."""
+    for moment in (end, start):
+        if isinstance(moment, Range) and moment.type is not Type.DATE:
+            return Special.UNKNOWN
+    return days_between(conversion, end, start)
 
 
 def truncated(conversion: Conversion, value: Value, unit: Value) -> Value:
@@ -205,6 +220,7 @@ DATES: dict[str, Function] = {
     "add_months": add_months,
     "add_unit": add_unit,
     "datediff": days_between,
+    "whole_days_between": whole_days_between,
     "trunc": truncated,
     "date_trunc": timestamp_truncated,
     "last_day": month_end,

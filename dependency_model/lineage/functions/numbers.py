@@ -68,6 +68,12 @@ def _remainder(left: Fraction, right: Fraction) -> Fraction:
     return abs(left) % abs(right) * (-1 if left < 0 else 1)
 
 
+def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
+    """Spark's `pmod`: never negative, unless the right side is."""
+    found = _remainder(left, right)
+    return _remainder(found + right, right) if found < 0 else found
+
+
 def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
     return pointwise(lambda one: point(Type.NUMBER, int(one.low)), conversion.cast(value, Type.NUMBER))
 
@@ -93,7 +99,7 @@ NUMBERS: dict[str, Function] = {
     "/": _operator(lambda one, other: one / other),
     "div": _operator(lambda one, other: int(one / other)),
     "%": _operator(_remainder),
-    "pmod": _operator(lambda one, other: one % abs(other)),
+    "pmod": _operator(_positive_remainder),
     "negative": _of_one(lambda one: -one),
     "abs": _of_one(abs),
     "floor": _of_one(floor),
