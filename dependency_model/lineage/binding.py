@@ -244,13 +244,13 @@ def _values(node: Any) -> Relation:
     rows = node.expressions
     width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
     names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
-    return Relation({name: Opaque() for name in names})
+    return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
 
 
 def _generated(node: Any) -> Relation:
     """A table function such as `range(10)`."""
     names = _column_aliases(node) or ("id", "col")
-    return Relation({name: Opaque() for name in names})
+    return Relation({name: Opaque(why="a table function", of_data=False) for name in names})
 
 
 def _anything() -> Relation:

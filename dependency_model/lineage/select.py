@@ -152,7 +152,12 @@ class SelectBinder:
         parts = (self.translator.opaque(inner),)
         alias = node.args.get("alias")
         names = [one.name.lower() for one in alias.columns] if isinstance(alias, exp.TableAlias) else []
-        return Relation({name: Opaque(parts) for name in names or ["col", "pos", "key", "value"]})
+        return Relation(
+            {
+                name: Opaque(parts, parts[0].why, parts[0].place, of_data=False)
+                for name in names or ["col", "pos", "key", "value"]
+            }
+        )
 
     # --- conditions -------------------------------------------------------------------------------------------------
 

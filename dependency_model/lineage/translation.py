@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from sqlglot import exp
 
 from dependency_model.lineage import truth
-from dependency_model.lineage.bound import Bound, Call, Column, Literal, Opaque, Parameter
+from dependency_model.lineage.bound import Bound, Call, Literal, Opaque, Parameter
 from dependency_model.lineage.functions.calendar_steps import UNITS
 from dependency_model.lineage.value import Special, Type, point
 
@@ -61,13 +61,13 @@ class Translator:
             return Call(name, tuple(self.bound(node.args[part]) for part in parts if node.args.get(part) is not None))
         return self.opaque(node)
 
-    def opaque(self, node: exp.Expr, why: str = "") -> Bound:
+    def opaque(self, node: exp.Expr, why: str = "") -> Opaque:
         """What cannot be evaluated, with all columns that it is made of."""
         parts = tuple(self._parts(node))
+        of_data = isinstance(node, exp.AggFunc) or why == CLOCK
         if not why and isinstance(node, exp.Func):
-            is_aggregate = isinstance(node, exp.AggFunc)
-            why = "an aggregate" if is_aggregate else f"the function {_name_of(node)} is not known"
-        return Opaque(parts, why, self.scope.query.place_of(node))
+            why = "an aggregate" if of_data else f"the function {_name_of(node)} is not known"
+        return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
     def _parts(self, node: exp.Expr) -> list[Bound]:
         bound_here = {name.name.lower() for one in node.find_all(exp.Lambda) for name in one.expressions}
@@ -207,8 +207,6 @@ def _nvl2(translator: Translator, node: Any) -> Bound:
 
 def _cast(translator: Translator, node: Any) -> Bound:
     value, to = translator.bound(node.this), node.to.this.name
-    if node.args.get("safe") and not isinstance(value, (Parameter, Column)):
-        return translator.opaque(node, "NULL where the cast fails")
     if to in _TYPES:
         return Call(_TYPES[to], (value,))
     return Call("concat", (value,)) if to in _TEXTS else translator.opaque(node, f"a cast to {to.lower()} is not known")

@@ -18,7 +18,7 @@ _NO_TEXT: Final = re.compile(r"[A-Za-z%'\[\]#{}]")
 class _Formats:
     """Every pattern of years, months, days, hours, minutes and seconds, filled up with zeros, each at most once.
 
-    Letters that remain are parts too (`Q`, `e`), which sqlglot has no word for; quotes and brackets enclose what is none.
+    Letters that remain are parts that sqlglot has no word for (`Q`, `e`); quotes and brackets enclose what is no part.
     """
 
     def __contains__(self, form: object) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dependency_model.lineage.functions.dates import add_days, add_interval, subtract
 from dependency_model.lineage.value import Range, Special, Type, Value, point, pointwise
+from dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,8 +87,10 @@ def _interval(_: Conversion, *parts: Value) -> Value:
             *(int(one.low) for one in ranges),
             *[0] * (7 - len(ranges)),
         ]
-        elapsed = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
-        return point(Type.INTERVAL, (years * 12 + months, elapsed * 1_000_000))
+        whole, elapsed = (weeks * 7 + days) * DAY_SECONDS, (hours * 60 + minutes) * 60 + seconds
+        if abs(elapsed) >= DAY_SECONDS or whole * elapsed < 0:  # no sum of both: days go by the clock
+            return Special.UNKNOWN
+        return point(Type.INTERVAL, (years * 12 + months, (whole + elapsed) * 1_000_000))
 
     return pointwise(made, *parts) if parts else Special.UNKNOWN
 

@@ -47,7 +47,8 @@ def _all(node: Node, scope: Mapping[str, Bound]) -> tuple[Bound, ...]:
 
 def _opaque(node: Node, scope: Mapping[str, Bound]) -> Bound:
     why = CLOCK if node.name in _CLOCKS else _WHY.get(node.name, f"Spark's {node.name} is not known")
-    return Opaque(_all(node, scope), why)
+    of_data = node.name in _OF_DATA or node.name in _CLOCKS
+    return Opaque(_all(node, scope), why, of_data=of_data)
 
 
 def _attribute(node: Node, scope: Mapping[str, Bound]) -> Bound:
@@ -102,7 +103,7 @@ def _cast(node: Node, scope: Mapping[str, Bound]) -> Bound:
     name = {"date": "to_date", "timestamp": "to_timestamp", "string": "concat"}.get(to)
     if name or to in _WHOLE:
         return Call(name or "cast_to_whole", (value,))
-    return Opaque((value,), f"a cast to {to} is not known")
+    return Opaque((value,), f"a cast to {to} is not known", of_data=False)
 
 
 def _in(node: Node, scope: Mapping[str, Bound]) -> Bound:
@@ -171,6 +172,7 @@ _WHY: Final = {
     "ScalarSubquery": "a value that the data decides",
     "PythonUDF": "a Python function of rows",
 }
+_OF_DATA: Final = {"AggregateExpression", "WindowExpression", "ScalarSubquery", "Exists", "InSubquery", "ListQuery"}
 _CALLS: Final = {
     "And": "and",
     "Or": "or",

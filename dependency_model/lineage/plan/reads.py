@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from dependency_model.errors import ParseError
 from dependency_model.lineage.bound import Opaque, walk
 from dependency_model.lineage.business_times import sampled
-from dependency_model.lineage.inference import fitted
+from dependency_model.lineage.inference import chosen_by, fitted
 from dependency_model.lineage.plan.relations import relations
 from dependency_model.lineage.plan.tree import read_plan, tables_named
 from dependency_model.lineage.read import Read
 from dependency_model.lineage.reading import Evaluation
+from dependency_model.lineage.unknown import unknown_function
 from dependency_model.offset.offset import STATIC
 
 if TYPE_CHECKING:
@@ -45,12 +46,15 @@ def infer_reads(
     evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
     found: dict[str, Needed] = {}
     why: dict[str, str] = {}
+    unknown: dict[str, str] = {}
     for ordinal, text in plans.items():
         ways = _relations(text)
         _add(found, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
         for name in _tables(ways):
             why[name] = why.get(name) or _opaque(name, ways)
-    return {name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in found.items()}
+            unknown[name] = unknown.get(name) or _unknown(name, ways)
+    reads = {name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in found.items()}
+    return {name: chosen_by(read, found[name], unknown[name]) for name, read in reads.items()}
 
 
 def _relations(text: str) -> list[Relation]:
@@ -89,3 +93,9 @@ def _opaque(name: str, ways: Sequence[Relation]) -> str:
         each.condition for way in ways for each in way.constraints if any(one.table == name for one in each.targets)
     ]
     return next((one.why for each in conditions for one in walk(each) if isinstance(one, Opaque) and one.why), "")
+
+
+def _unknown(name: str, ways: Sequence[Relation]) -> str:
+    """The unknown function of time in the conditions on an input."""
+    found = unknown_function(name, ways)
+    return (found.why or "an expression that is not known") if found else ""
