@@ -122,7 +122,8 @@ def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Ma
         *((name, known, "parameter") for name in function.parameters),
     ):
         if name not in options:
-            raise EntityError(f"unknown {what}", found=name, where=function.where, hint=did_you_mean(name, options))
+            place = function.places[name]
+            raise EntityError(f"unknown {what}", found=name, where=place, hint=did_you_mean(name, options))
 
 
 def _undeclared(file: str, name: str) -> EntityError:

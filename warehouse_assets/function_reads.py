@@ -77,12 +77,14 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
 
 
 def _raised(error: Exception, function: PythonFunction) -> EntityError:
-    """What a function raised, at its line."""
-    lines = [one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == str(function.path)]
+    """What a function raised, at its line and column."""
+    own = [
+        one for one in traceback.extract_tb(error.__traceback__) if one.filename == str(function.path) and one.lineno
+    ]
     file = function.where.partition(":")[0]
     message = error.message if isinstance(error, TidemarkError) else str(error).strip().partition("\n")[0]
     return EntityError(
         f"its dry run over empty inputs fails: {message[:300]}",
         found=type(error).__name__,
-        where=f"{file}:{lines[-1]}" if lines and lines[-1] else function.where,
+        where=f"{file}:{own[-1].lineno}:{(own[-1].colno or 0) + 1}" if own else function.where,
     )

@@ -227,7 +227,8 @@ def _aligned(relation: Relation, first: Relation) -> Relation:
         if len(names) != len(bounds):
             return replace(relation, columns={name: Opaque(tuple(bounds)) for name in names})
         return replace(relation, columns=dict(zip(names, bounds, strict=True)))
-    if relation.is_open and first.is_open and list(relation.columns) == list(first.columns):
+    in_order = relation.ends_with_time and first.ends_with_time
+    if in_order and relation.is_open and first.is_open and list(relation.columns) == list(first.columns):
         return relation
     return Relation(
         {name: Opaque(tuple(relation.columns.values())) for name in first.columns},

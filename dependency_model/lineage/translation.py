@@ -10,6 +10,7 @@ from sqlglot import exp
 from dependency_model.lineage import truth
 from dependency_model.lineage.bound import Bound, Call, Literal, Opaque, Parameter
 from dependency_model.lineage.functions.calendar_steps import UNITS
+from dependency_model.lineage.functions.formats import FORMATS
 from dependency_model.lineage.value import Special, Type, point
 
 if TYPE_CHECKING:
@@ -242,6 +243,16 @@ def _with_unit(name: str) -> Callable[[Translator, Any], Bound]:
     return lambda translator, node: Call(name, (translator.bound(node.this), _text(str(node.text("unit")))))
 
 
+def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
+    def rule(translator: Translator, node: Any) -> Bound:
+        pattern = node.args.get("format")
+        if isinstance(pattern, exp.Literal) and pattern.this not in FORMATS:
+            return translator.opaque(node, f"the pattern of {name} is not known")
+        return _call(name, "this", "format")(translator, node)
+
+    return rule
+
+
 def _datediff(translator: Translator, node: Any) -> Bound:
     """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
     unit = str(node.text("unit")).upper()
@@ -336,9 +347,7 @@ _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "addmonths": ("add_months", _BINARY),
     "lastday": ("last_day", ("this",)),
     "nextday": ("next_day", _BINARY),
-    "tsordstodate": ("to_date", ("this", "format")),
     "strtotime": ("to_timestamp", ("this", "format")),
-    "timetostr": ("date_format", ("this", "format")),
     "unixdate": ("unix_date", ("this",)),
     "datefromunixdate": ("date_from_unix_date", ("this",)),
     "nullif": ("nullif", _BINARY),
@@ -402,6 +411,8 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "coalesce": _call("coalesce", "this", "expressions"),
     "greatest": _call("greatest", "this", "expressions"),
     "least": _call("least", "this", "expressions"),
+    "tsordstodate": _with_pattern("to_date"),
+    "timetostr": _with_pattern("date_format"),
     "cast": _cast,
     "trycast": _cast,
     "interval": _interval,

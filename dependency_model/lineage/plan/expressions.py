@@ -157,7 +157,7 @@ def _with_pattern(name: str) -> Callable[[Node, Mapping[str, Bound]], Bound]:
         value, *pattern = _all(node, scope)
         found = [_pattern(one) for one in pattern]
         opaque = next((one for one in found if isinstance(one, Opaque)), None)
-        return Opaque((value,), opaque.why) if opaque else Call(name, (value, *found))
+        return Opaque((value,), opaque.why, of_data=False) if opaque else Call(name, (value, *found))
 
     return rule
 
