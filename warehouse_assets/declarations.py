@@ -9,28 +9,30 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dependency_model.entity import Dependency, Entity, EntityState, read_entities
-from dependency_model.entity.dependency import COMPLETED
+from dependency_model.entity import Entity, read_entities
 from dependency_model.entity.document import read_document
 from dependency_model.entity.quality import Reconcile
 from dependency_model.errors import EntityError, EntityErrors
-from dependency_model.lineage.agreement import Agreement, agreed
+from dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
 from dependency_model.lineage.business_times import parameter_names
-from dependency_model.lineage.read import Read
 from dependency_model.suggestion import did_you_mean
 from warehouse_assets.inference_cache import InferenceCache, QueryText
 from warehouse_assets.python_function import PythonFunction, read_function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from dependency_model.lineage.read import Read
     from resources.settings import Settings
 
 
 @dataclass(frozen=True)
 class Declarations:
-    """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL."""
+    """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL or plans.
+
+    `unread` are the entities of which nobody knows yet what their functions read.
+    """
 
     entities: Mapping[str, Entity]
     queries: Mapping[str, str]
@@ -38,6 +40,11 @@ class Declarations:
     functions: Mapping[str, PythonFunction]
     problems: tuple[EntityError, ...]
     differences: tuple[EntityError, ...]
+    unread: frozenset[str] = frozenset()
+
+    def with_differences(self, more: Iterable[EntityError]) -> Declarations:
+        """Themselves with more that is wrong."""
+        return replace(self, differences=(*self.differences, *more))
 
     def checked(self) -> Declarations:
         """Themselves. Raises EntityErrors with all problems."""
@@ -46,8 +53,11 @@ class Declarations:
         return self
 
 
-def read_declarations(root: Path, settings: Settings) -> Declarations:
-    """Everything that is declared below a folder, and all that is wrong with it."""
+def read_declarations(root: Path, settings: Settings, plans: InferenceCache | None = None) -> Declarations:
+    """Everything that is declared below a folder, and all that is wrong with it.
+
+    `plans` is what is known of Python functions, by default what the last check found.
+    """
     catalog, problems = read_entities(root)
     files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
@@ -67,21 +77,21 @@ def read_declarations(root: Path, settings: Settings) -> Declarations:
             found[name] = agreement.entity
             problems += agreement.missing
             differences += agreement.differences
-    functions = {}
-    for name, path in _python_files(root, catalog, files):
-        try:
-            function = read_function(path, path.relative_to(root).as_posix())
-            agreement = _of_function(catalog[name], function, catalog)
-        except EntityError as error:
-            problems.append(error)
-            continue
-        functions[name], found[name] = function, agreement.entity
-        differences += agreement.differences
-        files[name] = path
+    functions, unread = dict[str, PythonFunction](), set[str]()
+    with plans or InferenceCache.of(root, settings, kind="plans") as known:
+        for name, path in _python_files(root, catalog, files):
+            try:
+                function, reads, agreement = _of_function(catalog[name], path, root, known, catalog)
+            except EntityError as error:
+                problems.append(error)
+                continue
+            functions[name], found[name], files[name] = function, agreement.entity, path
+            differences += agreement.differences
+            unread |= {name} if reads is None else set()
     written = {
         name: tuple(path for path in (files.get(name), root / entity.file) if path) for name, entity in found.items()
     }
-    return Declarations(found, queries, written, functions, tuple(problems), tuple(differences))
+    return Declarations(found, queries, written, functions, tuple(problems), tuple(differences), frozenset(unread))
 
 
 def _python_files(
@@ -94,26 +104,26 @@ def _python_files(
             yield name, path
 
 
-def _of_function(entity: Entity, function: PythonFunction, entities: Mapping[str, Entity]) -> Agreement:
-    """The entity with its function's tables, at the natural offset or what YAML states. Raises EntityError."""
+def _of_function(
+    entity: Entity, path: Path, root: Path, plans: InferenceCache, entities: Mapping[str, Entity]
+) -> tuple[PythonFunction, dict[str, Read] | None, Agreement]:
+    """An entity's function, what is known of its reads, and the entity with its inputs. Raises EntityError."""
+    function = read_function(path, path.relative_to(root).as_posix())
+    _refuse_unknown_names(entity, function, entities)
+    reads = plans.known(entity, [function.text], entities)
+    return function, reads, agreed_with_plan(entity, function.tables, function.where, reads, entities)
+
+
+def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Mapping[str, Entity]) -> None:
+    """Raise EntityError for a parameter that is neither a table nor business time."""
     known = parameter_names(entity.period)
     for name, options, what in (
         *((name, entities, "table") for name in function.tables),
         *((name, known, "parameter") for name in function.parameters),
     ):
         if name not in options:
-            raise EntityError(f"unknown {what}", found=name, where=function.where, hint=did_you_mean(name, options))
-    stated = {one.entity for one in entity.depends_on}
-    open_reads = {
-        name: Read(name, function.where, undecidable="a function states no offset")
-        for name in function.tables
-        if name in stated
-    }
-    found = agreed(entity, open_reads, entities)
-    more = tuple(Dependency(name) for name in function.tables if name not in stated)
-    completed = EntityState(COMPLETED, (*found.entity.depends_on, *more))
-    others = tuple(state for state in found.entity.states if state.entity_state != COMPLETED)
-    return replace(found, entity=replace(found.entity, states=(*others, completed)))
+            place = function.places[name]
+            raise EntityError(f"unknown {what}", found=name, where=place, hint=did_you_mean(name, options))
 
 
 def _undeclared(file: str, name: str) -> EntityError:

@@ -4,6 +4,7 @@ TransientError
 |-- SnapshotMissingError   an input snapshot is not named yet
 `-- InputMissingError      input slices are not computed yet
 TerminalError
+|-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
 `-- QualityError           a blocking check failed: the slice is written, but not released
 """
 
@@ -48,6 +49,20 @@ class InputMissingError(TransientError):
             found=f"missing {names}{more}",
             where=str(slice_),
             hint="materialize those first; nothing was written",
+        )
+
+
+class UnreadFunctionError(TerminalError):
+    """Nobody knows yet what the entity's Python function reads."""
+
+    @classmethod
+    def of(cls, entity: str, inputs: Sequence[str]) -> Self:
+        return cls(
+            "which slices its function reads is not known, so that it is not known whether they are there",
+            expected="an offset for each input, told by a check of the function as it stands or stated in YAML",
+            found=f"none for {', '.join(inputs)}",
+            where=entity,
+            hint="run `tidemark check` and load the definitions again; nothing was written",
         )
 
 

@@ -46,27 +46,52 @@ class InferenceCache:
     time_zone: str
     _old: dict[str, Any] = field(default_factory=dict)
     _new: dict[str, Any] = field(default_factory=dict)
+    _passing: dict[str, Any] = field(default_factory=dict)
     _subjects: dict[str, Any] | None = None
     analysed: int = 0
     """How many entities were analysed, not found."""
 
     @classmethod
-    def of(cls, root: Path, settings: Settings) -> Self:
-        """The cache of a folder of declarations."""
-        path = cache_path("inference", root, settings)
+    def of(cls, root: Path, settings: Settings, *, kind: str = "inference") -> Self:
+        """The cache of a folder of declarations; of another kind, one beside it."""
+        path = cache_path(kind, root, settings)
         return cls(path, settings.time_zone, read_cache(path))
 
     def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         """What an entity's queries read. Raises QueryError."""
-        key = _key(entity, texts, self.time_zone)
-        entry = self._old.get(entity.name)
-        found = _valid(entry, key, entities)
+        found = self.known(entity, texts, entities)
         if found is None:
             found = self._analysed(entity, texts, entities)
-            tables = {name: _signature(entities[name]) for name in found}
-            entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in found.values()]}
-        self._new[entity.name] = entry
+            self.keep(entity, texts, entities, found)
         return found
+
+    def known(
+        self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
+    ) -> dict[str, Read] | None:
+        """What was found of an entity as it stands now."""
+        key = _key(entity, texts, self.time_zone)
+        if entity.name in self._passing:
+            return _valid(self._passing[entity.name], key, entities)
+        entry = self._new.get(entity.name, self._old.get(entity.name))
+        found = _valid(entry, key, entities)
+        if found is not None:
+            self._new[entity.name] = entry
+        return found
+
+    def keep(
+        self,
+        entity: Entity,
+        texts: Sequence[QueryText],
+        entities: Mapping[str, Entity],
+        found: Mapping[str, Read],
+        *,
+        lasting: bool = True,
+    ) -> None:
+        """Note what an entity reads; in this process only where it is not `lasting`."""
+        key = _key(entity, texts, self.time_zone)
+        tables = {name: _signature(entities[name]) for name in found}
+        entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in found.values()]}
+        (self._new if lasting else self._passing)[entity.name] = entry
 
     def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         from dependency_model.lineage.business_times import parameter_names  # noqa: PLC0415

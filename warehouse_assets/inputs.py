@@ -15,13 +15,12 @@ from resources.delta.table import read_table, table_exists
 from resources.delta.versions import VersionReader
 from warehouse_assets.business_time import partition_columns, partition_values, sql_parameters
 from warehouse_assets.errors import SnapshotMissingError
-from warehouse_assets.partitions import first_slice
+from warehouse_assets.results import computed, empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
     from dependency_model.slice import Slice
     from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
@@ -56,15 +55,7 @@ class Inputs:
     def query(self, slice_: Slice) -> DataFrame:
         """The entity's SQL or function over its inputs, bound to the slice's business time."""
         self.register(slice_)
-        return self._result(slice_)
-
-    def _result(self, slice_: Slice) -> DataFrame:
-        function = self._warehouse.functions.get(slice_.entity)
-        if function is None:
-            return self.sql(self._warehouse.queries[slice_.entity], slice_)
-        inputs = {name: self._session.table(name) for name in function.tables}
-        result: DataFrame = function.call(inputs, sql_parameters(self._warehouse.graph, slice_))
-        return result
+        return computed(self._session, self._warehouse, slice_)
 
     def sql(self, text: str, slice_: Slice) -> DataFrame:
         """`text` with the parameters of `slice_` bound."""
@@ -72,12 +63,12 @@ class Inputs:
 
     def _view(self, name: str, slices: Sequence[Slice]) -> DataFrame:
         if not slices:
-            return self._session.createDataFrame([], self.schema(name))
+            return empty(self._session, self._warehouse, name)
         if self._warehouse.is_snapshot(name):
             return self.snapshots(slices)
         path = self._warehouse.table_path(name)
         if not table_exists(path):
-            return self._session.createDataFrame([], self.schema(name))
+            return empty(self._session, self._warehouse, name)
         period = self._period(name)
         return read_table(self._session, path).where(any_of(partition_values(period, one.key) for one in slices))
 
@@ -100,24 +91,6 @@ class Inputs:
         if named is None:
             raise SnapshotMissingError.of(slice_)
         return named
-
-    def schema(self, name: str) -> StructType:
-        """Columns of an entity's table, also before its first write: then from its SQL over empty inputs."""
-        path = self._warehouse.table_path(name)
-        if table_exists(path):
-            return self._with_time(name, read_table(self._session, path)).schema
-        return self._with_time(name, self._dry_run(name)).schema
-
-    def _with_time(self, name: str, table: DataFrame) -> DataFrame:
-        missing = [column for column in partition_columns(self._period(name)) if column not in table.columns]
-        return table.withColumns({c: F.lit(None).cast("date" if c == "dt" else "string") for c in missing})
-
-    def _dry_run(self, name: str) -> DataFrame:
-        session = self._session.newSession()
-        inner = Inputs(session, self._warehouse, self._registry)
-        for upstream in dict.fromkeys(one.entity for one in self._warehouse.entities[name].depends_on):
-            session.createDataFrame([], inner.schema(upstream)).createOrReplaceTempView(upstream)
-        return inner._result(first_slice(self._warehouse.graph, name))
 
     def _period(self, name: str) -> str:
         return str(self._warehouse.entities[name].period)

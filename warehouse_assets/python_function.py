@@ -4,9 +4,9 @@
         return dwd_orders.join(ods_users, "user_id").where(...)
 
 Its positional parameters are the tables that it reads, each a DataFrame of exactly the slices that the entity depends
-on; its keyword-only ones are what SQL knows as `:biz_date` and so on. An input is read at the natural offset (slices
-in the window, or the one around it) unless YAML states another. The file is read here, not imported, until a slice is
-computed.
+on; its keyword-only ones are what SQL knows as `:biz_date` and so on. Which slices of an input are read is told by
+Spark's plan of a dry run (`warehouse_assets.function_reads`). The file is read here, not imported, until a slice is
+computed or `tidemark check` asks which slices are read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dependency_model.errors import EntityError
+from warehouse_assets.inference_cache import QueryText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +28,17 @@ FUNCTION: Final = "compute"
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """`tables` it reads and `parameters` it wants, as its signature has them; `where` is `file:line`."""
+    """`tables` it reads and `parameters` it wants, as its signature has them.
+
+    `where` is `file:line:column`, `places` the same for each name of the signature.
+    """
 
     path: Path
     where: str
+    text: QueryText
     tables: tuple[str, ...]
     parameters: tuple[str, ...]
+    places: Mapping[str, str]
 
     def call(self, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> Any:
         """The DataFrame of one slice."""
@@ -46,20 +52,26 @@ class PythonFunction:
 
 
 def read_function(path: Path, file: str) -> PythonFunction:
-    """The function of a file, by its signature. Raises EntityError with file and line."""
+    """The function of a file, by its signature. Raises EntityError with file, line and column."""
     try:
-        module = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        module = ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        where = f"{file}:{getattr(error, 'lineno', None) or 1}"
+        where = f"{file}:{getattr(error, 'lineno', None) or 1}:{getattr(error, 'offset', None) or 1}"
         raise EntityError(f"this is no Python: {getattr(error, 'msg', error)}", where=where) from error
     found = [one for one in module.body if isinstance(one, ast.FunctionDef) and one.name == FUNCTION]
     if len(found) != 1:
         raise EntityError(
-            "an entity is computed by one function", expected=f"def {FUNCTION}(table, ...)", where=f"{file}:1"
+            "an entity is computed by one function", expected=f"def {FUNCTION}(table, ...)", where=f"{file}:1:1"
         )
-    arguments = found[0].args
-    where = f"{file}:{found[0].lineno}"
-    if arguments.vararg or arguments.kwarg or not (arguments.posonlyargs or arguments.args):
+    arguments, where = found[0].args, _place(file, found[0])
+    tables = [*arguments.posonlyargs, *arguments.args]
+    if arguments.vararg or arguments.kwarg or not tables:
         raise EntityError("its parameters are the tables that it reads, each by its name", where=where)
-    tables = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
-    return PythonFunction(path, where, tables, tuple(one.arg for one in arguments.kwonlyargs))
+    places = {one.arg: _place(file, one) for one in (*tables, *arguments.kwonlyargs)}
+    names = tuple(one.arg for one in tables), tuple(one.arg for one in arguments.kwonlyargs)
+    return PythonFunction(path, where, QueryText(text, file), *names, places)
+
+
+def _place(file: str, node: ast.FunctionDef | ast.arg) -> str:
+    return f"{file}:{node.lineno}:{node.col_offset + 1}"

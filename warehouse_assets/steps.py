@@ -8,7 +8,7 @@ import dagster as dg
 
 from dependency_model.slice import Slice
 from warehouse_assets.business_time import partition_values
-from warehouse_assets.errors import InputMissingError, QualityError, SnapshotMissingError
+from warehouse_assets.errors import InputMissingError, QualityError, SnapshotMissingError, UnreadFunctionError
 from warehouse_assets.inputs import required_slices
 from warehouse_assets.metadata import figures, plot_metadata, slice_metadata
 from warehouse_assets.partitions import dagster_key, period_of, slice_key
@@ -42,6 +42,7 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
 def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
     """DWD to ADS: compute each slice whose inputs are all there."""
     slices = requested_slices(context, entity)
+    refuse_unread(runtime.warehouse, entity)
     refuse_unready(context.instance, runtime.warehouse, slices)
     computed = runtime.computer().compute(slices)
     for one in computed:
@@ -62,6 +63,16 @@ def _capture(runtime: Runtime, slice_: Slice) -> None:
     report = runtime.ingestion.step()
     if runtime.registry.get(slice_.entity, period, slice_.key) is None:
         raise SnapshotMissingError.of(slice_, "; ".join(str(one) for one in report.waiting) or None)
+
+
+def refuse_unread(warehouse: Warehouse, entity: Entity) -> None:
+    """Raise UnreadFunctionError where no check has told, and no YAML states, what the entity's function reads."""
+    if entity.name not in warehouse.unread:
+        return
+    sliced = [one for one in entity.depends_on if warehouse.entities[one.entity].period is not None]
+    open_ = [one.entity for one in sliced if one.offset is None]
+    if open_:
+        raise UnreadFunctionError.of(entity.name, open_)
 
 
 def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: Sequence[Slice]) -> None:

@@ -29,7 +29,8 @@ EXPORT_LAYER: Final = "olap"
 class Warehouse:
     """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`.
 
-    `files` are those that declare an entity, its query first.
+    `files` are those that declare an entity, its query first; `unread` those of whose functions no check knows yet what
+    they read.
     """
 
     settings: Settings
@@ -39,6 +40,7 @@ class Warehouse:
     columns: ColumnGraph
     files: Mapping[str, tuple[Path, ...]]
     functions: Mapping[str, PythonFunction]
+    unread: frozenset[str] = frozenset()
 
     def table_path(self, name: str) -> Path:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
@@ -74,7 +76,7 @@ def load_warehouse(settings: Settings, root: Path = ENTITIES) -> Warehouse:
     }
     graph = DependencyGraph.build(entities.values())
     columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
-    return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions)
+    return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread)
 
 
 def _export_of(entity: Entity) -> Entity:

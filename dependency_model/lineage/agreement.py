@@ -13,15 +13,18 @@ from dependency_model.entity.dependency import COMPLETED, Dependency
 from dependency_model.entity.entity import Entity, EntityState, Kind
 from dependency_model.errors import EntityError, ParseError, QueryError
 from dependency_model.lineage.business_times import sampled
+from dependency_model.lineage.read import Read
 from dependency_model.offset import mapping_between
 from dependency_model.offset.offset import Offset, OffsetKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from dependency_model.lineage.read import Read
 
 _HINT = "state it under depends_on, or bind its partition columns (dt, hour, minute) to the business time"
+
+_UNUSED = "a parameter, but nothing that is returned is computed of it"
+_UNUSED_HINT = "leave it out, or say why it is waited for: because: ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,37 @@ def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Ent
         Dependency(name, offset) for name, read in reads.items() if name not in stated for offset in read.offsets
     )
     return Agreement(_with(entity, (*filled, *inferred)), missing, differences)
+
+
+def agreed_with_plan(
+    entity: Entity,
+    parameters: Sequence[str],
+    where: str,
+    reads: Mapping[str, Read] | None,
+    entities: Mapping[str, Entity],
+) -> Agreement:
+    """The entity with the inputs of its Python function: its parameters, at the offsets that its plans read.
+
+    Without plans (`reads` is None), or where they leave an offset open, an input is read at what YAML states, or at the
+    natural offset; what they leave open is a difference then, nothing that keeps the entity from being computed.
+    """
+    known = {
+        name: reads[name] if reads and name in reads else Read(name, where, undecidable=_UNUSED) for name in parameters
+    }
+    found = agreed(entity, known, entities)
+    stated = {dependency.entity for dependency in entity.depends_on}
+    natural = (Dependency(name) for name, read in known.items() if not read.offsets and name not in stated)
+    entity = _with(found.entity, (*found.entity.depends_on, *natural))
+    if reads is None:
+        return Agreement(entity, (), found.differences)
+    reasoned = {dependency.entity for dependency in entity.depends_on if dependency.because}
+    unused = (
+        QueryError(f"{name}: {_UNUSED}", where=where, hint=_UNUSED_HINT)
+        for name in parameters
+        if name not in reads and name not in reasoned
+    )
+    open_ = (one for one in found.missing if _UNUSED not in one.message)
+    return Agreement(entity, (), (*found.differences, *open_, *unused))
 
 
 def _filled(dependency: Dependency, read: Read | None) -> Iterable[Dependency]:

@@ -227,7 +227,8 @@ def _aligned(relation: Relation, first: Relation) -> Relation:
         if len(names) != len(bounds):
             return replace(relation, columns={name: Opaque(tuple(bounds)) for name in names})
         return replace(relation, columns=dict(zip(names, bounds, strict=True)))
-    if relation.is_open and first.is_open and list(relation.columns) == list(first.columns):
+    in_order = relation.ends_with_time and first.ends_with_time
+    if in_order and relation.is_open and first.is_open and list(relation.columns) == list(first.columns):
         return relation
     return Relation(
         {name: Opaque(tuple(relation.columns.values())) for name in first.columns},
@@ -244,13 +245,13 @@ def _values(node: Any) -> Relation:
     rows = node.expressions
     width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
     names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
-    return Relation({name: Opaque() for name in names})
+    return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
 
 
 def _generated(node: Any) -> Relation:
     """A table function such as `range(10)`."""
     names = _column_aliases(node) or ("id", "col")
-    return Relation({name: Opaque() for name in names})
+    return Relation({name: Opaque(why="a table function", of_data=False) for name in names})
 
 
 def _anything() -> Relation:

@@ -5,7 +5,7 @@ Parameter        `:biz_date` and its like
 Column           a column of one occurrence of a table
 Sourced          an expression of a FROM item, NULL where an outer join makes the item's row up
 Call             a function or operator that can be evaluated
-Opaque           what only the data knows (an aggregate, a window, an unknown function), with what it is made of
+Opaque           what is not known here (an aggregate, a window, an unknown function), with what it is made of
 Exists, InQuery  conditions on a sub-query's rows
 """
 
@@ -73,12 +73,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty."""
+    """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty.
+
+    `of_data` where rows decide; else whoever knew the function would know the value, given its parts.
+    """
 
     parts: tuple[Bound, ...] = ()
     why: str = ""
     place: Place = field(default_factory=Place)
     choosing: tuple[Bound, ...] = ()
+    of_data: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,10 @@ YEARS: Final = 5
 _FAR_YEARS: Final = (6, 8, 11, 16, 24, 40, 80)
 """What was long ago at first may exist one day."""
 _DEFAULT_START: Final = date(2024, 1, 1)
-_CLOSE_LOOK: Final = 21
+_CLOSE_LOOK: Final = 31
 """Days looked at hour by hour where conditions are more than shifted dates."""
+_YEAR: Final = 366
+"""Days of which two slices are looked at besides, others on each day."""
 
 
 @lru_cache(maxsize=512)
@@ -35,9 +37,8 @@ def sampled(calendar: Calendar, period: Period, start: str | None, *, closely: b
     end = first + YEARS * 365 + 2
     far = [first + years * 365 + years for years in _FAR_YEARS]
     if isinstance(grid, ClockGrid):
-        days = [*_odd_days(grid, first, end), *far]
-        days = [*days, *range(first + 40, first + 40 + _CLOSE_LOOK)] if closely else days
-        return tuple(sorted({one for day in days for one in _clock_slices(grid, day, closely=closely)}))
+        few = (one for day in (*_odd_days(grid, first, end), *far) for one in _clock_slices(grid, day))
+        return tuple(sorted({*few, *_whole_day(grid, first + 1), *(_close_look(grid, first) if closely else ())}))
     if not isinstance(grid, DateGrid):
         return ()
     chosen = range(first, end) if closely or period.rank > 3 else _days(grid, first, end)
@@ -74,11 +75,24 @@ def _odd_days(grid: ClockGrid, first: int, end: int) -> list[int]:
     ]
 
 
-def _clock_slices(grid: ClockGrid, day: int, *, closely: bool) -> Iterable[int]:
-    every = range(grid.day_start(day), grid.day_start(day + 1))
-    if closely or not grid.is_plain(day, day + 1):
+def _whole_day(grid: ClockGrid, day: int) -> range:
+    return range(grid.day_start(day), grid.day_start(day + 1))
+
+
+def _clock_slices(grid: ClockGrid, day: int) -> Iterable[int]:
+    every = _whole_day(grid, day)
+    if not grid.is_plain(day, day + 1):
         return every
     return [*every[:5], *every[9 : len(every) : max(5, len(every) // 8)], *every[-3:]]
+
+
+def _close_look(grid: ClockGrid, first: int) -> Iterator[int]:
+    """Every slice of a month and of the days that are odd, some of every day of a year."""
+    for day in (*range(first + 40, first + 40 + _CLOSE_LOOK), *_odd_days(grid, first, first + 800)):
+        yield from _whole_day(grid, day)
+    half = grid.per_day // 2
+    for day in range(first, first + _YEAR):
+        yield from _whole_day(grid, day)[day % half :: half]
 
 
 def parameters(grid: Grid, ordinal: int) -> dict[str, Value]:

@@ -52,7 +52,8 @@ class Comparison:
         """`<=>`: NULL is equal to NULL, and to nothing else."""
         if left is Special.NULL or right is Special.NULL:
             return is_null(right if left is Special.NULL else left)
-        return truth.known_true(self.equal(left, right))
+        both_null = truth.both(is_null(left), is_null(right))
+        return truth.either(truth.known_true(self.equal(left, right)), both_null)
 
     def _compared(self, left: Value, right: Value, compare: Callable[[Range, Range], int]) -> int:
         if isinstance(left, Range) and isinstance(right, Range) and left.type is right.type:

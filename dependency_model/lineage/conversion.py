@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dependency_model.time.zone import Zone
 
 MICROS: Final = 1_000_000
+_IN_ALL_MONTHS: Final = 29
+"""The first day of a month that some months lack."""
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?\s*", re.ASCII)
 _TIME = re.compile(
     r"\s*(\d{4}-\d{1,2}-\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?)?"
@@ -48,8 +50,8 @@ class Conversion:
         convert = self._casts.get((value.type, target))
         if convert is None:
             return Special.UNKNOWN
-        if (value.type, target) == (Type.STRING, Type.TIMESTAMP) and not value.is_point:
-            return self._days_of_texts(value)
+        if value.type is Type.STRING and not value.is_point and target in (Type.DATE, Type.TIMESTAMP):
+            return self._between_texts(value, target)
         ordered = (value.type, target) not in ((Type.NUMBER, Type.STRING), (Type.STRING, Type.NUMBER))
         return (monotone if ordered else pointwise)(convert, value)
 
@@ -89,16 +91,27 @@ class Conversion:
             return point(Type.TIMESTAMP, day * DAY_SECONDS * MICROS + micros - _offset(match[6]))
         return point(Type.TIMESTAMP, self.instant(day, micros))
 
-    def _days_of_texts(self, value: Range) -> Value:
-        """Between texts that begin with dates lie instants of those dates."""
+    def _between_texts(self, value: Range, target: Type) -> Value:
+        """Between texts that begin with dates lie dates, or instants of those dates."""
+        if target is Type.DATE:
+            return dates_between(value, _text_to_date)
         low, high = _DATE.match(value.low[:10]), _DATE.match(value.high[:10])
         if not low or not high or len(value.low) < 10 or len(value.high) < 10:
             return Special.IMPRECISE
-        first, last = (pointwise(_text_to_date, point(Type.STRING, text[:10])) for text in (value.low, value.high))
-        if not isinstance(first, Range) or not isinstance(last, Range):
+        found = dates_between(Range(Type.STRING, value.low[:10], value.high[:10]), _text_to_date)
+        if not isinstance(found, Range):
             return Special.IMPRECISE
-        start, end = self.zone.midnight(first.low - 1) * MICROS, self.zone.midnight(last.high + 2) * MICROS
+        start, end = self.zone.midnight(found.low - 1) * MICROS, self.zone.midnight(found.high + 2) * MICROS
         return Range(Type.TIMESTAMP, start, end)
+
+
+def dates_between(texts: Range, read: Callable[[Range], Value]) -> Value:
+    """The dates from one text to another; where both are of the same 29th, 30th or 31st, one between may be none."""
+    found = monotone(read, texts)
+    if texts.is_point or not isinstance(found, Range):
+        return found
+    first, last = (date.fromordinal(day + EPOCH_ORDINAL).day for day in (found.low, found.high))
+    return Special.IMPRECISE if first == last >= _IN_ALL_MONTHS else found
 
 
 def iso_date(day: int) -> str:

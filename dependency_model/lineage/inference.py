@@ -10,29 +10,27 @@ Source: seed capability A7.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dependency_model.lineage.binding import bind
 from dependency_model.lineage.bound import Bound, Column, Opaque, walk
 from dependency_model.lineage.business_times import parameter_names
-from dependency_model.lineage.fitting import Fit
+from dependency_model.lineage.read import Read
+from dependency_model.lineage.reading import Evaluation
+from dependency_model.lineage.slice_space import PARTITION_COLUMNS
+from dependency_model.lineage.subject import Session, Subject
 from dependency_model.lineage.tables import Tables
+from dependency_model.lineage.unknown import unknown_function
 from dependency_model.offset.offset import STATIC
 from dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from dependency_model.lineage.read import Read
-from dependency_model.lineage.reading import Evaluation
-from dependency_model.lineage.slice_space import PARTITION_COLUMNS
-from dependency_model.lineage.subject import Session, Subject
-
-if TYPE_CHECKING:
     from dependency_model.lineage.fitting import Fit
     from dependency_model.lineage.query import Query
+    from dependency_model.lineage.reading import Needed
     from dependency_model.lineage.relation import Relation
 
 
@@ -97,19 +95,24 @@ class Inference:
         evaluation = Evaluation(self._down.calendar, self._down.period, self._down.start, self._subjects)
         needed = evaluation.needed([relation for _, relation in relations], self._session)
         return {
-            name: _fitted(Read(name, where), needed[name], evaluation.fit(name), relations)
-            for name, where in mentions.items()
+            name: self._fitted(name, where, needed[name], evaluation, relations) for name, where in mentions.items()
         }
 
+    @staticmethod
+    def _fitted(
+        name: str, where: str, needed: Needed, evaluation: Evaluation, relations: Sequence[tuple[Query, Relation]]
+    ) -> Read:
+        unknown = (
+            f"{found.why or 'an expression that is not known'} ({query.where(found.place)})"
+            for query, relation in relations
+            if (found := unknown_function(name, [relation]))
+        )
+        read = fitted(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
+        return chosen_by(read, needed, next(unknown, ""))
 
-def _fitted(
-    read: Read,
-    needed: Mapping[int, frozenset[int]] | str,
-    fit: Fit,
-    relations: Sequence[tuple[Query, Relation]],
-) -> Read:
-    """The read with its offsets, or with why there are none."""
-    why = _reason(read.table, relations)
+
+def fitted(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
+    """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)
     if not any(needed.values()):
@@ -118,6 +121,13 @@ def _fitted(
     if offsets is None:
         return replace(read, undecidable=why or "no offset names the slices that it reads at every business time")
     return replace(read, offsets=offsets)
+
+
+def chosen_by(read: Read, needed: Needed, unknown: str) -> Read:
+    """The read, undecidable where an unknown function of time may leave out some of several slices."""
+    if not unknown or isinstance(needed, str) or all(len(slices) <= 1 for slices in needed.values()):
+        return read
+    return replace(read, offsets=(), undecidable=unknown)
 
 
 def _reason(name: str, relations: Sequence[tuple[Query, Relation]]) -> str:

@@ -168,15 +168,18 @@ class Network:
         total = 1
         for other in others:
             domain = domains[other]
-            if domain is None or len(domain) * total > ASSIGNMENTS_LIMIT:
+            if domain is not None and len(domain) * total > ASSIGNMENTS_LIMIT:
                 return None
             options.append(list(self._options(target, other, domain)))
             total *= max(1, len(options[-1]))
         return [tuple(part for one in chosen for part in one) for chosen in product(*options)]
 
-    def _options(self, target: Occurrence, other: Occurrence, domain: Sequence[int]) -> Iterator[Setting]:
+    def _options(self, target: Occurrence, other: Occurrence, domain: Domain) -> Iterator[Setting]:
+        """The slices that another variable can be in, in one where they go on to an end of time; or no row of it."""
         variable = self._variables[other]
-        for ordinal in domain:
+        if domain is None:
+            yield ((other, tuple((column, Special.UNKNOWN) for column in variable.columns)),)
+        for ordinal in domain or ():
             yield ((other, tuple(zip(variable.columns, variable.space.point(ordinal), strict=True))),)
         conditions = [one for one in self._conditions[target] if other in one.others]
         if any(other in one.optional for one in conditions):

@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from dependency_model.errors import ParseError
-from dependency_model.lineage.bound import Bound, Call, Column, Literal, Parameter, evaluated
-from dependency_model.lineage.business_times import parameters, sampled
+from dependency_model.lineage.bound import Column
+from dependency_model.lineage.business_times import parameters
 from dependency_model.lineage.conversion import Conversion
 from dependency_model.lineage.evaluation import Evaluator
 from dependency_model.lineage.fitting import Fit
 from dependency_model.lineage.network import Domain, Network, Variable
+from dependency_model.lineage.query_times import query_times
 from dependency_model.lineage.slice_space import partition_columns, slice_space
-from dependency_model.lineage.value import Range, Type
 from dependency_model.time.calendar import Calendar
-from dependency_model.time.date_grid import day_of
 from dependency_model.time.period import Period
 from dependency_model.time.zone import Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dependency_model.lineage.relation import Relation
     from dependency_model.lineage.subject import Session, Subject
     from dependency_model.time.grid import Grid
-
-_SHIFTS: Final = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "=",
-        "<",
-        "<=",
-        "<=>",
-        "is_null",
-        "to_date",
-        "to_timestamp",
-        "date_add",
-        "add_unit",
-        "trunc",
-        "date_trunc",
-        "last_day",
-        "+",
-        "-",
-        "add_months",
-        "datediff",
-        "concat",
-    ]
-)
-"""Calls that treat all days alike: conditions of these alone need not be looked at day by day."""
 
 Needed = dict[int, frozenset[int]] | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""
@@ -68,8 +39,10 @@ class Evaluation:
     subjects: Mapping[str, Subject]
 
     def needed(self, relations: Sequence[Relation], session: Session) -> dict[str, Needed]:
-        """By table with slices, at the sampled business times."""
-        return self.needed_at(self._sampled(relations), relations, session)
+        """By table with slices, at the business times that matter."""
+        conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
+        times = query_times(self.calendar, self.period, self.start, conditions)
+        return self.needed_at(times, relations, session)
 
     def needed_at(
         self, business_times: Iterable[int], relations: Sequence[Relation], session: Session
@@ -112,19 +85,6 @@ class Evaluation:
         evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), names)
         return evaluator, [Network(relation, variables, evaluator) for relation in relations]
 
-    def _sampled(self, relations: Iterable[Relation]) -> list[int]:
-        """Business times; where conditions tell single days apart, all days, and the days around those they name."""
-        parts = [
-            one
-            for relation in relations
-            for constraint in relation.constraints
-            for one in evaluated(constraint.condition)
-        ]
-        closely = any(_tells_days_apart(one) for one in parts)
-        chosen = sampled(self.calendar, self.period, self.start, closely=closely)
-        named = {self.grid.at(self.grid.zone.midnight(day + near)) for day in _days_named(parts) for near in (-1, 0, 1)}
-        return sorted({*chosen, *(one for one in named if one >= chosen[0])})
-
 
 def _add(found: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:
     known = found.setdefault(table, {})
@@ -147,18 +107,3 @@ def _first(subject: Subject, grid: Grid) -> int:
         return grid.first
     by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in subject.start else Period.DAY)
     return grid.at(by.start(by.ordinal(subject.start)))
-
-
-def _tells_days_apart(part: Bound) -> bool:
-    """Whether it does more with a business time or a partition column than to shift it or to find its unit's start."""
-    if not isinstance(part, Call) or part.name in _SHIFTS:
-        return False
-    leaves = list(evaluated(part))
-    return any(isinstance(one, Parameter) or (isinstance(one, Column) and one.name == "dt") for one in leaves)
-
-
-def _days_named(parts: Iterable[Bound]) -> Iterator[int]:
-    for one in parts:
-        if isinstance(one, Literal) and isinstance(one.value, Range) and one.value.type is Type.STRING:
-            with suppress(ParseError):
-                yield day_of(str(one.value.low)[:10])

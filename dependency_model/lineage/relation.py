@@ -63,6 +63,8 @@ class Relation:
     indirect: tuple[Bound, ...] = ()
     members: Mapping[str, tuple[Relation, Source | None]] = field(default_factory=dict)
     """Of tables joined in brackets: each under its own name."""
+    ends_with_time: bool = True
+    """Whether columns that are not known by name come before those of business time, as in a table."""
 
     @property
     def is_open(self) -> bool:

@@ -31,7 +31,10 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """`shared` are columns that USING made one, `aliases` those of the select list so far."""
+    """`shared` are columns that USING made one, `aliases` those of the select list so far.
+
+    `is_selected` in HAVING and QUALIFY, where a name may mean the select list's column as well as a table's.
+    """
 
     query: Query
     parent: Scope | None = None
@@ -39,6 +42,7 @@ class Scope:
     shared: dict[str, Bound] = field(default_factory=dict)
     aliases: dict[str, Bound] = field(default_factory=dict)
     sides: dict[object, object] = field(default_factory=dict)
+    is_selected: bool = False
 
     def all_sides(self) -> Sides:
         """What is known of sides here and around."""
@@ -73,6 +77,13 @@ class Scope:
         return self.parent._qualified(table, name) if self.parent else None  # noqa: SLF001 - the same class
 
     def _plain(self, name: str, node: exp.Column) -> Bound | None:
+        found = self._of_items(name, node)
+        selected = self.aliases.get(name) if self.is_selected else None
+        if found is None or selected is None or found == selected:
+            return found
+        return Opaque((found, selected), f"{name} is a table's column and another one of the select list")
+
+    def _of_items(self, name: str, node: exp.Column) -> Bound | None:
         if name in self.shared:
             return self.shared[name]
         found = [one for item in self.items if (one := item.find(name))]

@@ -152,7 +152,12 @@ class SelectBinder:
         parts = (self.translator.opaque(inner),)
         alias = node.args.get("alias")
         names = [one.name.lower() for one in alias.columns] if isinstance(alias, exp.TableAlias) else []
-        return Relation({name: Opaque(parts) for name in names or ["col", "pos", "key", "value"]})
+        return Relation(
+            {
+                name: Opaque(parts, parts[0].why, parts[0].place, of_data=False)
+                for name in names or ["col", "pos", "key", "value"]
+            }
+        )
 
     # --- conditions -------------------------------------------------------------------------------------------------
 
@@ -174,6 +179,7 @@ class SelectBinder:
         columns, opened = self._columns()
         group = self.node.args.get("group")
         self._grouped(group)
+        self.scope.is_selected = True
         keys = self._window_keys()
         everything = frozenset(self._visible())
         having, qualify = self.node.args.get("having"), self.node.args.get("qualify")
@@ -190,6 +196,7 @@ class SelectBinder:
             tuple(opened),
             tuple(self.indirect),
             {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
+            self._ends_with_time(),
         )
         if _has_sets(group) or (opened and keys is not None):
             return hidden(relation)
@@ -211,6 +218,12 @@ class SelectBinder:
                 found[one] = bound
             self.scope.aliases.setdefault(name, bound)
         return found, opened
+
+    def _ends_with_time(self) -> bool:
+        """Whether it begins with the columns of its only FROM item, in their order."""
+        relations = [item.relation for item in self.scope.items]
+        stars = [bool(_star(node)) for node in self.node.expressions]
+        return stars[:1] == [True] and not any(stars[1:]) and len(relations) == 1 and relations[0].ends_with_time
 
     def _spread(self, star: Any, table: str, found: dict[str, Bound], opened: list[Open]) -> None:
         without = frozenset(one.name.lower() for one in star.args.get("except_") or ())
@@ -285,16 +298,16 @@ class SelectBinder:
             for one in relation.constraints
             if one.targets <= own and (spoken_of := tables_in(one.condition)) and not spoken_of <= own
         ]
-        direct = tuple(one for one in relation.occurrences if self._is_direct(inner, one, self.names))
+        direct = tuple(one for one in relation.occurrences if self._is_direct(inner, one))
         return relation, Exists(tuple(conditions), relation.occurrences, direct, tuple(relation.indirect))
 
-    @staticmethod
-    def _is_direct(select: Any, occurrence: Occurrence, names: Mapping[str, Named]) -> bool:
+    def _is_direct(self, select: Any, occurrence: Occurrence) -> bool:
         """Whether every row of the query holds a row of the occurrence: it is a FROM item itself."""
         items = [select.args["from_"].this] if select.args.get("from_") else []
         items += [join.this for join in select.args.get("joins") or () if not (join.side or join.kind)]
-        tables = [one.name.lower() for one in items if isinstance(one, exp.Table)]
-        return occurrence.table in tables and occurrence.table not in names
+        tables = [one for one in items if isinstance(one, exp.Table) and one.name.lower() not in self.names]
+        places = [self.binder.query.place_of(one.this) for one in tables if one.name.lower() == occurrence.table]
+        return occurrence.place in places
 
 
 def _targets(side: str, kind: str, left: frozenset[Occurrence], right: frozenset[Occurrence]) -> frozenset[Occurrence]:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from dependency_model.lineage import truth
 from dependency_model.lineage.bound import Bound, Call, Literal, Opaque, Parameter
 from dependency_model.lineage.functions.calendar_steps import UNITS
+from dependency_model.lineage.functions.formats import FORMATS
 from dependency_model.lineage.value import Special, Type, point
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ class Translator:
             return Call(name, tuple(self.bound(node.args[part]) for part in parts if node.args.get(part) is not None))
         return self.opaque(node)
 
-    def opaque(self, node: exp.Expr, why: str = "") -> Bound:
+    def opaque(self, node: exp.Expr, why: str = "") -> Opaque:
         """What cannot be evaluated, with all columns that it is made of."""
         parts = tuple(self._parts(node))
+        of_data = isinstance(node, exp.AggFunc) or why == CLOCK
         if not why and isinstance(node, exp.Func):
-            is_aggregate = isinstance(node, exp.AggFunc)
-            why = "an aggregate" if is_aggregate else f"the function {_name_of(node)} is not known"
-        return Opaque(parts, why, self.scope.query.place_of(node))
+            why = "an aggregate" if of_data else f"the function {_name_of(node)} is not known"
+        return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
     def _parts(self, node: exp.Expr) -> list[Bound]:
         bound_here = {name.name.lower() for one in node.find_all(exp.Lambda) for name in one.expressions}
@@ -215,8 +216,8 @@ def _cast(translator: Translator, node: Any) -> Bound:
 def _interval(translator: Translator, node: Any) -> Bound:
     unit = UNITS.get(str(node.text("unit")).upper().rstrip("S"))
     try:
-        count = int(str(node.this.this if isinstance(node.this, exp.Literal) else -int(node.this.this.this)))
-    except (TypeError, ValueError, AttributeError):
+        count = int(str(node.this.this) if isinstance(node.this, exp.Literal) else "")
+    except ValueError:
         unit = None
     if unit is None:
         return translator.opaque(node, "this interval is not known")
@@ -242,11 +243,25 @@ def _with_unit(name: str) -> Callable[[Translator, Any], Bound]:
     return lambda translator, node: Call(name, (translator.bound(node.this), _text(str(node.text("unit")))))
 
 
+def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
+    def rule(translator: Translator, node: Any) -> Bound:
+        pattern = node.args.get("format")
+        if isinstance(pattern, exp.Literal) and pattern.this not in FORMATS:
+            return translator.opaque(node, f"the pattern of {name} is not known")
+        return _call(name, "this", "format")(translator, node)
+
+    return rule
+
+
 def _datediff(translator: Translator, node: Any) -> Bound:
-    unit = str(node.text("unit") or "DAY").upper()
+    """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
+    unit = str(node.text("unit")).upper()
+    if not unit:
+        return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
     if unit != "DAY":
         return translator.opaque(node)
-    return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
+    moments = [one.this if isinstance(one, exp.TsOrDsToDate) else one for one in (node.this, node.expression)]
+    return Call("whole_days_between", translator.all_of(moments))
 
 
 def _extract(translator: Translator, node: Any) -> Bound:
@@ -332,9 +347,7 @@ _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "addmonths": ("add_months", _BINARY),
     "lastday": ("last_day", ("this",)),
     "nextday": ("next_day", _BINARY),
-    "tsordstodate": ("to_date", ("this", "format")),
     "strtotime": ("to_timestamp", ("this", "format")),
-    "timetostr": ("date_format", ("this", "format")),
     "unixdate": ("unix_date", ("this",)),
     "datefromunixdate": ("date_from_unix_date", ("this",)),
     "nullif": ("nullif", _BINARY),
@@ -398,6 +411,8 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "coalesce": _call("coalesce", "this", "expressions"),
     "greatest": _call("greatest", "this", "expressions"),
     "least": _call("least", "this", "expressions"),
+    "tsordstodate": _with_pattern("to_date"),
+    "timetostr": _with_pattern("date_format"),
     "cast": _cast,
     "trycast": _cast,
     "interval": _interval,

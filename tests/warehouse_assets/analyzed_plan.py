@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from dependency_model.lineage.plan.tree import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
-
-_MARK: Final = "\u00a7"
-"""Stands between table and column in the names of an empty input's own columns, where no one else writes it."""
+    from pyspark.sql import DataFrame
 
 Leaf = tuple[str, str]
 """Table and column."""
-
-
-def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFrame:
-    """An empty DataFrame of a schema whose columns can be told in the plan of whatever is computed of it."""
-    marked = session.createDataFrame([], schema).toDF(*(f"{name}{_MARK}{field.name}" for field in schema.fields))
-    return marked.toDF(*schema.names)
 
 
 def column_sources(frame: DataFrame) -> dict[str, frozenset[Leaf]]:
@@ -36,7 +28,7 @@ def tables_read(frame: DataFrame) -> tuple[str, ...]:
     """The empty inputs that a plan reads, in order of name."""
     plan = _java(frame).queryExecution().analyzed()
     names = {output.name() for node in _nodes(plan) for output in _items(node.output())}
-    return tuple(sorted({name.partition(_MARK)[0] for name in names if _MARK in name}))
+    return tuple(sorted({name.partition(MARK)[0] for name in names if MARK in name}))
 
 
 def _java(frame: DataFrame) -> Any:
@@ -65,7 +57,7 @@ class _Walk:
             used = self._values(node.generator())
             self.sources.update({one.exprId().id(): used for one in _items(node.generatorOutput())})
         for output in _items(node.output()):
-            table, mark, column = output.name().partition(_MARK)
+            table, mark, column = output.name().partition(MARK)
             if mark:
                 self.sources[output.exprId().id()] = frozenset({(table, column)})
 

@@ -9,8 +9,9 @@ import pytest
 from pyspark.sql.types import DateType, StringType, StructField, StructType
 
 from resources.settings import Settings
-from tests.warehouse_assets.analyzed_plan import column_sources, empty_input, tables_read
+from tests.warehouse_assets.analyzed_plan import column_sources, tables_read
 from warehouse_assets.business_time import partition_columns
+from warehouse_assets.dry_run import empty_input
 from warehouse_assets.warehouse import load_warehouse
 
 if TYPE_CHECKING:

@@ -13,9 +13,12 @@ from resources.delta.partition import replace_partitions
 from resources.delta.table import read_partition
 from resources.settings import Settings
 from resources.state_store.registry import SnapshotRegistry
-from tests.warehouse_assets.analyzed_plan import empty_input, tables_read
+from tests.warehouse_assets.analyzed_plan import tables_read
 from tests.warehouse_assets.small_warehouse import small_warehouse
 from warehouse_assets.compute import Computer
+from warehouse_assets.dry_run import empty_input
+from warehouse_assets.errors import UnreadFunctionError
+from warehouse_assets.steps import refuse_unread
 from warehouse_assets.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
@@ -51,17 +54,27 @@ def test_the_parameters_are_the_inputs_and_yaml_states_other_offsets(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("def compute(sale): ...", "ads/best.py:1: unknown table: found sale - did you mean 'sales'?"),
-        ("\ndef compute(sales, *, biz_day): ...", "ads/best.py:2: unknown parameter"),
+        ("def compute(sale): ...", "ads/best.py:1:13: unknown table: found sale - did you mean 'sales'?"),
+        ("\ndef compute(sales, *, biz_day): ...", "ads/best.py:2:23: unknown parameter"),
         ("def compute(*tables): ...", "its parameters are the tables that it reads"),
         ("def other(sales): ...", "computed by one function"),
-        ("def compute(sales)\n", "ads/best.py:1: this is no Python"),
+        ("def compute(sales)\n", "ads/best.py:1:19: this is no Python"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(EntityErrors) as caught:
         with_function(tmp_path, text)
     assert says in str(caught.value)
+
+
+def test_a_run_is_refused_while_nobody_knows_what_its_function_reads(tmp_path: Path) -> None:
+    found = with_function(tmp_path)
+    with pytest.raises(UnreadFunctionError, match="none for totals"):
+        refuse_unread(found, found.entities["best"])
+    stated = YAML.replace("]", ", {entity: totals, offset: Set 0}]")
+    found = with_function(tmp_path / "stated", yaml=stated)
+    refuse_unread(found, found.entities["best"])
+    refuse_unread(found, found.entities["totals"])
 
 
 @pytest.mark.spark

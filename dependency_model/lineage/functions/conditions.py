@@ -31,7 +31,9 @@ def _chosen(condition: int, yes: Value, no: Value) -> Value:
         return no
     if isinstance(yes, int) or isinstance(no, int):
         return truth.either(truth.both(condition, truth_of(yes)), truth.both(truth.negated(condition), truth_of(no)))
-    if yes == no and (not isinstance(yes, Range) or yes.is_point):
+    if isinstance(yes, Range) and isinstance(no, Range) and yes.type is no.type:
+        return Range(yes.type, min(yes.low, no.low), max(yes.high, no.high))
+    if yes == no:
         return yes
     return Special.UNKNOWN if truth.must_be_read(condition) else Special.IMPRECISE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from dependency_model.lineage.conversion import MICROS, Conversion, days
+from dependency_model.lineage.conversion import MICROS, Conversion, dates_between, days
 from dependency_model.lineage.functions.calendar_steps import UNITS, date_of, first_day, last_day, months_on
 from dependency_model.lineage.functions.formats import FORMATS, is_ordered, parsed, printed
 from dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 DAY_MICROS: Final = DAY_SECONDS * MICROS
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
+_ELAPSED = ("hour", "minute", "second")
+"""Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
@@ -26,7 +28,9 @@ def to_date(conversion: Conversion, value: Value, form: Value | None = None) -> 
     """`to_date(x)` and `CAST(x AS DATE)`; with a format, of a text."""
     if form is None or (isinstance(value, Range) and value.type is not Type.STRING):
         return conversion.cast(value, Type.DATE)
-    return monotone(lambda text, pattern: point(Type.DATE, parsed(text.low, pattern.low)), value, form)
+    if not isinstance(value, Range) or not isinstance(form, Range) or not form.is_point:
+        return pointwise(lambda *_: Special.UNKNOWN, value, form)
+    return dates_between(value, lambda text: point(Type.DATE, parsed(text.low, form.low)))
 
 
 def add_days(conversion: Conversion, start: Value, count: Value) -> Value:
@@ -52,11 +56,13 @@ def add_unit(conversion: Conversion, start: Value, count: Value, unit: Value) ->
     if not isinstance(count, Range) or count.type is not Type.NUMBER or not count.is_point:
         return pointwise(lambda *_: Special.UNKNOWN, start, count)
     months, seconds = _MONTHS.get(name, 0) * int(count.low), _SECONDS.get(name, 0) * int(count.low)
+    if name in _ELAPSED and abs(seconds) >= DAY_SECONDS:
+        return Special.UNKNOWN
     return add_interval(conversion, start, point(Type.INTERVAL, (months, seconds * MICROS)))
 
 
 def add_interval(conversion: Conversion, start: Value, interval: Value) -> Value:
-    """`start + INTERVAL ...`: whole days keep a date a date, and go by the clock; hours go by elapsed time."""
+    """`start + INTERVAL ...`: whole days keep a date a date, and go by the clock; what is left goes by elapsed time."""
     if isinstance(start, Range) and start.type is Type.STRING:
         start = conversion.cast(start, Type.TIMESTAMP)
     return monotone(lambda value, step: _stepped(conversion, value, *step.low), start, interval)
@@ -68,11 +74,12 @@ def _stepped(conversion: Conversion, value: Range, months: int, micros: int) -> 
     moved = conversion.cast(value, Type.TIMESTAMP)
     if not isinstance(moved, Range):
         return Special.UNKNOWN
-    instant = moved.low
-    if months or (micros and micros % DAY_MICROS == 0):
+    days_, elapsed = divmod(abs(micros), DAY_MICROS)
+    sign, instant = -1 if micros < 0 else 1, moved.low
+    if months or days_:
         day, rest = conversion.local(instant)
-        return point(Type.TIMESTAMP, conversion.instant(months_on(day, months) + micros // DAY_MICROS, rest))
-    return point(Type.TIMESTAMP, instant + micros)
+        instant = conversion.instant(months_on(day, months) + sign * days_, rest)
+    return point(Type.TIMESTAMP, instant + sign * elapsed)
 
 
 def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
@@ -82,7 +89,14 @@ def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
         return add_interval(conversion, left, point(Type.INTERVAL, (-months, -micros)))
     if isinstance(right, Range) and right.type is Type.NUMBER:
         return add_days(conversion, left, Range(Type.NUMBER, -right.high, -right.low))
-    return pointwise(lambda one, other: point(Type.INTERVAL, (0, (one.low - other.low) * DAY_MICROS)), left, right)
+    return pointwise(_between_dates, left, right)
+
+
+def _between_dates(left: Range, right: Range) -> Value:
+    """Of instants it goes by what the session's clock showed: not known here."""
+    if left.type is not Type.DATE or right.type is not Type.DATE:
+        return Special.UNKNOWN
+    return point(Type.INTERVAL, (0, (left.low - right.low) * DAY_MICROS))
 
 
 def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
@@ -91,6 +105,14 @@ def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
     if isinstance(last, Range) and isinstance(first, Range):
         return Range(Type.NUMBER, last.low - first.high, last.high - first.low)
     return pointwise(lambda one, other: point(Type.NUMBER, one.low - other.low), last, first)
+
+
+def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
+    """`datediff(DAY, start, end)`: days that passed, from a time of day to the same one; known of dates."""
+    for moment in (end, start):
+        if isinstance(moment, Range) and moment.type is not Type.DATE:
+            return Special.UNKNOWN
+    return days_between(conversion, end, start)
 
 
 def truncated(conversion: Conversion, value: Value, unit: Value) -> Value:
@@ -205,6 +227,7 @@ DATES: dict[str, Function] = {
     "add_months": add_months,
     "add_unit": add_unit,
     "datediff": days_between,
+    "whole_days_between": whole_days_between,
     "trunc": truncated,
     "date_trunc": timestamp_truncated,
     "last_day": month_end,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dependency_model.lineage.functions.dates import add_days, add_interval, subtract
 from dependency_model.lineage.value import Range, Special, Type, Value, point, pointwise
+from dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,12 @@ def _remainder(left: Fraction, right: Fraction) -> Fraction:
     return abs(left) % abs(right) * (-1 if left < 0 else 1)
 
 
+def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
+    """Spark's `pmod`: never negative, unless the right side is."""
+    found = _remainder(left, right)
+    return _remainder(found + right, right) if found < 0 else found
+
+
 def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
     return pointwise(lambda one: point(Type.NUMBER, int(one.low)), conversion.cast(value, Type.NUMBER))
 
@@ -80,8 +87,10 @@ def _interval(_: Conversion, *parts: Value) -> Value:
             *(int(one.low) for one in ranges),
             *[0] * (7 - len(ranges)),
         ]
-        elapsed = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
-        return point(Type.INTERVAL, (years * 12 + months, elapsed * 1_000_000))
+        whole, elapsed = (weeks * 7 + days) * DAY_SECONDS, (hours * 60 + minutes) * 60 + seconds
+        if abs(elapsed) >= DAY_SECONDS or whole * elapsed < 0:  # no sum of both: days go by the clock
+            return Special.UNKNOWN
+        return point(Type.INTERVAL, (years * 12 + months, (whole + elapsed) * 1_000_000))
 
     return pointwise(made, *parts) if parts else Special.UNKNOWN
 
@@ -93,7 +102,7 @@ NUMBERS: dict[str, Function] = {
     "/": _operator(lambda one, other: one / other),
     "div": _operator(lambda one, other: int(one / other)),
     "%": _operator(_remainder),
-    "pmod": _operator(lambda one, other: one % abs(other)),
+    "pmod": _operator(_positive_remainder),
     "negative": _of_one(lambda one: -one),
     "abs": _of_one(abs),
     "floor": _of_one(floor),

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dependency_model.lineage import truth
-from dependency_model.lineage.value import Range, Type, Value, monotone, point, pointwise
+from dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,9 +39,11 @@ def concatenated(conversion: Conversion, *parts: Value) -> Value:
 
 
 def _joined(conversion: Conversion, separator: Value, *parts: Value) -> Value:
-    """`concat_ws`; a NULL part would be left out, which partition columns and parameters never are."""
-    between = [piece for part in parts for piece in (separator, part)][1:]
-    return concatenated(conversion, *between)
+    """`concat_ws`: NULL parts are left out."""
+    if separator is Special.NULL:
+        return separator
+    there = [part for part in parts if part is not Special.NULL]
+    return concatenated(conversion, *[piece for part in there for piece in (separator, part)][1:])
 
 
 def _part(text: str, start: int, length: int | None = None) -> str:
