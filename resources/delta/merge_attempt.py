@@ -1,7 +1,7 @@
 """One attempt at a merge: from the newest version to one commit, or to nothing."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from resources.delta.merge_report import MergeReport
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.probe import BROADCAST_ROWS, Probe, nothing_met, probe
 from resources.delta.statistics import FileStatistics, file_statistics, possible_keys
-from resources.delta.strategy import Decision, Strategy, TouchedPartition, decide
+from resources.delta.strategy import SMALL_BYTES, Decision, Strategy, TouchedPartition, decide
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
 
@@ -57,10 +57,24 @@ class _Plan:
     met: Probe
     decisions: tuple[Decision, ...]
 
-    def files_by(self, strategy: Strategy) -> dict[str, Any]:
-        """The files of the partitions with that strategy."""
+    def rewritten(self) -> dict[str, Any]:
+        """The files whose rows are written again: where rows are hidden, small files are folded into the new one.
+
+        Else every merge would leave a small file a partition, and readers pay for files more than for rows.
+        """
+        folded = {name: file for name, file in self._of(self.candidates, Strategy.DELETION_VECTORS) if self._small(name)}
+        return {**dict(self._of(self.files, Strategy.REWRITE)), **folded}
+
+    def hidden(self) -> dict[str, Any]:
+        """The files whose rows are only marked."""
+        return {name: file for name, file in self._of(self.files, Strategy.DELETION_VECTORS) if not self._small(name)}
+
+    def _of(self, files: Mapping[str, Any], strategy: Strategy) -> Iterator[tuple[str, Any]]:
         chosen = {one.partition for one in self.decisions if one.strategy is strategy}
-        return {name: file for name, file in self.files.items() if self.partition_of[name] in chosen}
+        return ((name, file) for name, file in files.items() if self.partition_of[name] in chosen)
+
+    def _small(self, name: str) -> bool:
+        return self.sizes[name][0] < SMALL_BYTES
 
     def bytes_of(self, names: Mapping[str, Any]) -> int:
         return sum(self.sizes[name][0] for name in names)
@@ -117,12 +131,12 @@ def _plan(look: FileStatistics, candidates: Mapping[str, Any], met: Probe, batch
 def _carry_out(
     txn: OptimisticTransaction, plan: _Plan, batch: Batch, target: MergeTarget, transaction: Transaction
 ) -> MergeReport:
-    rewritten = plan.files_by(Strategy.REWRITE)
+    rewritten = plan.rewritten()
     changes = _without_stale(batch, plan.met, target)
     frames = [_survivors(txn, rewritten, changes, batch, target)] if rewritten else []
     if batch.destinations:
         frames.append(_few_files(changes.where("_op <> 'd'").select(*map(quoted, txn.columns)), batch.keys.num_rows))
-    hidden = plan.files_by(Strategy.DELETION_VECTORS)
+    hidden = plan.hidden()
     marks = txn.hide((file, plan.met.positions(name)) for name, file in hidden.items()) if hidden else []
     added = txn.write(_one_frame(txn, frames, plan.bytes_of(rewritten))) if frames else []
     crash_point("merge.files_written")
@@ -173,7 +187,7 @@ def _report(plan: _Plan, batch: Batch, rewritten: Mapping[str, Any], added: Sequ
         updated=updated,
         deleted=deleted,
         stale=stale.num_rows,
-        rows_copied=sum(plan.sizes[name][1] - going[name] - hidden_rows(file) for name, file in rewritten.items()),
+        rows_copied=sum(plan.sizes[name][1] - going.get(name, 0) - hidden_rows(file) for name, file in rewritten.items()),
         files_read=len(plan.candidates),
         bytes_read=plan.bytes_of(plan.candidates),
         files_removed=len(rewritten),

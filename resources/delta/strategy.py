@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-# Below this a file is rewritten in less time than marking saves anybody.
-SMALL_BYTES = 1_000_000
+# Below this a file is rewritten in less time than marking saves anybody (some 2,000 rows).
+SMALL_BYTES = 50_000
 # A file with more of its rows hidden than this costs its readers more than its rewrite.
 HIDDEN_SHARE = 0.2
 

@@ -18,7 +18,7 @@ def touched(
         (touched(files=0), False, Strategy.APPEND),
         (touched(), False, Strategy.REWRITE),
         (touched(), True, Strategy.DELETION_VECTORS),
-        (touched(size=999_999), True, Strategy.REWRITE),
+        (touched(size=49_999), True, Strategy.REWRITE),
         (touched(matched=200), True, Strategy.DELETION_VECTORS),
         (touched(matched=201), True, Strategy.REWRITE),
         (touched(matched=101, hidden=100), True, Strategy.REWRITE),
