@@ -43,14 +43,14 @@ def session(spark: SparkSession) -> SparkSession:
 @pytest.fixture(scope="module")
 def tables(session: SparkSession) -> dict[str, DataFrame]:
     """A few rows in each slice: of days over more than a year, of hours around the dates that are asked for."""
-    random = Random(7)
+    random = Random(8)
     around = sorted({day + timedelta(near) for day in DATES for near in range(-3, 3)})
     days = [(date(2023, 11, 1) + timedelta(at), "") for at in range(500)]
     hours = [(day, HOURS.key(one)[11:]) for day in around for one in _hours(day)]
     found = {}
     for name in TABLES:
         slices = hours if name.startswith("h_") else days
-        rows = [(random.randint(1, 3), random.choice([None, 0, 1, 2]), *one) for one in slices for _ in range(3)]
+        rows = [(random.randint(1, 4), random.choice([None, 0, 1, 2]), *one) for one in slices for _ in range(3)]
         table = session.createDataFrame(rows, "user_id INT, x INT, dt DATE, hour STRING")
         found[name] = table if name.startswith("h_") else table.drop("hour")
     return found
