@@ -62,7 +62,9 @@ class _Plan:
 
         Else every merge would leave a small file a partition, and readers pay for files more than for rows.
         """
-        folded = {name: file for name, file in self._of(self.candidates, Strategy.DELETION_VECTORS) if self._small(name)}
+        folded = {
+            name: file for name, file in self._of(self.candidates, Strategy.DELETION_VECTORS) if self._small(name)
+        }
         return {**dict(self._of(self.files, Strategy.REWRITE)), **folded}
 
     def hidden(self) -> dict[str, Any]:
@@ -187,7 +189,9 @@ def _report(plan: _Plan, batch: Batch, rewritten: Mapping[str, Any], added: Sequ
         updated=updated,
         deleted=deleted,
         stale=stale.num_rows,
-        rows_copied=sum(plan.sizes[name][1] - going.get(name, 0) - hidden_rows(file) for name, file in rewritten.items()),
+        rows_copied=sum(
+            plan.sizes[name][1] - going.get(name, 0) - hidden_rows(file) for name, file in rewritten.items()
+        ),
         files_read=len(plan.candidates),
         bytes_read=plan.bytes_of(plan.candidates),
         files_removed=len(rewritten),

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,9 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import DeltaTable
+from deltalake import DeltaTable, QueryBuilder
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+
+from resources.olap.identifiers import quote
 
 PartitionValue = date | str
 Partition = Mapping[str, PartitionValue]
@@ -52,7 +54,7 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
     files = _live_files(table, partition or {})
     return TableMetrics(
         version=table.version(),
-        rows=pc.sum(files["num_records"]).as_py() or 0,
+        rows=(pc.sum(files["num_records"]).as_py() or 0) - _hidden_rows(table, files),
         files=files.num_rows,
         size_bytes=pc.sum(files["size_bytes"]).as_py() or 0,
     )
@@ -66,7 +68,19 @@ def table_schema(path: Path) -> StructType:
 
 def first_rows(path: Path, count: int, partition: Partition | None = None, version: int | None = None) -> pa.Table:
     """Some rows of a version or of one partition of it."""
-    return _dataset(path, version).head(count, filter=_is_in(partition or {}))
+    if not partition:
+        return read_rows(path, version, limit=count)
+    return _dataset(path, version).head(count, filter=_is_in(partition))
+
+
+def read_rows(
+    path: Path, version: int | None = None, columns: Sequence[str] | None = None, limit: int | None = None
+) -> pa.Table:
+    """The rows of a version without Spark; those that deletion vectors hide are not among them."""
+    wanted = ", ".join(quote(name, "duckdb") for name in columns) if columns else "*"
+    at_most = "" if limit is None else f" LIMIT {int(limit)}"
+    query = QueryBuilder().register("t", DeltaTable(str(path), version=version))
+    return pa.table(query.execute(f"SELECT {wanted} FROM t{at_most}").read_all())  # noqa: S608 - quoted names
 
 
 def read_partition(path: Path, partition: Partition) -> pa.Table:
@@ -81,6 +95,17 @@ def _dataset(path: Path, version: int | None) -> ds.Dataset:
 def _is_in(partition: Partition) -> pc.Expression | None:
     equal = [pc.field(name) == pa.scalar(value) for name, value in partition.items()]
     return functools.reduce(lambda a, b: a & b, equal) if equal else None
+
+
+def _hidden_rows(table: DeltaTable, files: pa.Table) -> int:
+    """How many rows of some files deletion vectors hide; the log's statistics count them."""
+    if "deletionVectors" not in (table.protocol().reader_features or ()):
+        return 0
+    live = {path.rpartition("/")[2] for path in files["path"].to_pylist()}
+    vectors = pa.table(table.deletion_vectors())
+    named = zip(vectors["filepath"].to_pylist(), vectors["selection_vector"], strict=True)
+    hiding = (vector.values for path, vector in named if path.rpartition("/")[2] in live)
+    return sum(len(values) - (pc.sum(values).as_py() or 0) for values in hiding)
 
 
 def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:
