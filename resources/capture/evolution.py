@@ -19,8 +19,6 @@ _PROPERTIES = {
     "delta.logRetentionDuration": "interval 3650 days",
     "delta.deletedFileRetentionDuration": "interval 3650 days",
     "delta.checkpointInterval": "50",
-    # Changes come to rows of all earlier days, a few to each: those are hidden, not their files rewritten.
-    "delta.enableDeletionVectors": "true",
 }
 
 
