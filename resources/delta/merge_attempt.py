@@ -18,7 +18,7 @@ from resources.delta.merge_report import MergeReport
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.probe import BROADCAST_ROWS, Probe, nothing_met, probe
 from resources.delta.statistics import FileStatistics, file_statistics, possible_keys
-from resources.delta.strategy import SMALL_BYTES, Decision, Strategy, TouchedPartition, decide
+from resources.delta.strategy import Decision, Strategy, TouchedPartition, decide, is_small
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
 
@@ -63,20 +63,23 @@ class _Plan:
         Else every merge would leave a small file a partition, and readers pay for files more than for rows.
         """
         folded = {
-            name: file for name, file in self._of(self.candidates, Strategy.DELETION_VECTORS) if self._small(name)
+            name: file
+            for name, file in self._of(self.candidates, Strategy.DELETION_VECTORS)
+            if is_small(self.sizes[name][0])
         }
         return {**dict(self._of(self.files, Strategy.REWRITE)), **folded}
 
     def hidden(self) -> dict[str, Any]:
         """The files whose rows are only marked."""
-        return {name: file for name, file in self._of(self.files, Strategy.DELETION_VECTORS) if not self._small(name)}
+        return {
+            name: file
+            for name, file in self._of(self.files, Strategy.DELETION_VECTORS)
+            if not is_small(self.sizes[name][0])
+        }
 
     def _of(self, files: Mapping[str, Any], strategy: Strategy) -> Iterator[tuple[str, Any]]:
         chosen = {one.partition for one in self.decisions if one.strategy is strategy}
         return ((name, file) for name, file in files.items() if self.partition_of[name] in chosen)
-
-    def _small(self, name: str) -> bool:
-        return self.sizes[name][0] < SMALL_BYTES
 
     def bytes_of(self, names: Mapping[str, Any]) -> int:
         return sum(self.sizes[name][0] for name in names)

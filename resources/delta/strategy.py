@@ -57,11 +57,16 @@ def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> Decision
         return Decision(touched.partition, Strategy.APPEND, f"none of the keys is in {_files(touched.candidates)}")
     if not has_deletion_vectors:
         return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}; the table has no deletion vectors")
-    if touched.size_bytes < SMALL_BYTES:
+    if is_small(touched.size_bytes):
         return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}; {touched.size_bytes} bytes are little")
     if touched.matched + touched.hidden > HIDDEN_SHARE * touched.rows:
         return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}: too many to hide")
     return Decision(touched.partition, Strategy.DELETION_VECTORS, f"only {_goes(touched)}")
+
+
+def is_small(size_bytes: int) -> bool:
+    """Whether a file of that size is better written again than read besides others."""
+    return size_bytes < SMALL_BYTES
 
 
 def summary(decisions: Sequence[Decision]) -> dict[str, list[str]]:
