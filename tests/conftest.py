@@ -24,3 +24,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = spark_session(Settings.at(tmp_path_factory.mktemp("spark")))
     yield session
     session.stop()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes begins first: at the end one worker would be alone with it."""
+    items.sort(key=lambda item: "tests/end_to_end/" not in item.nodeid)
