@@ -117,6 +117,16 @@ class SchemaChangedError(TerminalError):
             hint="leave them out of the SELECT list",
         )
 
+    @classmethod
+    def partitioned_otherwise(cls, path: Path, there: Sequence[str], wanted: Sequence[str]) -> Self:
+        return cls(
+            "the table is partitioned by something else",
+            expected=f"partitions by {', '.join(wanted)}",
+            found=", ".join(there) or "no partitions",
+            where=str(path),
+            hint="an entity whose period changed needs a new table: move this folder away and compute its slices again",
+        )
+
 
 class SnapshotNameTakenError(TerminalError):
     """A name that stands for another version."""

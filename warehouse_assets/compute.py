@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from resources.delta.partition import replace_partitions
-from resources.delta.table import first_rows, read_table, table_metrics
+from resources.delta.table import first_rows, table_metrics
 from warehouse_assets.business_time import partition_values
-from warehouse_assets.inputs import Inputs, any_of
+from warehouse_assets.inputs import Inputs
 from warehouse_assets.metadata import PREVIEW_ROWS, preview_table
 from warehouse_assets.quality import Audit, audit
 
@@ -65,14 +65,13 @@ class Computer:
         path = self._warehouse.table_path(slices[0].entity)
         parts = [(self._partition(slice_), self._inputs.query(slice_)) for slice_ in slices]
         written = replace_partitions(parts, path)
-        rows = read_table(self._session, path, written[0].metrics.version).where(any_of(one for one, _ in parts))
         by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
-        found = audit(self._entity(slices[0]).quality, rows, by_partition, self._inputs)
-        preview = preview_table(first_rows(path, PREVIEW_ROWS, parts[-1][0], written[0].metrics.version))
+        found = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
+        preview = preview_table(first_rows(path, PREVIEW_ROWS, parts[-1][0], written.version))
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, one.metrics, seconds, found[slice_], preview)
-            for slice_, one in zip(slices, written, strict=True)
+            ComputedSlice(slice_, path, metrics, seconds, found[slice_], preview)
+            for slice_, metrics in zip(slices, written.metrics, strict=True)
         ]
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:

@@ -9,7 +9,8 @@ is taken as it comes, and measured; in between, those of 15 s are reported toget
     due_ms_*          a slice's earliest time to the commit that released it
     burst_ms_*        the same as latency for 2,500 facts in one second
     accuracy          decisions that a reference, which knows dates only, confirms; the others are told by kind
-    work_ratio        counters touched by the day's facts, over the edges between the day's slices
+    work_ratio        how often the index counted an input, over the inputs of the day's slices that were done: 1 is
+                      each of them once
     rebuild_seconds   a new process builds what it has to know from the store: `slices` of those that are known
                       (`slices_known`); rss_mb: its memory then, with the graph
     dagster_tick_ms   one idle tick of Dagster's automation over 1,000 eager assets, for comparison
@@ -80,7 +81,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         **_quantiles("latency_ms", measured.latency_ms),
         **_quantiles("due_ms", measured.due_ms),
         **_quantiles("burst_ms", burst),
-        "work_ratio": round(work / judged.edges, 3),
+        "work_ratio": round(work / max(judged.edges, 1), 3),
         **rebuilt,
         "slices_known": known,
         "busy_seconds": round(measured.busy_seconds, 1),

@@ -21,7 +21,10 @@ _MOST_LATE: Final = timedelta(seconds=20)
 
 @dataclass(slots=True)
 class Judgement:
-    """Slices that were to be released, and how many were so: not before their last input, not without, not twice."""
+    """Slices that were to be released, and how many were so: not before their last input, not without, not twice.
+
+    `edges` are their inputs that were done in time or ever.
+    """
 
     expected: int = 0
     right: int = 0
@@ -58,13 +61,13 @@ class _Told:
 def judge(world: World, database: Database, since: datetime, until: datetime) -> Judgement:
     """Slice by slice; every decision has to be there that is possible from what was done by then, and no other."""
     told, found = _read(database), Judgement()
-    own = {(name, key_of(period, begin)) for name, period, begin in instances(world, since, until)}
     for name, period, begin in instances(world, since, until):
         key = name, key_of(period, begin)
         inputs = list(inputs_of(world, name, period, begin))
-        found.edges += sum(one in own for one, _ in inputs)
         not_before = moved(period, begin, 1)
-        last = max((told.when(one, or_older=older) for one, older in inputs), default=(0, not_before))
+        there = [told.when(one, or_older=older) for one, older in inputs]
+        found.edges += sum(one is not NEVER for one in there)
+        last = max(there, default=(0, not_before))
         _judge_one(found, told.released.get(key, []), last, (not_before, until))
     return found
 

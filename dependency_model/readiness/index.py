@@ -85,7 +85,7 @@ class ReadinessIndex:
 
     @property
     def work(self) -> int:
-        """How many counters were touched by statuses that changed."""
+        """How often an input was counted (`Registrations`)."""
         return self._registered.work
 
     @property

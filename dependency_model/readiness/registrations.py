@@ -31,7 +31,11 @@ class LatestInput:
 
 
 class Registrations:
-    """The inputs of all slices that are counted. `work` is how many counters were touched so far."""
+    """The inputs of all slices that are counted.
+
+    `work` is how often an input was counted so far: where a slice begins to wait and it is there, and where it comes or
+    goes later. An engine that looks at each input once, when it matters, has as much of it as there are edges.
+    """
 
     def __init__(self, graph: DependencyGraph, statuses: StatusTable) -> None:
         self._graph, self._statuses = graph, statuses
@@ -47,12 +51,15 @@ class Registrations:
         there = sum([counter.accepts(known(piece)) for piece in counter.inputs])
         for piece in counter.inputs:
             self._exact.setdefault(piece, {})[counter] = None
+        self.work += there
         return there
 
     def add_latest(self, counter: Counter) -> int:
         """The same for inputs that older ones may stand in for."""
         found = self._of_counter[counter] = [self._latest_input(counter, piece) for piece in counter.inputs]
-        return sum(latest.is_there for latest in found)
+        there = sum(latest.is_there for latest in found)
+        self.work += there
+        return there
 
     def remove(self, counter: Counter) -> None:
         """Count no more."""

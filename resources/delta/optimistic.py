@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
 from resources.delta.deletion_vectors import DeletionVectorFile
-from resources.delta.identifiers import quoted
+from resources.delta.identifiers import quoted, sql_literal
 from resources.delta.transaction import Transaction, user_metadata
 from resources.spark.jvm import Jvm
 
@@ -29,6 +29,10 @@ _FETCHED = 200
 def file_name(path: str) -> str:
     """The last part of a path: unique, as Delta names every file anew, and free of the log's percent-encoding."""
     return path.rpartition("/")[2]
+
+
+def _equal(partition: Mapping[str, str]) -> str:
+    return " AND ".join(f"{quoted(name)} = {sql_literal(value)}" for name, value in partition.items())
 
 
 class OptimisticTransaction:
@@ -45,8 +49,17 @@ class OptimisticTransaction:
         self._schema: StructType = StructType.fromJson(json.loads(self._txn.snapshot().schema().json()))
         self.version = int(self._txn.snapshot().version())
         self.columns: tuple[str, ...] = tuple(self._schema.names)
-        configured = self._txn.snapshot().metadata().configuration().get("delta.enableDeletionVectors")
-        self.has_deletion_vectors = configured.isDefined() and str(configured.get()) == "true"
+        self.has_deletion_vectors = self.property("delta.enableDeletionVectors") == "true"
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The table's partition columns, in its order."""
+        return tuple(map(str, self._list(self._txn.snapshot().metadata().partitionColumns())))
+
+    def property(self, name: str) -> str | None:
+        """A table property; None where it is not set."""
+        configured = self._txn.snapshot().metadata().configuration().get(name)
+        return str(configured.get()) if configured.isDefined() else None
 
     def has_applied(self, transaction: Transaction) -> bool:
         """Whether a commit of that application with that number or a later one is in the table."""
@@ -71,7 +84,21 @@ class OptimisticTransaction:
 
     def files(self, predicate: str | None = None) -> dict[str, Any]:
         """Delta's AddFile by file name; at least those where `predicate` (on partition columns) holds."""
-        return {file_name(str(file.path())): file for file in self._listed(self._txn.snapshot(), predicate)}
+        return {file_name(str(file.path())): file for file in self._list(self._listed(predicate))}
+
+    def files_in(self, partitions: Sequence[Mapping[str, str]]) -> list[Any]:
+        """Delta's AddFiles of exactly these partitions: partition column -> value, as the log writes it."""
+        some_are_in = " OR ".join(f"({_equal(partition)})" for partition in partitions)
+        listed = self._listed(some_are_in)
+        files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
+        return [files.get(at) for at, one in enumerate(self.described(listed)) if one["partitionValues"] in partitions]
+
+    def described(self, files: Any) -> list[dict[str, Any]]:
+        """AddFiles (a Scala sequence, or a list) as the log writes them: in one call, as each one costs."""
+        seq = self._seq(files) if isinstance(files, list) else files
+        mapper = self._jvm.scala_object(f"{_DELTA}.util.JsonUtils").mapper()
+        described: list[dict[str, Any]] = json.loads(str(mapper.writeValueAsString(seq)))
+        return described
 
     def read(self, files: Iterable[Any]) -> DataFrame:
         """The rows of some files, deletion vectors applied; `_metadata` is there."""
@@ -109,6 +136,14 @@ class OptimisticTransaction:
         nothing, empty = self._none(), self._seq([])
         return self._operation("Merge")(nothing, nothing, nothing, nothing, empty, empty, empty)
 
+    def overwrite_operation(self, predicate: str, counts: Mapping[str, int]) -> Any:
+        """An overwrite of the rows where `predicate` holds, as the history shows it, with its metrics."""
+        self._measured(counts)
+        some, none = self._jvm("scala.Option").apply, self._none()
+        mode = self._jvm("org.apache.spark.sql.SaveMode").Overwrite
+        columns = some(self._seq(self.partition_columns))
+        return self._operation("Write")(mode, columns, some(predicate), none, none, none, none, none, none)
+
     def _measured(self, counts: Mapping[str, int]) -> None:
         context = self._spark._jsparkSession.sparkContext()  # noqa: SLF001
         metrics = self._jvm("java.util.HashMap")()
@@ -129,14 +164,16 @@ class OptimisticTransaction:
         updated = self._jvm("scala.Option").apply(int(time.time() * 1000))
         return self._jvm(f"{_DELTA}.actions.SetTransaction")(transaction.app, transaction.number, updated)
 
-    def _listed(self, snapshot: Any, predicate: str | None) -> Any:
+    def _listed(self, predicate: str | None) -> Any:
+        """A Scala sequence of at least the files where `predicate` holds."""
+        snapshot = self._txn.snapshot()
         checksum = snapshot.checksumOpt()
         listed = checksum.get().allFiles() if checksum.isDefined() else checksum
         # A file costs a fifth of a millisecond to fetch from the JVM, a query of the snapshot a tenth of a second.
         if listed.isDefined() and listed.get().size() <= _FETCHED:
-            return self._list(listed.get())
+            return listed.get()
         wanted = self._seq([]) if predicate is None else self._predicates(predicate)
-        return self._list(snapshot.filesForScan(wanted, True).files())  # noqa: FBT003 - Scala's keepNumRecords
+        return snapshot.filesForScan(wanted, True).files()  # noqa: FBT003 - Scala's keepNumRecords
 
     def _predicates(self, predicate: str) -> Any:
         parser = self._spark._jsparkSession.sessionState().sqlParser()  # noqa: SLF001

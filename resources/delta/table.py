@@ -60,10 +60,10 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
     )
 
 
-def table_schema(path: Path) -> StructType:
-    """The columns of the newest version, as Spark sees them."""
-    fields: StructType = StructType.fromJson(json.loads(DeltaTable(str(path)).schema().to_json()))
-    return fields
+def table_schema(path: Path) -> tuple[StructType, tuple[str, ...]]:
+    """The columns of the newest version, as Spark sees them, and which of them are its partitions."""
+    table = DeltaTable(str(path))
+    return StructType.fromJson(json.loads(table.schema().to_json())), tuple(table.metadata().partition_columns)
 
 
 def first_rows(path: Path, count: int, partition: Partition | None = None, version: int | None = None) -> pa.Table:

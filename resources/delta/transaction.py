@@ -47,8 +47,8 @@ def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[
 
 @contextmanager
 def user_metadata(spark: SparkSession, metadata: str) -> Iterator[None]:
-    """Commits of the block carry `metadata`."""
-    with _set(spark, {USER_METADATA: metadata}):
+    """Commits of the block carry `metadata`, or none where it is empty."""
+    with _set(spark, {USER_METADATA: metadata} if metadata else {}):
         yield
 
 
