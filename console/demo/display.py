@@ -1,12 +1,8 @@
-"""The demo's progress: a live bar on a terminal, plain lines elsewhere, nothing for programs.
-
-The capture and several runs tell of themselves, each in a thread of its own.
-"""
+"""The demo's progress: a live bar on a terminal, plain lines elsewhere, nothing for programs."""
 
 from __future__ import annotations
 
 import time
-from threading import Lock
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console, Group
@@ -44,7 +40,6 @@ class PlainDisplay:
         self._total = total
         self._done = 0
         self._quiet = quiet
-        self._lock = Lock()
         self._started = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -69,15 +64,14 @@ class PlainDisplay:
 
     def step(self, progress: Step, entity: str, slices: tuple[Slice, ...]) -> None:
         if progress is Step.COMPLETED:
-            with self._lock:
-                self._done += len(slices)
-                self.say(f"{self._done}/{self._total} done: {entity} {_keys(slices)}")
+            self._done += len(slices)
+            self.say(f"{self._done}/{self._total} done: {entity} {_keys(slices)}")
         elif progress is Step.FAILED:
             self.say(f"FAILED: {entity} {_keys(slices)}")
 
 
 class LiveDisplay:
-    """A bar over all slices, the running steps, and what waits for what."""
+    """A bar over all slices, the running step, and what waits for what."""
 
     def __init__(self, console: Console, total: int) -> None:
         self._progress = Progress(
@@ -88,10 +82,8 @@ class LiveDisplay:
             console=console,
         )
         self._task = self._progress.add_task("slices", total=total)
-        self._running = Text(style="cyan")
-        self._steps: dict[tuple[str, tuple[Slice, ...]], None] = {}
+        self._running = Text()
         self._waiting = Text()
-        self._lock = Lock()
         self._live = Live(Group(self._progress, self._running, self._waiting), console=console, refresh_per_second=8)
 
     def __enter__(self) -> Self:
@@ -112,18 +104,15 @@ class LiveDisplay:
         self._waiting.stylize("dim")
 
     def run_started(self, group: RunGroup) -> None:
-        """Its steps say enough."""
+        self._running.plain = f"  runs     {group.title}"
 
     def step(self, progress: Step, entity: str, slices: tuple[Slice, ...]) -> None:
-        with self._lock:
-            if progress is Step.STARTED:
-                self._steps[entity, slices] = None
-            else:
-                self._steps.pop((entity, slices), None)
-            self._running.plain = "\n".join(f"  runs     {name} {_keys(some)}" for name, some in self._steps)
-        if progress is Step.COMPLETED:
+        if progress is Step.STARTED:
+            self._running.plain = f"  runs     {entity} {_keys(slices)}"
+            self._running.stylize("cyan")
+        elif progress is Step.COMPLETED:
             self._progress.advance(self._task, len(slices))
-        elif progress is Step.FAILED:
+        else:
             self._live.console.print(f"[red]failed[/red]   {entity} {_keys(slices)}")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from console.demo.feed import Feed
-from console.demo.memory import PeakMemory
+from console.demo.usage import Usage
 from sensors.dependency_center.dispatcher import Dispatcher
 from sensors.dependency_center.engine import Engine
 from warehouse_assets.definitions import build_definitions
@@ -44,6 +44,7 @@ class ReplayResult:
     failed: tuple[Slice, ...]
     seconds: float
     peak_rss_mb: float
+    cpu_seconds: float
 
 
 class Replay:
@@ -67,14 +68,15 @@ class Replay:
         dispatcher = Dispatcher(self.warehouse, build_definitions(self.warehouse), self._instance, HOST)
         engine = Engine(self.warehouse, self.runtime.registry, dispatcher)
         feed = Feed(self._sample, self.warehouse.settings.landing)
-        with PeakMemory() as memory, open_display(self.expected() - len(engine.tracker.completed)) as display:
+        with Usage() as usage, open_display(self.expected() - len(engine.tracker.completed)) as display:
             changes, computed = self._steps(engine, feed, display)
         return ReplayResult(
             changes,
             computed,
             tuple(sorted(engine.tracker.failed, key=str)),
             time.monotonic() - started,
-            memory.megabytes,
+            usage.megabytes,
+            usage.cpu_seconds,
         )
 
     def _steps(self, engine: Engine, feed: Feed, display: Display) -> tuple[int, int]:

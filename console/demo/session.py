@@ -95,6 +95,7 @@ def _figures(result: ReplayResult, comparisons: Mapping[str, Comparison]) -> dic
         "slices_computed": result.computed,
         "slices_failed": [str(slice_) for slice_ in result.failed],
         "job_seconds": round(result.seconds, 1),
+        "cpu_seconds": round(result.cpu_seconds, 1),
         "peak_rss_mb": round(result.peak_rss_mb),
     }
 

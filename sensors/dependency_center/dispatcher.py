@@ -38,7 +38,7 @@ class Progress(enum.Enum):
 
 
 class Dispatcher:
-    """Executes run groups, each in its caller's thread. One live dispatcher of a host name at a time."""
+    """Executes run groups one after another. One live dispatcher of a host name at a time."""
 
     def __init__(
         self, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance, host: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from resources.state_store.store import StateStore
 from sensors.dependency_center.center import DependencyCenter
@@ -22,19 +21,15 @@ if TYPE_CHECKING:
     from warehouse_assets.warehouse import Warehouse
 
 
-RUNS_AT_ONCE: Final = 2
-"""While one run's driver plans, writes its log or looks at statistics, the other one's tasks have the processor."""
-
-
 class Watcher(Protocol):
-    """Is told what happens, by several threads; the console draws it."""
+    """Is told what happens; the console draws it."""
 
     def run_started(self, group: RunGroup) -> None: ...
     def step(self, progress: Progress, entity: str, slices: tuple[Slice, ...]) -> None: ...
 
 
 class Engine:
-    """A center that is driven directly: what is ready runs at once, in this process's threads.
+    """A center that is driven directly: what is ready runs at once, in this process.
 
     What others ran meanwhile (the UI, a process that was killed) is read from Dagster's event log first.
     """
@@ -49,44 +44,25 @@ class Engine:
         )
         self.tracker = SliceTracker(self.center)
         self._snapshots = SnapshotDetector(registry, self.center)
-        self._is_stopping = False
         dispatcher.close_interrupted()
         EventLogDetector(dispatcher.instance, self.center, store.read).poll()
         self.tracker.retry(sorted(self.tracker.failed), f"start {datetime.now(UTC).isoformat()}")
 
     def run_ready(self, watcher: Watcher) -> int:
-        """Run until nothing is ready, a few runs at once; returns the number of slices computed."""
-        computed = 0
-        running: dict[Future[int], RunGroup] = {}
-        with ThreadPoolExecutor(RUNS_AT_ONCE, thread_name_prefix="run") as pool:
-            try:
-                while running or self._begin(pool, running, watcher):
-                    done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        del running[future]
-                        computed += future.result()
-                    self._begin(pool, running, watcher)
-            except BaseException:
-                self._is_stopping = True
-                raise
-        return computed
-
-    def _begin(self, pool: ThreadPoolExecutor, running: dict[Future[int], RunGroup], watcher: Watcher) -> bool:
-        """Take in what has arrived, and start as many runs as there is room for; whether any runs."""
+        """Run until nothing is ready; returns the number of slices computed."""
         self._snapshots.poll()
         self.center.tick()
-        groups = group_ready(self._graph, self.tracker, running.values())
-        for group in groups[: RUNS_AT_ONCE - len(running)]:
-            running[pool.submit(self._run, group, watcher)] = group
-        return bool(running)
+        computed = 0
+        while groups := group_ready(self._graph, self.tracker):
+            for group in groups:
+                computed += self._run(group, watcher)
+        return computed
 
     def _run(self, group: RunGroup, watcher: Watcher) -> int:
         watcher.run_started(group)
         computed = 0
         failed: list[Slice] = []
         for progress, entity, slices, run_id in self._dispatcher.execute(group):
-            if self._is_stopping:
-                break
             watcher.step(progress, entity, slices)
             if progress is Progress.STARTED:
                 self.tracker.start(slices, run_id)

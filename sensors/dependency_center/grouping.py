@@ -14,7 +14,7 @@ from dependency_model.slice import Slice
 from warehouse_assets.partitions import period_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from dependency_model.graph import DependencyGraph
 
@@ -57,13 +57,10 @@ class RunGroup:
         return f"{self.period} {ends}"
 
 
-def group_ready(graph: DependencyGraph, tracker: Tracker, running: Iterable[RunGroup] = ()) -> tuple[RunGroup, ...]:
-    """All ready slices in runs, oldest first; nothing that waits for another run is in any of them.
-
-    What runs that are going on compute is theirs.
-    """
-    taken = {piece for group in running for piece in group.slices()}
-    pending = {one: None for one in tracker.ready() if one not in taken}
+def group_ready(graph: DependencyGraph, tracker: Tracker) -> tuple[RunGroup, ...]:
+    """All ready slices in runs, oldest first; nothing that waits for another run is in any of them."""
+    pending = dict.fromkeys(tracker.ready())
+    taken: set[Slice] = set()
     groups = []
     while pending:
         period = period_of(graph, next(iter(pending)).entity)

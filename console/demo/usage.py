@@ -1,4 +1,4 @@
-"""Peak memory of this process and its children (the JVM), sampled."""
+"""Memory and processor time of this process and its children (the JVM), sampled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-class PeakMemory:
-    """Use as a context; `megabytes` is the largest resident set seen, all processes together."""
+class Usage:
+    """Use as a context; `megabytes` is the largest resident set seen, all processes together.
+
+    `cpu_seconds` is the processor time since it began, as far as it was seen: a child's last moments are not.
+    """
 
     def __init__(self, every_seconds: float = 0.5) -> None:
         self.megabytes = 0.0
+        self._spent: dict[int, float] = {}
+        self._before = _spent(psutil.Process())
         self._every_seconds = every_seconds
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="peak-memory", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="usage", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -30,6 +35,11 @@ class PeakMemory:
         self._stop.set()
         self._thread.join()
 
+    @property
+    def cpu_seconds(self) -> float:
+        """Of all processes together."""
+        return sum(self._spent.values()) - self._before
+
     def _watch(self) -> None:
         me, before = psutil.Process(), set[int]()
         while True:
@@ -37,6 +47,7 @@ class PeakMemory:
             # A program that the JVM is about to start has the JVM's own pages until it runs: it would count them twice.
             lasting = [one for one in children if one.pid in before]
             self.megabytes = max(self.megabytes, sum(_resident(one) for one in (me, *lasting)))
+            self._spent.update((one.pid, _spent(one)) for one in (me, *lasting))
             before = {one.pid for one in children}
             if self._stop.wait(self._every_seconds):
                 return
@@ -47,3 +58,11 @@ def _resident(process: psutil.Process) -> float:
         return float(process.memory_info().rss) / 2**20
     except psutil.NoSuchProcess:
         return 0.0
+
+
+def _spent(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(times.user + times.system)
