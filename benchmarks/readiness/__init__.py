@@ -10,7 +10,7 @@ is taken as it comes, and measured; in between, those of 15 s are reported toget
     burst_ms_*        the same as latency for 2,500 facts in one second
     accuracy          decisions that a reference, which knows dates only, confirms; the others are told by kind
     work_ratio        how often the index counted an input, over the inputs of the day's slices that were done: 1 is
-                      each of them once
+                      each of them once (where an older slice may stand in for an input, each of those counts)
     rebuild_seconds   a new process builds what it has to know from the store: `slices` of those that are known
                       (`slices_known`); rss_mb: its memory then, with the graph
     dagster_tick_ms   one idle tick of Dagster's automation over 1,000 eager assets, for comparison

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
+import pytest
 import yaml
 from dagster import DagsterInstance
 
+from console.dagster_server.errors import ForeignHomeError
 from console.dagster_server.home import dagster_home, prepare_home
 from resources.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_beside_the_code_unless_it_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +37,28 @@ def test_a_new_home_gets_our_configuration_and_a_users_own_is_kept(tmp_path: Pat
     ours = yaml.safe_load((tmp_path / "new" / "home" / "dagster.yaml").read_text())
     assert ours["telemetry"] == {"enabled": False}
     assert (tmp_path / "own" / "dagster.yaml").read_text() == "telemetry: {enabled: true}\n"
+
+
+def test_a_home_whose_data_is_gone_or_elsewhere_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """Its events say that slices are complete which are not there."""
+    settings, home = Settings.at(tmp_path / "data"), tmp_path / "home"
+    prepare_home(settings, home)
+    prepare_home(settings, home)
+    shutil.rmtree(settings.data)
+    with pytest.raises(ForeignHomeError, match="begin anew with an empty DAGSTER_HOME"):
+        prepare_home(settings, home)
+    assert list(settings.data.iterdir()) == []
+
+    prepare_home(settings, tmp_path / "another")
+    with pytest.raises(ForeignHomeError, match="tells of other data"):
+        prepare_home(settings, home)
+
+
+def test_data_may_get_a_new_home(tmp_path: Path) -> None:
+    settings = Settings.at(tmp_path)
+    for name in ("one", "two", "one"):
+        prepare_home(settings, tmp_path / name)
+    assert len({(tmp_path / name / "warehouse_id").read_text() for name in ("one", "two")}) == 1
 
 
 def test_dagster_accepts_our_configuration(tmp_path: Path) -> None:
