@@ -8,11 +8,16 @@ import lzma
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import dagster as dg
 import pyarrow as pa
 import pytest
 
 from resources.olap import open_store
-from resources.settings import repository_root
+from resources.settings import Settings, repository_root
+from warehouse_assets.factory import build_assets
+from warehouse_assets.partitions import period_of
+from warehouse_assets.runtime import Runtime
+from warehouse_assets.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from tests.ui.dagster_pages import DagsterPages
@@ -73,6 +78,38 @@ def test_a_three_day_backfill_leaves_the_databases_own_figures(
     pages.open_partition("ads_gmv_course", DAYS[-1])
     assert pages.partition_counts()["Materialized"] >= len(DAYS)
     pages.shot("partitions")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("period", ["hour", "day", "week", "month"])
+def test_every_asset_is_backfilled_from_the_catalog(pages: DagsterPages, runs: DagsterRuns, period: str) -> None:
+    """The last two partitions of each asset, those with the same partitions launched together."""
+    for names, keys in _launched_together(period):
+        known_runs, known_backfills = set(runs.runs()), set(runs.backfills())
+        before = {name: runs.materialized_at(name, keys) for name in names}
+
+        pages.materialize_from_catalog(f"[{keys[0]}...{keys[-1]}]" if len(keys) > 1 else keys[0], *names)
+        if len(keys) > 1:
+            runs.new_backfill_succeeds(known_backfills, _BACKFILL_SECONDS)
+        else:
+            runs.new_run_succeeds(known_runs, _RUN_SECONDS)
+
+        for name in names:
+            after = runs.materialized_at(name, keys)
+            assert all(after[key] > before[name][key] for key in keys), (name, before, after)
+
+
+def _launched_together(period: str) -> list[tuple[list[str], list[str]]]:
+    """Assets of a period by their partitions: (names, the last two keys)."""
+    warehouse = load_warehouse(Settings.load())
+    found: dict[tuple[str, ...], list[str]] = {}
+    for asset in build_assets(Runtime(warehouse)):
+        for key in asset.keys:
+            name, partitions = key.to_user_string(), asset.partitions_def
+            assert isinstance(partitions, dg.TimeWindowPartitionsDefinition)
+            if period_of(warehouse.graph, name.removeprefix("olap_")) == period:
+                found.setdefault(tuple(partitions.get_partition_keys()[-2:]), []).append(name)
+    return [(names, list(keys)) for keys, names in found.items()]
 
 
 def _spoil(world: World, table: str) -> None:
