@@ -134,8 +134,8 @@ class Day:
     def _idle(self) -> None:
         """Note where the schedule is, once in an hour; prepare a little of what comes next, or jump to it."""
         if self.now >= self._note_at:
-            self._note_at += _NOTED_EVERY
-            self._work(self.center.checkpoint)
+            _, is_done = self._work(self.center.checkpoint_once)
+            self._note_at += _NOTED_EVERY * is_done
             return
         moments = [self._running[0][0]] if self._running else []
         due = self.center.memory.index.next_time

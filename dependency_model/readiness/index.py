@@ -79,6 +79,8 @@ class ReadinessIndex:
         self._waiting: dict[Slice, Waiting] = {}
         self._undecided: dict[Slice, None] = {}
         self._due: list[tuple[int, int, Waiting]] = []
+        self._unnoted: list[tuple[int, int, Waiting]] = []
+        self._noting: list[Waiting] = []
         self._order = count()
         self._registered = Registrations(graph, self._statuses)
         self._schedule = Schedule(graph, seconds_of(since), named)
@@ -166,15 +168,22 @@ class ReadinessIndex:
         limit = min([seconds_of(until), self._now, *([upcoming - 1] if upcoming is not None else [])])
         if limit < self._schedule.until:
             return None
-        unnoted = (
-            one.piece
-            for one in self._waiting.values()
-            if one.not_before <= limit and self._statuses.version(one.piece) is None
-        )
-        waiting = list(islice(unnoted, most))
+        waiting = self._to_note(limit, most)
         names = islice(self._schedule.unnoted, most - len(waiting))
         schedules = {name: self._schedule.text_of(name) for name in names}
         return Checkpoint(limit, waiting, schedules, is_last=len(waiting) + len(schedules) < most)
+
+    def _to_note(self, limit: int, most: int) -> list[Slice]:
+        """Slices that wait since then and are not written down; the same again, unless they are `noted`."""
+        self._noting = [waiting for waiting in self._noting if self._is_unnoted(waiting)]
+        while len(self._noting) < most and self._unnoted and self._unnoted[0][0] <= limit:
+            _, _, waiting = heapq.heappop(self._unnoted)
+            if self._is_unnoted(waiting):
+                self._noting.append(waiting)
+        return [waiting.piece for waiting in self._noting[:most]]
+
+    def _is_unnoted(self, waiting: Waiting) -> bool:
+        return self._waiting.get(waiting.piece) is waiting and self._statuses.version(waiting.piece) is None
 
     def noted(self, checkpoint: Checkpoint) -> None:
         """A checkpoint is written down."""
@@ -289,6 +298,8 @@ class ReadinessIndex:
         waiting = Waiting(piece, state, not_before(node.entity, grid, node.ordinal(piece)))
         waiting.is_open = self._now >= waiting.not_before
         self._waiting[piece] = waiting
+        if self._statuses.version(piece) is None:
+            heapq.heappush(self._unnoted, (waiting.not_before, next(self._order), waiting))
         waiting.counters = tuple([self._count(waiting, one) for one in self._graph.requirements(piece, state)])
         times = {counter.due for counter in waiting.counters if counter.due is not None and not counter.is_due}
         for time in times if waiting.is_open else times | {waiting.not_before}:

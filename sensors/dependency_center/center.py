@@ -129,21 +129,26 @@ class DependencyCenter:
 
         What waits still so long after its time is noted, some at a time: who reports meanwhile waits for no more.
         """
-        count, is_last = 0, False
-        while not is_last:
-            with self._lock:
-                memory = self._fresh()
-                found = memory.index.checkpoint(self._clock() - behind, most)
-                if found is None:
-                    break
-                try:
-                    self._store.write.note(found, after=memory.last)
-                except BaseException:
-                    self._forget()
-                    raise
-                memory.index.noted(found)
-            count, is_last = count + len(found.waiting), found.is_last
+        count, is_done = 0, False
+        while not is_done:
+            noted, is_done = self.checkpoint_once(behind, most)
+            count += noted
         return count
+
+    def checkpoint_once(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> tuple[int, bool]:
+        """One commit of it; how many slices were noted, and whether that was the last."""
+        with self._lock:
+            memory = self._fresh()
+            found = memory.index.checkpoint(self._clock() - behind, most)
+            if found is None:
+                return 0, True
+            try:
+                self._store.write.note(found, after=memory.last)
+            except BaseException:
+                self._forget()
+                raise
+            memory.index.noted(found)
+            return len(found.waiting), found.is_last
 
     def refresh(self, names: Iterable[str]) -> None:
         """These entities of the graph came, changed or went, or what they depend on did."""
