@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
-class _Age(click.ParamType):
+class _Age(click.ParamType[timedelta]):
     name = "age"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:

@@ -1,4 +1,4 @@
-"""Merge, append, delete and vacuum in any order: the table is what a list of rows would be."""
+"""Merge, repair, append, delete and vacuum in any order: the table is what a list of rows would be, names included."""
 
 from pathlib import Path
 

@@ -39,7 +39,7 @@ def cleaned(table: Path, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
 
 
 def ids(table: Path, version: int) -> list[int]:
-    return read_rows(table, version)["id"].to_pylist()
+    return [int(one) for one in read_rows(table, version)["id"].to_pylist()]
 
 
 def data_files(table: Path) -> list[Path]:
