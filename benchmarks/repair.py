@@ -14,6 +14,7 @@ the same rows; seconds are medians, bytes are those of all files that came into 
 from __future__ import annotations
 
 import functools
+import shutil
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -67,7 +68,7 @@ class Bench:
 
     def __init__(self, spark: SparkSession, folder: Path, shape: Shape, later: int) -> None:
         self.spark, self.folder, self.shape, self.later = spark, folder, shape, later
-        self.day = shape.day(SPOILT)
+        self.day, self.copies = shape.day(SPOILT), 0
         self.spoilt = self._spoilt()
         self.ways = {
             "metadata": self._metadata,
@@ -88,6 +89,7 @@ class Bench:
                 timers[way].run(functools.partial(mend, path))
                 figures[f"{way}_bytes_written"] = sum(size for name, size in _files(path).items() if name not in before)
                 contents.add(self._content(path))
+                shutil.rmtree(path)
             assert len(contents) == 1, "the ways differ"
         for way, timer in timers.items():
             figures |= timer.figures(way)
@@ -109,7 +111,9 @@ class Bench:
             merge_changes(changes.rows, target(path), changes.partitions, Transaction(app, turn, "{}"))
 
     def _copy(self, way: str) -> Path:
-        path = copied(self.spoilt, self.folder / way)
+        # A folder of its own each time: Delta remembers the log of a path.
+        self.copies += 1
+        path = copied(self.spoilt, self.folder / f"{way}_{self.copies}")
         if way == "rewrite":  # a rule that came since: the old files were never held to it
             self.spark.sql(f"ALTER TABLE {path_table(path)} ADD CONSTRAINT positive CHECK (id >= 0)")
         return path

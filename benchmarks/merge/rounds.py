@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +60,13 @@ class Rounds:
         assert len({_content(self.spark, path, shape) for path in paths.values()}) == 1, "the ways differ"
         for way, timer in timers.items():
             figures |= timer.figures(way)
+            shutil.rmtree(paths[way])
         return figures
 
     def _copy(self, source: Path, way: str, *, vectors: bool) -> Path:
-        path = copied(source, self.folder / way)
+        # A folder of its own each time: Delta remembers the log of a path.
+        self.number += 1
+        path = copied(source, self.folder / f"{way}_{self.number}")
         if vectors:
             table = path_table(path)
             self.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
