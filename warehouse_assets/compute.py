@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from resources.delta.partition import replace_partitions
-from resources.delta.table import first_rows, table_metrics
+from dependency_model.entity.quality import Reconcile
+from resources.delta.partition import partition_predicate, partitions_last, replace_partitions
+from resources.delta.table import first_rows, read_table, table_metrics
 from warehouse_assets.business_time import partition_values
 from warehouse_assets.inputs import Inputs
 from warehouse_assets.metadata import PREVIEW_ROWS, preview_table
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from dependency_model.entity import Entity
     from dependency_model.slice import Slice
@@ -73,6 +74,25 @@ class Computer:
             ComputedSlice(slice_, path, metrics, seconds, found[slice_], preview)
             for slice_, metrics in zip(slices, written.metrics, strict=True)
         ]
+
+    def rows_of(self, slice_: Slice) -> DataFrame:
+        """What the slice is computed to be; nothing is written. Raises SnapshotMissingError."""
+        self._inputs.forget()
+        return self._inputs.query(slice_)
+
+    def as_written(self, slice_: Slice) -> ComputedSlice:
+        """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError."""
+        started = time.monotonic()
+        self._inputs.forget()
+        if any(isinstance(rule, Reconcile) for rule in self._entity(slice_).quality):
+            self._inputs.register(slice_)
+        path, partition = self._warehouse.table_path(slice_.entity), self._partition(slice_)
+        metrics = table_metrics(path, partition)
+        rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
+        by_partition = {tuple(partition.values()): slice_}
+        found = audit(self._entity(slice_).quality, partitions_last(rows, partition), by_partition, self._inputs)
+        preview = preview_table(first_rows(path, PREVIEW_ROWS, partition, metrics.version))
+        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, found[slice_], preview)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
         """Check and describe named snapshots of one entity; nothing is written. Raises SnapshotMissingError."""

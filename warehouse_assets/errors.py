@@ -5,6 +5,7 @@ TransientError
 `-- InputMissingError      input slices are not computed yet
 TerminalError
 |-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
+|-- RepairSourceError      it is not clear what to mend, or from what
 `-- QualityError           a blocking check failed: the slice is written, but not released
 """
 
@@ -76,4 +77,44 @@ class QualityError(TerminalError):
             found="; ".join(f"{name}: {reason}" for name, reason in failed.items()),
             where=str(slice_),
             hint="correct the data or the rule, then materialize the slice again",
+        )
+
+
+class RepairSourceError(TerminalError):
+    """It is not clear what to mend, or from what."""
+
+    @classmethod
+    def unclear(cls, entity: str, count: int) -> Self:
+        return cls(
+            "where the rows are to come from is not clear",
+            expected="one of a version, a name and a recomputation",
+            found=f"{count} of them",
+            where=entity,
+        )
+
+    @classmethod
+    def captured(cls, entity: str) -> Self:
+        return cls(
+            "a captured table cannot be computed again",
+            expected="a version or a name",
+            where=entity,
+            hint="let the source send its snapshot again, or take the partition from an older version",
+        )
+
+    @classmethod
+    def no_slice(cls, slice_: Slice) -> Self:
+        return cls("there is no such slice", expected="one between the entity's start and end", where=str(slice_))
+
+    @classmethod
+    def no_partition(cls, entity: str, found: str) -> Self:
+        return cls("not a partition of a captured table", expected="column=value", found=found, where=entity)
+
+    @classmethod
+    def no_name(cls, entity: str, name: str, there: Sequence[str]) -> Self:
+        return cls(
+            "no version has that name",
+            expected=f"one of {', '.join(there[-_SHOWN:])}" if there else "a version that has been named",
+            found=name,
+            where=entity,
+            hint="`tidemark delta snapshots` lists them; a version can be given by its number, too",
         )

@@ -3,13 +3,16 @@
 TerminalError
 ├── NotADeltaTableError     no table at the path
 ├── ColumnsDifferError      the caller's columns are not the table's, or the table changed meanwhile
-└── KeyNotUniqueError       rows that a merge cannot tell apart
+├── KeyNotUniqueError       rows that a merge cannot tell apart
+├── VersionGoneError        a version that cannot be read (any more)
+└── TableFeatureError       a feature of the table that an operation knows nothing of
 
 TransientError
-└── ConflictError           other writers won every attempt
+├── ConflictError           other writers won every attempt
+└── PartitionChangedError   a partition is not any more what was planned with
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -70,6 +73,42 @@ class KeyNotUniqueError(TerminalError):
         )
 
 
+class VersionGoneError(TerminalError):
+    """A version that cannot be read (any more)."""
+
+    @classmethod
+    def unknown(cls, path: Path, version: int, newest: int) -> Self:
+        return cls("no such version", expected=f"0 to {newest}", found=str(version), where=str(path))
+
+    @classmethod
+    def log(cls, path: Path, version: int, reason: str) -> Self:
+        return cls(
+            f"version {version} cannot be read any more",
+            expected="its part of the log",
+            found=reason.partition("\n")[0],
+            where=str(path),
+            hint="choose a later version or a named snapshot, or compute the partition again",
+        )
+
+    @classmethod
+    def files(cls, path: Path, version: int, gone: Sequence[str], wanted: int) -> Self:
+        return cls(
+            f"version {version} was vacuumed",
+            expected=f"all of the {wanted} files that the partition had then",
+            found=f"{len(gone)} are gone, {gone[0]} among them",
+            where=str(path),
+            hint="choose a named snapshot (VACUUM keeps its files), or compute the partition again",
+        )
+
+
+class TableFeatureError(TerminalError):
+    """A feature of the table that an operation knows nothing of."""
+
+    @classmethod
+    def of(cls, path: Path, feature: str, operation: str) -> Self:
+        return cls(f"the table has {feature}, with which {operation} is not possible", where=str(path))
+
+
 class ConflictError(TransientError):
     """Other writers won every attempt."""
 
@@ -80,4 +119,19 @@ class ConflictError(TransientError):
             found=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
             where=str(path),
             hint="nothing was written; start it again when they are done",
+        )
+
+
+class PartitionChangedError(TransientError):
+    """A partition is not any more what was planned with."""
+
+    @classmethod
+    def of(cls, path: Path, partition: Mapping[str, object], planned: int, found: int | None) -> Self:
+        words = ", ".join(f"{name}={value}" for name, value in partition.items())
+        return cls(
+            f"another writer changed {words} meanwhile",
+            expected=f"the files of version {planned}",
+            found="a commit at the same moment" if found is None else f"other files in version {found}",
+            where=str(path),
+            hint="nothing was written; look at the plan again, then repeat it",
         )

@@ -84,14 +84,21 @@ class OptimisticTransaction:
 
     def files(self, predicate: str | None = None) -> dict[str, Any]:
         """Delta's AddFile by file name; at least those where `predicate` (on partition columns) holds."""
-        return {file_name(str(file.path())): file for file in self._list(self._listed(predicate))}
+        return {file_name(str(file.path())): file for file in self._list(self._listed(predicate, self._txn.snapshot()))}
 
     def files_in(self, partitions: Sequence[Mapping[str, str]]) -> list[Any]:
         """Delta's AddFiles of exactly these partitions: partition column -> value, as the log writes it."""
+        return [file for file, _ in self.described_in(partitions)]
+
+    def described_in(
+        self, partitions: Sequence[Mapping[str, str]], version: int | None = None
+    ) -> list[tuple[Any, dict[str, Any]]]:
+        """`files_in`, now or at an older version, each with what the log says of it."""
         some_are_in = " OR ".join(f"({_equal(partition)})" for partition in partitions)
-        listed = self._listed(some_are_in)
+        listed = self._listed(some_are_in, self._snapshot(version))
         files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
-        return [files.get(at) for at, one in enumerate(self.described(listed)) if one["partitionValues"] in partitions]
+        told = enumerate(self.described(listed))
+        return [(files.get(at), one) for at, one in told if one["partitionValues"] in partitions]
 
     def described(self, files: Any) -> list[dict[str, Any]]:
         """AddFiles (a Scala sequence, or a list) as the log writes them: in one call, as each one costs."""
@@ -100,9 +107,10 @@ class OptimisticTransaction:
         described: list[dict[str, Any]] = json.loads(str(mapper.writeValueAsString(seq)))
         return described
 
-    def read(self, files: Iterable[Any]) -> DataFrame:
-        """The rows of some files, deletion vectors applied; `_metadata` is there."""
-        frame = self._log.createDataFrame(self._txn.snapshot(), self._seq(files), False, self._none())  # noqa: FBT003
+    def read(self, files: Iterable[Any], version: int | None = None) -> DataFrame:
+        """The rows of some files, with the columns of an older version, deletion vectors applied; with `_metadata`."""
+        snapshot = self._snapshot(version)
+        frame = self._log.createDataFrame(snapshot, self._seq(files), False, self._none())  # noqa: FBT003
         return DataFrame(frame, self._spark)
 
     def as_stored(self, rows: DataFrame) -> DataFrame:
@@ -123,6 +131,22 @@ class OptimisticTransaction:
     def removal(self, files: Iterable[Any]) -> list[Any]:
         """The actions that take `files` out of the table."""
         return [file.remove() for file in files]
+
+    def exists(self, file: Any) -> bool:
+        """Whether an AddFile's data and its deletion vector are still on disk."""
+        table = self._log.dataPath()
+        system = table.getFileSystem(self._log.newDeltaHadoopConf())
+        vector = file.deletionVector()
+        paths = [file.absolutePath(self._log)]
+        if vector is not None and vector.isOnDisk():
+            paths.append(vector.absolutePath(table))
+        return all(bool(system.exists(path)) for path in paths)
+
+    def put_back(self, file: Any) -> Any:
+        """The action that makes an AddFile of an older version live again, as a change of data."""
+        told = json.loads(str(file.json()))
+        told["add"]["dataChange"] = True
+        return self._jvm(f"{_DELTA}.actions.Action").fromJson(json.dumps(told))
 
     def commit(self, actions: Sequence[Any], operation: Any, transaction: Transaction | None, metadata: str) -> int:
         """Commit and return the version made. Raises delta.exceptions of the conflict, then nothing is written."""
@@ -164,9 +188,13 @@ class OptimisticTransaction:
         updated = self._jvm("scala.Option").apply(int(time.time() * 1000))
         return self._jvm(f"{_DELTA}.actions.SetTransaction")(transaction.app, transaction.number, updated)
 
-    def _listed(self, predicate: str | None) -> Any:
-        """A Scala sequence of at least the files where `predicate` holds."""
-        snapshot = self._txn.snapshot()
+    def _snapshot(self, version: int | None) -> Any:
+        if version is None:
+            return self._txn.snapshot()
+        return self._log.getSnapshotAt(version, self._none(), self._none(), False)  # noqa: FBT003 - Scala's flag
+
+    def _listed(self, predicate: str | None, snapshot: Any) -> Any:
+        """A Scala sequence of at least the files of a snapshot where `predicate` holds."""
         checksum = snapshot.checksumOpt()
         listed = checksum.get().allFiles() if checksum.isDefined() else checksum
         # A file costs a fifth of a millisecond to fetch from the JVM, a query of the snapshot a tenth of a second.

@@ -96,7 +96,7 @@ def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> R
         operation = txn.overwrite_operation(predicate, _operation_metrics(described))
         version = txn.commit([*txn.removal(gone), *added], operation, None, "")
     metrics = [_metrics([one for one in described if one["partitionValues"] == text], version) for text in texts]
-    return Replaced(version, tuple(metrics), _partitions_last(txn.read(added), partitions[0]))
+    return Replaced(version, tuple(metrics), partitions_last(txn.read(added), partitions[0]))
 
 
 def _operation_metrics(files: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -128,7 +128,7 @@ def _by_statement(whole: DataFrame, path: Path, partitions: Sequence[Partition])
     version = _version_of(path, mark)
     rows = read_table(whole.sparkSession, path, version).where(_predicate(partitions))
     metrics = tuple(table_metrics(path, partition, version) for partition in partitions)
-    return Replaced(version, metrics, _partitions_last(rows, partitions[0]))
+    return Replaced(version, metrics, partitions_last(rows, partitions[0]))
 
 
 def _version_of(path: Path, mark: str) -> int:
@@ -154,5 +154,6 @@ def literal(value: PartitionValue) -> Column:
     return sf.lit(value).cast("date" if isinstance(value, date) else "string")
 
 
-def _partitions_last(rows: DataFrame, partition: Partition) -> DataFrame:
+def partitions_last(rows: DataFrame, partition: Partition) -> DataFrame:
+    """The rows with the partition's columns at the end."""
     return rows.select(*(quoted(name) for name in rows.columns if name not in partition), *map(quoted, partition))

@@ -69,6 +69,13 @@ class SnapshotRegistry:
             rows = connection.execute(query.order_by(SNAPSHOTS.c.period, SNAPSHOTS.c.slice))
             return tuple(_snapshot(row) for row in rows)
 
+    def drop(self, entity: str, period: str, slice_key: str) -> None:
+        """Drop one name; nothing where it is not there."""
+        columns = SNAPSHOTS.c
+        named = (columns.entity == entity) & (columns.period == period) & (columns.slice == slice_key)
+        with self._database.writing() as connection:
+            connection.execute(sql_delete(SNAPSHOTS).where(named))
+
     def forget(self, entity: str) -> None:
         """Drop all names of an entity, to build them again from its Delta log."""
         with self._database.writing() as connection:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from delta import DeltaTable
 
-from resources.delta.errors import KeyNotUniqueError
+from resources.delta.errors import KeyNotUniqueError, VersionGoneError
 from resources.delta.identifiers import path_table
 from resources.delta.merge import merge_changes
+from resources.delta.partition import replace_partition
+from resources.delta.repair import repair_partition
+from resources.delta.repair_plan import plan_repair
+from resources.delta.retention import Claim, Retention
 from resources.delta.table import current_version, read_table
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
+from resources.delta.vacuum import vacuum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +35,7 @@ Row = tuple[int, str | None, str, int]
 
 @dataclass
 class Schedule:
-    """`rows` is the model."""
+    """`rows` is the model, `past` what it was at each version, `named` the versions that VACUUM has to leave alone."""
 
     spark: SparkSession
     folder: Path
@@ -37,6 +43,8 @@ class Schedule:
     has_vectors: bool
     rows: list[Row] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
+    past: dict[int, list[Row]] = field(default_factory=dict)
+    named: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -50,6 +58,7 @@ class Schedule:
             f"CREATE TABLE {path_table(self.path)} ({SCHEMA}) USING delta PARTITIONED BY (part) "
             f"TBLPROPERTIES ('delta.enableDeletionVectors' = '{vectors}')"
         )
+        self.past[0] = []
 
     def live(self, steps: int) -> None:
         """Do `steps` random things, each to the table and to the model, and compare after each."""
@@ -58,6 +67,10 @@ class Schedule:
             self.append: 2,
             self.delete: 1,
             self.vacuum: 1,
+            self.vacuum_all: 1,
+            self.name: 1,
+            self.repair: 3,
+            self.recompute: 1,
         }
         for _ in range(steps):
             step = self._random.choices(list(kinds), list(kinds.values()))[0]
@@ -65,6 +78,14 @@ class Schedule:
             step()
             found = Counter(tuple(row) for row in read_table(self.spark, self.path).collect())
             assert found == Counter(self.rows), (self.seed, self.done)
+            self.past[current_version(self.path) or 0] = list(self.rows)
+        self.check_names()
+
+    def check_names(self) -> None:
+        """Every named version is what it was."""
+        for version in sorted(self.named):
+            found = Counter(tuple(row) for row in read_table(self.spark, self.path, version).collect())
+            assert found == Counter(self.past[version]), (self.seed, self.done, version)
 
     def merge(self) -> None:
         """A batch over keys old and new; some of it moves, goes, repeats a key, or comes from the past."""
@@ -113,9 +134,51 @@ class Schedule:
         DeltaTable.forPath(self.spark, str(self.path)).delete(f"part = '{part}' AND id % 2 = {rest}")
         self.rows = [row for row in self.rows if not (row[1] == part and row[0] % 2 == rest)]
 
+    def name(self) -> None:
+        """A version that is to stay."""
+        self.named.add(current_version(self.path) or 0)
+
     def vacuum(self) -> None:
-        """Files of older versions go."""
-        self.spark.sql(f"VACUUM {path_table(self.path)} RETAIN 0 HOURS")
+        """Files of older versions go, those of named ones stay."""
+        claims = [Claim(version, "named") for version in self.named]
+        retention = Retention(self._random.randrange(1, 4), timedelta(0))
+        now = datetime.now(UTC) + timedelta(days=2)
+        kept = {one.version for one in vacuum(self.path, retention, claims, self.folder / "locks", now).kept}
+        assert self.named <= kept, (self.seed, self.done)
+
+    def vacuum_all(self) -> None:
+        """Delta's own VACUUM, which knows of no names."""
+        if not self.named:
+            self.spark.sql(f"VACUUM {path_table(self.path)} RETAIN 0 HOURS")
+
+    def repair(self) -> None:
+        """One partition from any version that there was."""
+        part, version = self._random.choice(PARTS), self._random.choice(list(self.past))
+        before = current_version(self.path)
+        try:
+            plan = plan_repair(self.spark, self.path, {"part": part}, version)
+        except VersionGoneError:
+            assert {"vacuum", "vacuum_all"} & set(self.done), (self.seed, self.done)
+            assert version not in self.named, (self.seed, self.done)
+            assert current_version(self.path) == before
+            return
+        report = repair_partition(self.spark, plan, self.folder / "locks")
+        others = [row for row in self.rows if row[1] != part]
+        self.rows = others + [row for row in self.past[version] if row[1] == part]
+        assert plan.rows_then == report.rows == len(self.rows) - len(others), (self.seed, self.done)
+
+    def recompute(self) -> None:
+        """One partition from rows that are given, by a repair or by the writer of slices."""
+        part = self._random.choice(PARTS)
+        new: list[Row] = [(self._next_key + at, part, "computed", 0) for at in range(self._random.randrange(4))]
+        self._next_key += len(new)
+        frame = self.spark.createDataFrame(new, SCHEMA).drop("part")
+        if self._random.random() < 0.5:
+            plan = plan_repair(self.spark, self.path, {"part": part}, None)
+            assert repair_partition(self.spark, plan, self.folder / "locks", frame).rows == len(new)
+        else:
+            replace_partition(frame, self.path, {"part": part})
+        self.rows = [row for row in self.rows if row[1] != part] + new
 
 
 def merged(rows: list[Row], changes: list[tuple[str, int, str | None, str, int]]) -> list[Row]:

@@ -1,0 +1,18 @@
+"""`tidemark delta`: people's hands on Delta tables."""
+
+from __future__ import annotations
+
+import click
+
+from console.commands.delta.repair import repair
+from console.commands.delta.snapshots import snapshots
+from console.commands.delta.vacuum import vacuum
+
+
+@click.group()
+def delta() -> None:
+    """Look after Delta tables: mend one partition alone, name versions, delete what nobody needs."""
+
+
+for _command in (repair, snapshots, vacuum):
+    delta.add_command(_command)

@@ -1,0 +1,90 @@
+"""The repair as a Dagster job: its launchpad takes the request, its materialization tells the center.
+
+The center takes a materialization of a slice that was there already for a backfill: what was made of it gets a new
+generation, or is asked for, as its policy says.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from dependency_model.slice import Slice
+from resources.delta.repair import RepairReport
+from warehouse_assets.metadata import slice_metadata
+from warehouse_assets.partitions import dagster_key
+from warehouse_assets.repair import PlannedRepair, RepairRequest, carry_out, plan
+from warehouse_assets.runtime import Runtime
+
+_SHOWN = 100
+
+
+class RepairConfig(dg.Config):
+    """What the launchpad asks for."""
+
+    entity: str = Field(description="The table, such as dws_course_orders_1d.")
+    partition: str = Field(description="A slice, such as 2026-03-23; of a captured table column=value.")
+    from_version: int | None = Field(default=None, description="The version of the table to take it from.")
+    from_name: str | None = Field(default=None, description="The name of such a version, such as 2026-03-29.")
+    recompute: bool = Field(default=False, description="Compute it again instead.")
+    dry_run: bool = Field(default=True, description="Say what would change, and change nothing.")
+
+    def request(self) -> RepairRequest:
+        """The same without Dagster."""
+        return RepairRequest(self.entity, self.partition, self.from_version, self.from_name, self.recompute)
+
+
+def repair_job(runtime: Runtime) -> dg.JobDefinition:
+    """The job `repair`, of one op."""
+
+    @dg.op(
+        description="Mend one historical partition; everything else stays as it is. A dry run unless told otherwise."
+    )
+    def repair_partition(context: dg.OpExecutionContext, config: RepairConfig) -> None:
+        planned = plan(runtime, config.request(), datetime.now(UTC))
+        context.add_output_metadata(as_data(config.entity, planned, None))
+        context.log.info("%s: %s (%s)", config.partition, planned.plan.way, planned.plan.reason)
+        if config.dry_run:
+            return
+        report, written = carry_out(runtime, planned)
+        context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
+        if planned.piece is not None and written is not None and planned.plan.way != "nothing":
+            context.log_event(materialization(runtime, planned.piece, slice_metadata([written])))
+
+    @dg.job(name="repair", description=repair_partition.description, executor_def=dg.in_process_executor)
+    def job() -> None:
+        repair_partition()
+
+    return job
+
+
+def materialization(runtime: Runtime, piece: Slice, metadata: dict[str, Any]) -> dg.AssetMaterialization:
+    """What tells Dagster, and by it the center, that a slice's content is new."""
+    period = str(runtime.warehouse.entities[piece.entity].period)
+    key = dagster_key(period, piece.key)
+    return dg.AssetMaterialization(piece.entity, description="repaired", partition=key, metadata=metadata)
+
+
+def as_data(entity: str, planned: PlannedRepair, report: RepairReport | None) -> dict[str, Any]:
+    """The repair for programs; `version` is the newest one, before the repair for a dry run."""
+    found = planned.plan
+    return {
+        "entity": entity,
+        "partition": {name: str(value) for name, value in found.partition.items()},
+        "way": found.way,
+        "reason": found.reason,
+        "from_version": found.source,
+        "version": found.at if report is None else report.version,
+        "dry_run": report is None,
+        "rows_before": found.rows_now,
+        "rows_after": found.rows_then if report is None else report.rows,
+        "files_removed": len(found.removed),
+        "bytes_removed": found.bytes_removed,
+        "files_restored": len(found.restored),
+        "bytes_restored": found.bytes_restored,
+        "files_written": 0 if report is None else report.files_written,
+        "bytes_written": 0 if report is None else report.bytes_written,
+        "downstream_count": len(planned.downstream),
+        "downstream": [str(one) for one in planned.downstream[:_SHOWN]],
+    }
