@@ -18,6 +18,7 @@ COMMANDS: Final = (
     CommandEntry("new", "The model", "Write the files of a new table from a query."),
     CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
+    CommandEntry("delta", "The tables", "Show how a table's files lie, and what to cluster it by."),
 )
 
 _EPILOG: Final = """\b

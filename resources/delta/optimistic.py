@@ -106,8 +106,10 @@ class OptimisticTransaction:
 
     def scanned(self, predicate: str | None) -> list[Any]:
         """Delta's AddFiles that can hold rows where `predicate` holds: by partition, then by bounds."""
-        wanted = self._seq([]) if predicate is None else self._predicates(predicate)
-        return self._list(self._txn.snapshot().filesForScan(wanted, True).files())  # noqa: FBT003 - keepNumRecords
+        if predicate is None:
+            return self._list(self._listed(None))
+        found = self._txn.snapshot().filesForScan(self._predicates(predicate), True)  # noqa: FBT003 - keepNumRecords
+        return self._list(found.files())
 
     def described(self, files: Any) -> list[dict[str, Any]]:
         """AddFiles (a Scala sequence, or a list) as the log writes them: in one call, as each one costs."""

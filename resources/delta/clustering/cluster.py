@@ -112,7 +112,9 @@ def _until_committed(run: _Run, batch: Sequence[Group], clustering: Clustering) 
         run.report = _with(run.report, result, done)
         batch = result.fallen
     if batch:
-        raise ConflictError.of(run.path, run.back_off.attempts, StaleReadError(f"{len(batch)} partitions kept changing"))
+        raise ConflictError.of(
+            run.path, run.back_off.attempts, StaleReadError(f"{len(batch)} partitions kept changing")
+        )
 
 
 def _as_they_are_now(batch: Sequence[Group], files: Sequence[SourceFile], clustering: Clustering) -> list[Group]:

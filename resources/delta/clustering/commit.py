@@ -61,7 +61,9 @@ def committed(
             back_off.pause(attempt)
             txn = OptimisticTransaction(spark, path)
             if txn.definition != definition:
-                raise ColumnsDifferError.changed(path, StaleReadError("other columns, properties or features")) from None
+                raise ColumnsDifferError.changed(
+                    path, StaleReadError("other columns, properties or features")
+                ) from None
             standing = _standing(txn, standing, label.where)
             if not standing:
                 break

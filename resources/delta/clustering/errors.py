@@ -20,7 +20,7 @@ class ClusterColumnError(TerminalError):
     @classmethod
     def unknown(cls, path: Path, name: str, there: Sequence[str]) -> Self:
         return cls(
-            "no such column to cluster by",
+            "no such column, or none that filters can skip files by",
             expected=f"one of {', '.join(there)}",
             found=name,
             where=str(path),

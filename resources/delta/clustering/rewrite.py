@@ -1,6 +1,5 @@
 """The one pass: each row of a batch of groups is sent to its file, written, and found again."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,9 +44,7 @@ class Rewritten:
     content: Content
 
 
-def planned(
-    txn: OptimisticTransaction, root: Path, batch: Sequence[Group], columns: Sequence[ClusterColumn]
-) -> Plan:
+def planned(txn: OptimisticTransaction, root: Path, batch: Sequence[Group], columns: Sequence[ClusterColumn]) -> Plan:
     """Sample, trees and expression of a batch."""
     kinds, first, keys = [one.kind for one in columns], 0, ()
     types = {physical_name(field): field for field in txn.schema}
@@ -92,7 +89,11 @@ def _is_in(partition: Mapping[str, str | None], fields: Mapping[str, StructField
 
 
 def rewritten(
-    txn: OptimisticTransaction, spark: SparkSession, root: Path, batch: Sequence[Group], columns: Sequence[ClusterColumn]
+    txn: OptimisticTransaction,
+    spark: SparkSession,
+    root: Path,
+    batch: Sequence[Group],
+    columns: Sequence[ClusterColumn],
 ) -> Rewritten:
     """Write the batch's rows anew; nothing is committed. Raises ContentChangedError."""
     plan = planned(txn, root, batch, columns)
@@ -117,9 +118,15 @@ def _bounds_of_text(spark: SparkSession, keys: Sequence[Key], columns: Sequence[
     """The log keeps the first 32 characters of a text's bounds: more where all texts begin with the same ones."""
     texts = {one.name for one in columns if isinstance(one.kind, StringType)}
     ends = [(key.values[0].as_py(), key.values[-1].as_py()) for key in keys if key.name in texts and len(key.values)]
-    common = max((len(os.path.commonprefix(pair)) for pair in ends), default=0)
+    common = max((_common(*pair) for pair in ends), default=0)
     spark.conf.set(_PREFIX, str(min(_DEFAULT_PREFIX + common, _LONGEST_PREFIX)))
     try:
         yield
     finally:
         spark.conf.unset(_PREFIX)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

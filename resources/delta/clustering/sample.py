@@ -60,7 +60,9 @@ def _of_file(root: Path, file: SourceFile, columns: Sequence[ClusterColumn], sha
     every = -(-parquet.num_row_groups // _MOST_ROW_GROUPS) or 1
     # The file's name as the seed: the same table gives the same sample.
     chance = random.Random(file.name)  # noqa: S311 - a sample, no secret
-    parts = [_of_row_group(parquet, at, columns, share * every, chance) for at in range(0, parquet.num_row_groups, every)]
+    parts = [
+        _of_row_group(parquet, at, columns, share * every, chance) for at in range(0, parquet.num_row_groups, every)
+    ]
     return pa.concat_tables(parts) if parts else _empty(columns)
 
 
@@ -68,7 +70,9 @@ def _of_row_group(
     parquet: pq.ParquetFile, number: int, columns: Sequence[ClusterColumn], share: float, chance: random.Random
 ) -> pa.Table:
     there = set(parquet.schema_arrow.names)
-    table = parquet.read_row_group(number, columns=[one.physical for one in columns if one.physical in there], use_threads=False)
+    table = parquet.read_row_group(
+        number, columns=[one.physical for one in columns if one.physical in there], use_threads=False
+    )
     count = parquet.metadata.row_group(number).num_rows
     exact = min(1.0, share) * count
     wanted = int(exact) + (chance.random() < exact % 1)

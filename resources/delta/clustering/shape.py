@@ -1,19 +1,22 @@
 """How many parts of which column: found by trying shapes on a sample and counting the files that filters would read.
 
-A shape is tiles in the manner of Sort-Tile-Recursive (Leutenegger 1997): so many parts of one column, each cut into parts
-of the next by its own quantiles, the last column taking what is left of the budget of files. A point filter on a column
-reads the files whose bounds hold the point; summed over files that is their extent in that column, so the cost of a
-shape is the weighted sum of extents. Balanced shapes are best for independent columns; where one column follows
+A shape is tiles in the manner of Sort-Tile-Recursive (Leutenegger 1997): so many parts of one column, each cut into
+parts of the next by its own quantiles, the last column taking what is left of the budget of files. A point filter on a
+column reads the files whose bounds hold the point; summed over files that is their extent in that column, so the cost
+of a shape is the weighted sum of extents. Balanced shapes are best for independent columns; where one column follows
 another, or has few values, the trial says so.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from resources.delta.clustering.keys import Floats, Positions
+
+# (key, number of parts), one after the other.
+Steps = tuple[tuple[int, int], ...]
 
 _ROWS_A_FILE = 32
 _LEAST_ROWS, _MOST_ROWS = 512, 16_384
@@ -62,7 +65,7 @@ def _shares(positions: Positions) -> tuple[Floats, Floats]:
 class Shape:
     """Parts of columns in this order: (key, number of parts); the last takes the rest of the budget."""
 
-    steps: tuple[tuple[int, int], ...]
+    steps: Steps
     cost: float
 
 
@@ -77,7 +80,7 @@ def best_shape(points: Points, weights: Sequence[float], files: float) -> Shape:
     return _descended(thin, weights, files, useful)
 
 
-def _all(columns: Sequence[int], files: float) -> Iterator[tuple[tuple[int, int], ...]]:
+def _all(columns: Sequence[int], files: float) -> Iterator[Steps]:
     for order in itertools.permutations(columns):
         for parts in itertools.product(_counts(files), repeat=len(order) - 1):
             yield tuple(zip(order, (*parts, 0), strict=True))
@@ -102,7 +105,7 @@ def _descended(points: Points, weights: Sequence[float], files: float, columns: 
     return found
 
 
-def _replaced(steps: tuple[tuple[int, int], ...], at: int, count: int) -> tuple[tuple[int, int], ...]:
+def _replaced(steps: Steps, at: int, count: int) -> Steps:
     return (*steps[:at], (steps[at][0], count), *steps[at + 1 :])
 
 
@@ -111,7 +114,10 @@ def _by_cost(shape: Shape) -> float:
 
 
 def _cheapest(
-    points: Points, weights: Sequence[float], files: float, tried: Iterator[tuple[tuple[int, int], ...]] | list[tuple[tuple[int, int], ...]]
+    points: Points,
+    weights: Sequence[float],
+    files: float,
+    tried: Iterable[Steps],
 ) -> Shape:
     return min((Shape(steps, cost(points, weights, files, steps)) for steps in tried), key=_by_cost)
 
@@ -135,7 +141,7 @@ def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence
 def _tiled(
     positions: Positions, order: Positions, starts: Positions, files: float, parts: int | None
 ) -> tuple[Positions, Positions]:
-    """Cut each tile (rows from one start to the next, in `order`) into parts at its own quantiles; new order and starts."""
+    """Cut each tile (rows from one start to the next, in `order`) at its own quantiles; the new order and starts."""
     rows = np.diff(np.append(starts, len(order)))
     tile = np.repeat(np.arange(len(starts)), rows)
     here = positions[order]

@@ -1,4 +1,4 @@
-"""A tree of splits as Spark SQL: comparisons nested as in a binary search, which Spark compiles to a few jumps a row."""
+"""A tree of splits as Spark SQL: comparisons nested as in a binary search, compiled to a few jumps a row."""
 
 import datetime as dt
 import math

@@ -49,9 +49,7 @@ def assigned(node: Node, positions: Sequence[Positions], scatter: Positions) -> 
     return found
 
 
-def _assign(
-    node: Node, positions: Sequence[Positions], scatter: Positions, rows: Positions, found: Positions
-) -> None:
+def _assign(node: Node, positions: Sequence[Positions], scatter: Positions, rows: Positions, found: Positions) -> None:
     if isinstance(node, Leaf):
         found[rows] = node.first + scatter[rows] % node.width
         return
