@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from warehouse_assets.cluster_job import cluster_job, completed_slices, nightly
 from warehouse_assets.factory import build_assets
 from warehouse_assets.runtime import Runtime
 from warehouse_assets.warehouse import Warehouse
@@ -9,4 +10,12 @@ from warehouse_assets.warehouse import Warehouse
 
 def build_definitions(warehouse: Warehouse) -> dg.Definitions:
     """Definitions of a loaded warehouse. One process a run: a run's steps share its Spark session."""
-    return dg.Definitions(assets=build_assets(Runtime(warehouse)), executor=dg.in_process_executor)
+    runtime = Runtime(warehouse)
+    clustering = cluster_job(runtime)
+    return dg.Definitions(
+        assets=build_assets(runtime),
+        jobs=[clustering],
+        schedules=[nightly(clustering)],
+        sensors=[*completed_slices(runtime, clustering)],
+        executor=dg.in_process_executor,
+    )
