@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -86,8 +86,12 @@ def cluster_table(
     columns = cluster_columns(path, txn.schema, txn.partition_columns, look.properties, clustering.weights)
     label = Label(tuple(one.name for one in columns), where, f"{clustering.spec}#{uuid.uuid4().hex}")
     run = _Run(session, path, columns, label, back_off or BackOff())
-    for batch in batches(_chosen(source_files(txn, where), clustering, only)):
-        _until_committed(run, batch, clustering)
+
+    def choose(txn: OptimisticTransaction) -> list[Group]:
+        return _chosen(source_files(txn, where), clustering, only)
+
+    for batch in batches(choose(txn)):
+        _until_committed(run, batch, choose)
     return run.report
 
 
@@ -96,15 +100,14 @@ def _chosen(files: Sequence[SourceFile], clustering: Clustering, only: Literal["
     return groups_of(chosen, clustering.target_bytes)
 
 
-def _until_committed(run: _Run, batch: Sequence[Group], clustering: Clustering) -> None:
+def _until_committed(run: _Run, batch: Sequence[Group], choose: Callable[[OptimisticTransaction], list[Group]]) -> None:
     for attempt in range(run.back_off.attempts):
         if not batch:
             return
         if attempt:
             run.back_off.pause(attempt)
         txn = OptimisticTransaction(run.spark, run.path)
-        there = {file.identity: file for file in source_files(txn, run.label.where)}
-        groups = _as_they_are_now(batch, list(there.values()), clustering)
+        groups = _as_they_are_now(batch, choose(txn))
         if not groups:
             return
         done = rewritten(txn, run.spark, run.path, groups, run.columns)
@@ -117,10 +120,10 @@ def _until_committed(run: _Run, batch: Sequence[Group], clustering: Clustering) 
         )
 
 
-def _as_they_are_now(batch: Sequence[Group], files: Sequence[SourceFile], clustering: Clustering) -> list[Group]:
-    """The groups from those of their files that are still there, and from the others of theirs that changed."""
-    names = {file.name for group in batch for file in group.files}
-    return groups_of([file for file in files if file.name in names], clustering.target_bytes)
+def _as_they_are_now(batch: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+    """The batch's partitions with the files that they have by now."""
+    keys = {group.key for group in batch}
+    return [group for group in groups if group.key in keys]
 
 
 def _with(report: ClusterReport, result: Committed, done: Rewritten) -> ClusterReport:

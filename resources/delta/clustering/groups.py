@@ -47,7 +47,7 @@ class SourceFile:
 
     def pass_of(self, spec: str) -> str | None:
         """The pass that wrote this file by the same columns and weights; None where none did."""
-        by, _, number = (self.described.get("tags") or {}).get(CLUSTERED, "").partition("#")
+        by, _, number = (self.described.get("tags") or {}).get(CLUSTERED, "").rpartition("#")
         return number if number and by == spec else None
 
 

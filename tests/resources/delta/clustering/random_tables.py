@@ -49,8 +49,8 @@ class Shape:
 
     @classmethod
     def of(cls, chance: random.Random) -> "Shape":
-        columns = {f"c{at} x": chance.choice(list(TYPES)) for at in range(chance.randint(1, 6))}
-        columns["c0 x"] = chance.choice([kind for kind in TYPES if kind not in _UNORDERED])
+        columns = {f"c-{at}": chance.choice(list(TYPES)) for at in range(chance.randint(1, 6))}
+        columns["c-0"] = chance.choice([kind for kind in TYPES if kind not in _UNORDERED])
         return cls(columns, chance.choice([None, "part"]), chance.choice([0.0, 0.1, 0.9]))
 
     def rows(self, chance: random.Random, count: int) -> pa.Table:

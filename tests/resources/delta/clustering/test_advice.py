@@ -44,12 +44,12 @@ def test_where_it_does_not_pay(usage: Counter[frozenset[str]], lies: Layout, act
 
 @pytest.mark.spark
 def test_filters_of_plans_are_recorded(spark: SparkSession, tmp_path: Path) -> None:
-    path = created(spark, tmp_path / "a table", spark.range(9).selectExpr("id", "id * 2 AS `b c`", "id AS d"))
+    path = created(spark, tmp_path / "a table", spark.range(9).selectExpr("id", "id * 2 AS `b-c`", "id AS d"))
     log, rows = tmp_path / "log" / "scans.jsonl", read_table(spark, path)
-    record(usages_of(rows.where("id = 3 AND `b c` > 2 AND d IS NOT NULL")), log)
+    record(usages_of(rows.where("id = 3 AND `b-c` > 2 AND d IS NOT NULL")), log)
     record(usages_of(rows.where("id IN (1, 2)").join(rows.where(sf.col("d") % 2 == 1), "id")), log)
     record([ScanUsage("/elsewhere", frozenset("x"))], log)
     found = recorded(log, path)
-    assert found[frozenset({"id", "b c"})] == 1
+    assert found[frozenset({"id", "b-c"})] == 1
     assert sum(found.values()) == 3
     assert recorded(tmp_path / "none", path) == Counter()
