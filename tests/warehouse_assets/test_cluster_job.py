@@ -38,7 +38,7 @@ def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path)
     path = there.warehouse.table_path("sales")
     for _ in range(2):
         rows = spark.range(40).selectExpr(
-            "id", "id * 7 % 40 AS amount", "'cn' AS region", "date_add(DATE'2026-03-23', id % 2) AS dt"
+            "id", "id * 7 % 40 AS amount", "'cn' AS region", "date_add(DATE'2026-03-23', CAST(id % 2 AS INT)) AS dt"
         )
         rows.write.format("delta").partitionBy("dt").mode("append").save(str(path))
     files = table_metrics(path).files
