@@ -46,7 +46,8 @@ class Rewritten:
 
 def planned(txn: OptimisticTransaction, root: Path, batch: Sequence[Group], columns: Sequence[ClusterColumn]) -> Plan:
     """Sample, trees and expression of a batch."""
-    kinds, first, keys = [one.kind for one in columns], 0, ()
+    kinds, first = [one.kind for one in columns], 0
+    keys: tuple[Key, ...] = ()
     types = {physical_name(field): field for field in txn.schema}
     conditions, expressions = [], []
     share = min(1.0, MOST_ROWS / sum(sample_size(group.wanted) for group in batch))

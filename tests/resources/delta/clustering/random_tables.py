@@ -14,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from delta import DeltaTable as SparkTable
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
@@ -127,22 +128,19 @@ def tried(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Count
     """
     world = World.of(spark, folder / f"t{seed}", seed)
     seen: Counter[str] = Counter(tables=1)
-    real = rewrite.crash_point
 
     def disturbed(point: str) -> None:
         if point == "cluster.written":
             world.disturb()
 
-    rewrite.crash_point = disturbed
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rewrite, "crash_point", disturbed)
         for _ in range(steps):
             world.disturb()
             report = world.clustered()
             for version in report.versions:
                 assert content(world.path, version) == content(world.path, version - 1), f"seed {seed}"
             seen.update(passes=1, commits=len(report.versions), voided=report.again, rows=report.rows)
-    finally:
-        rewrite.crash_point = real
     return seen
 
 

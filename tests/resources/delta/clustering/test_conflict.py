@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from resources.delta.clustering import rewrite
 from resources.delta.clustering.cluster import Clustering, cluster_table
+from resources.delta.clustering.content import content_of
 from resources.delta.clustering.errors import ContentChangedError
 from resources.delta.conflict import BackOff
 from resources.delta.errors import ColumnsDifferError, ConflictError
@@ -85,8 +86,7 @@ def test_a_changed_table_is_not_written_to(
 def test_other_content_is_not_committed(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, clustering = table(spark, tmp_path / "t")
     before = content(spark, path)
-    real = rewrite.content_of
-    monkeypatch.setattr(rewrite, "content_of", lambda rows, names: real(rows.where("id <> 77"), names))
+    monkeypatch.setattr(rewrite, "content_of", lambda rows, names: content_of(rows.where("id <> 77"), names))
     with pytest.raises(ContentChangedError):
         cluster_table(spark, path, clustering)
     assert (content(spark, path), current_version(path)) == (before, 2)
