@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import SparkSession
 
 from resources.crash import crash_point
@@ -57,6 +58,8 @@ def committed(
     for attempt in range(1, back_off.attempts + 1):
         try:
             version = _commit(txn, standing, done, label)
+        except (MetadataChangedException, ProtocolChangedException) as error:
+            raise ColumnsDifferError.changed(path, error) from error
         except RETRYABLE:
             back_off.pause(attempt)
             txn = OptimisticTransaction(spark, path)
