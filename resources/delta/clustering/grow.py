@@ -13,7 +13,7 @@ import numpy as np
 
 from resources.delta.clustering.keys import Positions
 from resources.delta.clustering.shape import Points, Shape, best_shape
-from resources.delta.clustering.tree import Leaf, Node, Split, leaves
+from resources.delta.clustering.tree import Leaf, Node, Split
 
 _LARGE_SHARE = 0.3
 # A part below this share of a file joins its neighbour, unless that is a frequent value alone.
@@ -143,8 +143,3 @@ def _numbered(node: Node, first: int) -> tuple[Node, int]:
         numbered, first = _numbered(child, first)
         children.append(numbered)
     return Split(node.column, node.bounds, tuple(children)), first
-
-
-def most_spread(node: Node) -> int:
-    """The most files that rows with the same keys are spread over."""
-    return max(leaf.width for leaf in leaves(node))
