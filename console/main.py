@@ -18,7 +18,9 @@ COMMANDS: Final = (
     CommandEntry("new", "The model", "Write the files of a new table from a query."),
     CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
-    CommandEntry("delta", "The tables", "Mend one partition, name versions, delete files that nobody needs."),
+    CommandEntry(
+        "delta", "The tables", "Mend one partition, name versions, vacuum; how files lie, and what to cluster by."
+    ),
 )
 
 _EPILOG: Final = """\b

@@ -11,6 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -31,6 +33,23 @@ def slice_plot(title: str, current: pd.DataFrame, history: pd.DataFrame) -> str:
         _lines(axes, history, measures)
     else:
         _bars(axes, current, measures[0] if measures else None)
+    return _picture(figure, axes, title)
+
+
+def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
+    """Markdown with a picture of groups of bars: a group a key, a bar and a colour a name."""
+    figure = Figure(figsize=(7.2, 3.4), dpi=110, layout="constrained")
+    axes = figure.add_subplot()
+    width = 0.8 / len(names)
+    for number, name in enumerate(names):
+        places = [at + (number - (len(names) - 1) / 2) * width for at in range(len(values))]
+        axes.bar(places, [group[number] for group in values.values()], width, label=name, color=_COLOUR[number])
+    axes.set_xticks(range(len(values)), list(values))
+    axes.legend(frameon=False)
+    return _picture(figure, axes, title)
+
+
+def _picture(figure: Figure, axes: Axes, title: str) -> str:
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()

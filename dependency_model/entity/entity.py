@@ -67,6 +67,7 @@ class Entity:
     It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
+    `cluster_by` are the columns that filters use most: the table's files are kept parted by them.
     """
 
     name: NameField
@@ -90,6 +91,7 @@ class Entity:
     source: Source | None = None
     key: tuple[ColumnField, ...] = ()
     partition_by: ColumnField | None = None
+    cluster_by: Annotated[tuple[ColumnField, ...], Field(max_length=4)] = ()
     snapshot_of: NameField | None = None
     series: NameField | None = None
     export: bool = False

@@ -56,6 +56,17 @@ class OptimisticTransaction:
         """The table's partition columns, in its order."""
         return tuple(map(str, self._list(self._txn.snapshot().metadata().partitionColumns())))
 
+    @property
+    def schema(self) -> StructType:
+        """The table's columns, with what the log says of them beside their types."""
+        return self._schema
+
+    @property
+    def definition(self) -> str:
+        """What the table is, as text: columns, properties, protocol. Files written under one fit no other."""
+        snapshot = self._txn.snapshot()
+        return f"{snapshot.metadata().json()} {snapshot.protocol().json()}"
+
     def property(self, name: str) -> str | None:
         """A table property; None where it is not set."""
         configured = self._txn.snapshot().metadata().configuration().get(name)
@@ -100,6 +111,13 @@ class OptimisticTransaction:
         told = enumerate(self.described(listed))
         return [(files.get(at), one) for at, one in told if one["partitionValues"] in partitions]
 
+    def scanned(self, predicate: str | None) -> list[Any]:
+        """Delta's AddFiles that can hold rows where `predicate` holds: by partition, then by bounds."""
+        if predicate is None:
+            return self._list(self._listed(None, self._txn.snapshot()))
+        found = self._txn.snapshot().filesForScan(self._predicates(predicate), True)  # noqa: FBT003 - keepNumRecords
+        return self._list(found.files())
+
     def described(self, files: Any) -> list[dict[str, Any]]:
         """AddFiles (a Scala sequence, or a list) as the log writes them: in one call, as each one costs."""
         seq = self._seq(files) if isinstance(files, list) else files
@@ -122,6 +140,15 @@ class OptimisticTransaction:
     def write(self, rows: DataFrame) -> list[Any]:
         """Write `rows` as new files that belong to the table once they are committed."""
         return self._list(self._txn.writeFiles(rows._jdf))  # noqa: SLF001
+
+    def rewrite(self, rows: DataFrame) -> list[Any]:
+        """Write rows of the table as new files; a file a task and partition, as an OPTIMIZE writes them."""
+        return self._list(self._txn.writeFiles(rows._jdf, self._none(), True, self._seq([])))  # noqa: SLF001, FBT003
+
+    def unchanging(self, described: Iterable[Mapping[str, Any]], tags: Mapping[str, str]) -> list[Any]:
+        """The actions that add files, given as the log writes them, without changing the table's content."""
+        parse = self._jvm.scala_object(f"{_DELTA}.actions.Action").fromJson
+        return [parse(json.dumps({"add": {**one, "dataChange": False, "tags": dict(tags)}})) for one in described]
 
     def hide(self, positions: Iterable[tuple[Any, Sequence[int]]]) -> list[Any]:
         """The actions that hide rows of files by deletion vectors: (file, positions in it)."""
@@ -148,6 +175,11 @@ class OptimisticTransaction:
         told["add"]["dataChange"] = True
         return self._jvm(f"{_DELTA}.actions.Action").fromJson(json.dumps(told))
 
+    def unchanging_removal(self, files: Iterable[Any]) -> list[Any]:
+        """The same, where other files of the commit have the same content."""
+        now = int(time.time() * 1000)
+        return [file.removeWithTimestamp(now, False) for file in files]  # noqa: FBT003 - Scala's dataChange
+
     def commit(self, actions: Sequence[Any], operation: Any, transaction: Transaction | None, metadata: str) -> int:
         """Commit and return the version made. Raises delta.exceptions of the conflict, then nothing is written."""
         own = [] if transaction is None else [self._set_transaction(transaction)]
@@ -167,6 +199,12 @@ class OptimisticTransaction:
         mode = self._jvm("org.apache.spark.sql.SaveMode").Overwrite
         columns = some(self._seq(self.partition_columns))
         return self._operation("Write")(mode, columns, some(predicate), none, none, none, none, none, none)
+
+    def optimize_operation(self, columns: Sequence[str], predicate: str | None, counts: Mapping[str, int]) -> Any:
+        """An OPTIMIZE by `columns`, as the history shows it, with its metrics."""
+        self._measured(counts)
+        predicates = self._seq([]) if predicate is None else self._predicates(predicate)
+        return self._operation("Optimize")(predicates, self._seq(columns), False, self._none(), False)  # noqa: FBT003
 
     def _measured(self, counts: Mapping[str, int]) -> None:
         context = self._spark._jsparkSession.sparkContext()  # noqa: SLF001

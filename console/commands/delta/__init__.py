@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from console.commands.delta.advise import advise
+from console.commands.delta.layout import layout
 from console.commands.delta.repair import repair
 from console.commands.delta.snapshots import snapshots
 from console.commands.delta.vacuum import vacuum
@@ -11,8 +13,8 @@ from console.commands.delta.vacuum import vacuum
 
 @click.group()
 def delta() -> None:
-    """Look after Delta tables: mend one partition alone, name versions, delete what nobody needs."""
+    """Look after Delta tables: mend one partition alone, name versions, delete what nobody needs, lay out files."""
 
 
-for _command in (repair, snapshots, vacuum):
+for _command in (advise, layout, repair, snapshots, vacuum):
     delta.add_command(_command)

@@ -1,0 +1,83 @@
+"""The ways to cluster a table, each from the same unclustered files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.cluster.session import cpu_seconds
+from resources.delta.clustering.cluster import Clustering, cluster_table
+from resources.delta.identifiers import path_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+KEYS = ("key1", "key2")
+_NOISE = "spark.databricks.io.skipping.mdc.addNoise"
+_MOST, _LEAST = "spark.databricks.delta.optimize.maxFileSize", "spark.databricks.delta.optimize.minFileSize"
+
+
+@dataclass(frozen=True)
+class Build:
+    """One build: seconds by the clock and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def ours(spark: SparkSession, path: Path, target: int) -> None:
+    cluster_table(spark, path, Clustering.by(*KEYS, target_bytes=target))
+
+
+def zorder(spark: SparkSession, path: Path, target: int) -> None:
+    with _set(spark, {_MOST: str(target), _LEAST: str(target)}):
+        spark.sql(f"OPTIMIZE {path_table(path)} ZORDER BY ({', '.join(KEYS)})")
+
+
+def zorder_without_noise(spark: SparkSession, path: Path, target: int) -> None:
+    with _set(spark, {_NOISE: "false"}):
+        zorder(spark, path, target)
+
+
+def liquid(spark: SparkSession, path: Path, target: int) -> None:
+    with _set(spark, {_MOST: str(target), _LEAST: str(target)}):
+        spark.sql(f"OPTIMIZE {path_table(path)}")
+
+
+WAYS: dict[str, Callable[[SparkSession, Path, int], None]] = {
+    "ours": ours,
+    "zorder": zorder,
+    "zorder_without_noise": zorder_without_noise,
+    "liquid": liquid,
+}
+
+
+def built(spark: SparkSession, way: str, path: Path, target: int, group: str) -> Build:
+    """Build in place, as jobs of `group`."""
+    spark.sparkContext.setJobGroup(group, way)
+    cpu, begun = cpu_seconds(), time.perf_counter()
+    WAYS[way](spark, path, target)
+    return Build(time.perf_counter() - begun, cpu_seconds() - cpu)
+
+
+def copied(source: Path, target: Path) -> Path:
+    """The table again, its files shared: Delta never writes into a file."""
+    return shutil.copytree(source, target, copy_function=os.link)
+
+
+@contextmanager
+def _set(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in settings:
+            spark.conf.unset(name)

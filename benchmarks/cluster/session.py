@@ -1,0 +1,37 @@
+"""A Spark session as Spark comes: compiled queries and both compilers of the JVM, which large passes are worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psutil
+from pyspark import SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from resources.settings import Settings
+from resources.spark.session import spark_conf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def started(folder: Path) -> SparkSession:
+    conf = spark_conf(Settings.at(folder), folder)
+    options = conf.get("spark.driver.extraJavaOptions", "") or ""
+    kept = [word for word in options.split() if not word.startswith(("-XX:TieredStopAtLevel", "-XX:ReservedCodeCache"))]
+    conf.set("spark.driver.extraJavaOptions", " ".join(kept))
+    conf.set("spark.driver.memory", "4g")
+    conf.set("spark.sql.codegen.wholeStage", "true")
+    conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+    with (folder / "jvm.log").open("w") as stderr:
+        gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
+    SparkContext(conf=conf, gateway=gateway)
+    return SparkSession.builder.getOrCreate()
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of those that it started: the JVM among them."""
+    own = psutil.Process()
+    times = [process.cpu_times() for process in (own, *own.children(recursive=True))]
+    return float(sum(one.user + one.system for one in times))
