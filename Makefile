@@ -35,7 +35,7 @@ check: setup
 test: setup
 	$(BIN)/python -m pytest -m "not spark and not components and not long" -n 2 --dist loadfile
 	$(BIN)/python -m pytest -m "(spark or components) and not long" -n 2 --dist loadgroup --durations=25 $(addprefix --ignore=,$(WHOLE))
-	$(BIN)/python -m pytest -p no:randomly --durations=15 $(WHOLE)
+	$(BIN)/python -m pytest -m "not long" -p no:randomly --durations=15 $(WHOLE)
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -p no:randomly
