@@ -21,6 +21,7 @@ def test_the_figures_are_found_by_name() -> None:
     assert {"merge", "repair"} <= set(figures())
 
 
+@pytest.mark.long
 def test_small_merges_are_measured(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     tables = ("--rows", "400", "--large", "800", "--workloads", "moved_keys", "--folder", str(tmp_path))
     main(["merge", "--json", *SMALL, *tables])
@@ -32,6 +33,7 @@ def test_small_merges_are_measured(capsys: pytest.CaptureFixture[str], tmp_path:
     assert figure["moved_keys_strategies"] == ["append", "rewrite"]
 
 
+@pytest.mark.long
 def test_a_small_repair_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     main(["repair", "--json", *SMALL, "--rows", "800", "--later", "2"])
     figure = json.loads(capsys.readouterr().out)
