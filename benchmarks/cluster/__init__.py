@@ -24,11 +24,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from benchmarks.cluster.builds import KEYS, WAYS, Build, built, copied
+from benchmarks.cluster.builds import KEYS, WAYS, Build, built
 from benchmarks.cluster.datasets import DATASETS, Dataset
 from benchmarks.cluster.filters import Filter, random_filters, read_by
 from benchmarks.cluster.session import started
 from benchmarks.cluster.tasks import Tasks, tasks_of
+from benchmarks.merge.table import copied
 from resources.delta.identifiers import path_table
 
 if TYPE_CHECKING:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.cluster.session import cpu_seconds
+from benchmarks.timing import cpu_seconds
 from resources.delta.clustering.cluster import Clustering, cluster_table
 from resources.delta.identifiers import path_table
+from resources.spark.settings import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -37,17 +35,17 @@ def ours(spark: SparkSession, path: Path, target: int) -> None:
 
 
 def zorder(spark: SparkSession, path: Path, target: int) -> None:
-    with _set(spark, {_MOST: str(target), _LEAST: str(target)}):
+    with settings(spark, {_MOST: str(target), _LEAST: str(target)}):
         spark.sql(f"OPTIMIZE {path_table(path)} ZORDER BY ({', '.join(KEYS)})")
 
 
 def zorder_without_noise(spark: SparkSession, path: Path, target: int) -> None:
-    with _set(spark, {_NOISE: "false"}):
+    with settings(spark, {_NOISE: "false"}):
         zorder(spark, path, target)
 
 
 def liquid(spark: SparkSession, path: Path, target: int) -> None:
-    with _set(spark, {_MOST: str(target), _LEAST: str(target)}):
+    with settings(spark, {_MOST: str(target), _LEAST: str(target)}):
         spark.sql(f"OPTIMIZE {path_table(path)}")
 
 
@@ -65,19 +63,3 @@ def built(spark: SparkSession, way: str, path: Path, target: int, group: str) ->
     cpu, begun = cpu_seconds(), time.perf_counter()
     WAYS[way](spark, path, target)
     return Build(time.perf_counter() - begun, cpu_seconds() - cpu)
-
-
-def copied(source: Path, target: Path) -> Path:
-    """The table again, its files shared: Delta never writes into a file."""
-    return shutil.copytree(source, target, copy_function=os.link)
-
-
-@contextmanager
-def _set(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in settings:
-            spark.conf.unset(name)

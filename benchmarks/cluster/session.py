@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import psutil
 from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -28,10 +27,3 @@ def started(folder: Path) -> SparkSession:
         gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
     SparkContext(conf=conf, gateway=gateway)
     return SparkSession.builder.getOrCreate()
-
-
-def cpu_seconds() -> float:
-    """Processor time of this process and of those that it started: the JVM among them."""
-    own = psutil.Process()
-    times = [process.cpu_times() for process in (own, *own.children(recursive=True))]
-    return float(sum(one.user + one.system for one in times))

@@ -6,7 +6,8 @@ the decision is void, not wrong: it is made again on the new version. A changed 
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -56,13 +57,21 @@ class BackOff:
         self.sleep(random.uniform(0, longest))  # noqa: S311 - spreads writers, guards nothing
 
 
+@contextmanager
+def definition_kept(path: Path) -> Iterator[None]:
+    """Raises ColumnsDifferError where another writer changed the table's columns, properties or protocol meanwhile."""
+    try:
+        yield
+    except (MetadataChangedException, ProtocolChangedException) as error:
+        raise ColumnsDifferError.changed(path, error) from error
+
+
 def retried(path: Path, attempt: Callable[[], T], back_off: BackOff) -> tuple[T, int]:
     """(result, number of retries). Raises ConflictError after the last attempt, ColumnsDifferError at once."""
     for number in range(1, back_off.attempts + 1):
         try:
-            return attempt(), number - 1
-        except (MetadataChangedException, ProtocolChangedException) as error:
-            raise ColumnsDifferError.changed(path, error) from error
+            with definition_kept(path):
+                return attempt(), number - 1
         except RETRYABLE as error:
             if number == back_off.attempts:
                 raise ConflictError.of(path, number, error) from error

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
-from resources.delta.errors import NotADeltaTableError
-from resources.delta.table import table_exists
+from resources.delta.statistics import require_table
 from resources.delta.vector_path import vector_path
 
 
@@ -38,8 +37,7 @@ class History:
 
 def read_history(path: Path) -> History:
     """The whole log of a table. Raises NotADeltaTableError."""
-    if not table_exists(path):
-        raise NotADeltaTableError.at(path)
+    require_table(path)
     log = path / "_delta_log"
     commits = {int(file.stem): file for file in log.glob("*.json") if file.stem.isdigit() and len(file.stem) == 20}
     first = _first_readable(log, commits)

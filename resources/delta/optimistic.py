@@ -19,16 +19,12 @@ from pyspark.sql.types import StructType
 
 from resources.delta.deletion_vectors import DeletionVectorFile
 from resources.delta.identifiers import quoted, sql_literal
+from resources.delta.live_file import file_name
 from resources.delta.transaction import Transaction, user_metadata
 from resources.spark.jvm import Jvm
 
 _DELTA = "org.apache.spark.sql.delta"
 _FETCHED = 200
-
-
-def file_name(path: str) -> str:
-    """The last part of a path: unique, as Delta names every file anew, and free of the log's percent-encoding."""
-    return path.rpartition("/")[2]
 
 
 def _equal(partition: Mapping[str, str]) -> str:
@@ -147,8 +143,7 @@ class OptimisticTransaction:
 
     def unchanging(self, described: Iterable[Mapping[str, Any]], tags: Mapping[str, str]) -> list[Any]:
         """The actions that add files, given as the log writes them, without changing the table's content."""
-        parse = self._jvm.scala_object(f"{_DELTA}.actions.Action").fromJson
-        return [parse(json.dumps({"add": {**one, "dataChange": False, "tags": dict(tags)}})) for one in described]
+        return [self._add({**one, "dataChange": False, "tags": dict(tags)}) for one in described]
 
     def hide(self, positions: Iterable[tuple[Any, Sequence[int]]]) -> list[Any]:
         """The actions that hide rows of files by deletion vectors: (file, positions in it)."""
@@ -169,11 +164,12 @@ class OptimisticTransaction:
             paths.append(vector.absolutePath(table))
         return all(bool(system.exists(path)) for path in paths)
 
-    def put_back(self, file: Any) -> Any:
-        """The action that makes an AddFile of an older version live again, as a change of data."""
-        told = json.loads(str(file.json()))
-        told["add"]["dataChange"] = True
-        return self._jvm(f"{_DELTA}.actions.Action").fromJson(json.dumps(told))
+    def put_back(self, described: Mapping[str, Any]) -> Any:
+        """The action that makes a file of an older version live again, as a change of data."""
+        return self._add({**described, "dataChange": True})
+
+    def _add(self, described: Mapping[str, Any]) -> Any:
+        return self._jvm.scala_object(f"{_DELTA}.actions.Action").fromJson(json.dumps({"add": described}))
 
     def unchanging_removal(self, files: Iterable[Any]) -> list[Any]:
         """The same, where other files of the commit have the same content."""

@@ -7,27 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from deltalake import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import StructType
 
 from resources.crash import crash_point
 from resources.delta.additive import new_columns
 from resources.delta.conflict import BackOff, retried
 from resources.delta.identifiers import quoted, sql_literal
+from resources.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
 from resources.delta.optimistic import OptimisticTransaction
-from resources.delta.table import (
-    Partition,
-    PartitionValue,
-    TableMetrics,
-    read_table,
-    table_exists,
-    table_metrics,
-    table_schema,
-)
+from resources.delta.table import Partition, PartitionValue, TableMetrics, read_table, table_exists, table_metrics
 from resources.errors import SchemaChangedError
 
 
@@ -55,22 +46,13 @@ def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path)
     """
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
-    grows = not table_exists(path) or _grows(path, whole.schema, partitions[0])
-    crash_point("delta.before_replace")
-    if grows:
-        replaced = _by_statement(whole, path, partitions)
-    else:
+    if table_exists(path):
         replaced, _ = retried(path, lambda: _attempt(whole, path, partitions), BackOff())
+    else:
+        crash_point("delta.before_replace")
+        replaced = _by_statement(whole, path, partitions)
     crash_point("delta.after_replace")
     return replaced
-
-
-def _grows(path: Path, incoming: StructType, partition: Partition) -> bool:
-    """Whether columns are to be added. Raises SchemaChangedError."""
-    schema, partitioned_by = table_schema(path)
-    if set(partitioned_by) != set(partition):
-        raise SchemaChangedError.partitioned_otherwise(path, partitioned_by, list(partition))
-    return bool(new_columns(path, schema, incoming))
 
 
 def _with_columns(df: DataFrame, path: Path, partition: Partition) -> DataFrame:
@@ -83,34 +65,29 @@ def _with_columns(df: DataFrame, path: Path, partition: Partition) -> DataFrame:
 def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
     """One transaction on the newest version: half of what Spark's overwrite statement costs for small partitions."""
     txn = OptimisticTransaction(whole.sparkSession, path)
-    if txn.property("delta.columnMapping.mode"):
+    if set(txn.partition_columns) != set(partitions[0]):
+        raise SchemaChangedError.partitioned_otherwise(path, txn.partition_columns, list(partitions[0]))
+    needs_statement = new_columns(path, txn.schema, whole.schema) or txn.property("delta.columnMapping.mode")
+    crash_point("delta.before_replace")
+    if needs_statement:
         return _by_statement(whole, path, partitions)
     predicate = _predicate(partitions)
     txn.depends_on(predicate)
     texts = [{name: str(value) for name, value in partition.items()} for partition in partitions]
     gone = txn.files_in(texts)
     added = txn.write(txn.as_stored(whole))
-    described = txn.described(added)
+    files = [LiveFile(one) for one in txn.described(added)]
     version = txn.version
     if gone or added:
-        operation = txn.overwrite_operation(predicate, _operation_metrics(described))
+        operation = txn.overwrite_operation(predicate, write_counts(files))
         version = txn.commit([*txn.removal(gone), *added], operation, None, "")
-    metrics = [_metrics([one for one in described if one["partitionValues"] == text], version) for text in texts]
-    return Replaced(version, tuple(metrics), partitions_last(txn.read(added), partitions[0]))
+    metrics = tuple(_metrics(files, text, version) for text in texts)
+    return Replaced(version, metrics, partitions_last(txn.read(added), partitions[0]))
 
 
-def _operation_metrics(files: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    found = _metrics(files, 0)
-    return {"numFiles": found.files, "numOutputRows": found.rows, "numOutputBytes": found.size_bytes}
-
-
-def _metrics(files: Sequence[Mapping[str, Any]], version: int) -> TableMetrics:
-    return TableMetrics(
-        version=version,
-        rows=sum(int(json.loads(one["stats"])["numRecords"]) for one in files),
-        files=len(files),
-        size_bytes=sum(int(one["size"]) for one in files),
-    )
+def _metrics(files: Sequence[LiveFile], partition: Mapping[str, str], version: int) -> TableMetrics:
+    own = [file for file in files if file.described["partitionValues"] == partition]
+    return TableMetrics(version, rows_of(own), len(own), bytes_of(own))
 
 
 def _by_statement(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from resources.crash import crash_point
-from resources.delta.conflict import RETRYABLE
-from resources.delta.errors import ColumnsDifferError, PartitionChangedError
-from resources.delta.live_file import LiveFile
+from resources.delta.conflict import RETRYABLE, definition_kept
+from resources.delta.errors import PartitionChangedError
+from resources.delta.live_file import LiveFile, rows_of, write_counts
 from resources.delta.maintenance import maintaining
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.partition import literal, partition_predicate
@@ -58,9 +57,9 @@ def repair_partition(spark: SparkSession, plan: RepairPlan, locks: Path, rows: D
 
 def _added(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame | None) -> list[Any]:
     if plan.way == "metadata":
-        return [txn.put_back(file.add) for file in plan.restored]
+        return [txn.put_back(file.described) for file in plan.restored]
     if rows is None:
-        rows = txn.read([file.add for file in plan.restored], plan.source)
+        rows = txn.read([file.handle for file in plan.restored], plan.source)
     return txn.write(txn.as_stored(_with_partition(rows, plan, txn)))
 
 
@@ -72,17 +71,15 @@ def _with_partition(rows: DataFrame, plan: RepairPlan, txn: OptimisticTransactio
 
 def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) -> RepairReport:
     crash_point("repair.before_commit")
-    told = [LiveFile.of(None, one) for one in txn.described(list(added))]
-    rows = plan.rows_now - sum(file.rows for file in plan.removed) + sum(file.rows for file in told)
-    sizes = sum(file.size_bytes for file in told)
-    written = (0, 0) if plan.way == "metadata" else (len(told), sizes)
-    counts = {"numFiles": len(told), "numOutputRows": sum(file.rows for file in told), "numOutputBytes": sizes}
+    told = [LiveFile(one) for one in txn.described(list(added))]
+    rows = plan.rows_now - rows_of(plan.removed) + rows_of(told)
+    counts = write_counts(told)
+    written = (0, 0) if plan.way == "metadata" else (counts["numFiles"], counts["numOutputBytes"])
     operation = txn.overwrite_operation(partition_predicate(plan.partition), counts)
-    actions = [*txn.removal(file.add for file in plan.removed), *added]
+    actions = [*txn.removal(file.handle for file in plan.removed), *added]
     try:
-        version = txn.commit(actions, operation, None, json.dumps({"repair": _said(plan, rows)}))
-    except (MetadataChangedException, ProtocolChangedException) as error:
-        raise ColumnsDifferError.changed(plan.path, error) from error
+        with definition_kept(plan.path):
+            version = txn.commit(actions, operation, None, json.dumps({"repair": _said(plan, rows)}))
     except RETRYABLE as error:
         raise PartitionChangedError.of(plan.path, plan.partition, plan.at, None) from error
     crash_point("repair.after_commit")

@@ -9,7 +9,7 @@ from deltalake.exceptions import DeltaError
 from pyspark.sql import SparkSession
 
 from resources.delta.errors import ColumnsDifferError, TableFeatureError, VersionGoneError
-from resources.delta.live_file import LiveFile
+from resources.delta.live_file import LiveFile, bytes_of, rows_of
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.statistics import FileStatistics, file_statistics, require_table
 from resources.delta.table import Partition
@@ -40,11 +40,11 @@ class RepairPlan:
 
     @property
     def bytes_removed(self) -> int:
-        return sum(file.size_bytes for file in self.removed)
+        return bytes_of(self.removed)
 
     @property
     def bytes_restored(self) -> int:
-        return sum(file.size_bytes for file in self.restored)
+        return bytes_of(self.restored)
 
 
 def plan_repair(spark: SparkSession, path: Path, partition: Partition, source: int | None) -> RepairPlan:
@@ -73,8 +73,8 @@ def planned(txn: OptimisticTransaction, path: Path, partition: Partition, source
 
 
 def _recompute(txn: OptimisticTransaction, path: Path, partition: Partition, live: tuple[LiveFile, ...]) -> RepairPlan:
-    rows = sum(file.rows for file in live)
-    return RepairPlan(path, partition, txn.version, None, "recompute", "its rows are computed", live, (), rows, None)
+    told = "its rows are computed"
+    return RepairPlan(path, partition, txn.version, None, "recompute", told, live, (), rows_of(live), None)
 
 
 def _compared(
@@ -90,15 +90,14 @@ def _compared(
     kept = {file.identity for file in live} & {file.identity for file in old}
     removed = tuple(file for file in live if file.identity not in kept)
     restored = tuple(file for file in old if file.identity not in kept)
-    gone = [file.name for file in restored if not txn.exists(file.add)]
+    gone = [file.name for file in restored if not txn.exists(file.handle)]
     if gone:
         raise VersionGoneError.files(path, source, gone, len(restored))
     reason = _unfit(now, then, restored)
     way: Way = "nothing" if not (removed or restored) else "rewrite" if reason and restored else "metadata"
     told = {"nothing": "the partition is as it was", "metadata": "the old files are there"}
-    rows_now, rows_then = (sum(file.rows for file in files) for files in (live, old))
     why = told.get(way, reason or "")
-    return RepairPlan(path, partition, txn.version, source, way, why, removed, restored, rows_now, rows_then)
+    return RepairPlan(path, partition, txn.version, source, way, why, removed, restored, rows_of(live), rows_of(old))
 
 
 def _statistics_then(path: Path, source: int, newest: int) -> FileStatistics:
@@ -120,7 +119,7 @@ def _refuse_other_columns(path: Path, now: FileStatistics, then: FileStatistics)
 
 def _files(txn: OptimisticTransaction, partition: Partition, version: int | None) -> tuple[LiveFile, ...]:
     wanted = {name: str(value) for name, value in partition.items()}
-    return tuple(LiveFile.of(add, told) for add, told in txn.described_in([wanted], version))
+    return tuple(LiveFile(told, add) for add, told in txn.described_in([wanted], version))
 
 
 def _unfit(now: FileStatistics, then: FileStatistics, restored: Sequence[LiveFile]) -> str | None:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from resources.delta.errors import NotADeltaTableError
-from resources.delta.optimistic import file_name
+from resources.delta.live_file import file_name
 from resources.delta.table import table_exists
 
 # Types whose bounds in the log are what they say: text is cut with the upper bound rounded up; times are rounded to
@@ -46,6 +46,10 @@ class FileStatistics:
     def has_unique_names(self) -> bool:
         """Delta names every file anew; a folder of another engine that became a table may repeat its names."""
         return bool(pc.count_distinct(self.files["path"]).as_py() == self.files.num_rows)
+
+    @property
+    def size_bytes(self) -> int:
+        return int(pc.sum(self.files["size_bytes"]).as_py() or 0)
 
     def partition_of(self) -> dict[str, str | None]:
         """File name -> partition value as text."""

@@ -1,7 +1,6 @@
 """What is known of a Delta table from its log alone: no Spark job, no JVM (delta-rs reads the log)."""
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, QueryBuilder
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
+from resources.delta.live_file import file_name
 from resources.olap.identifiers import quote
 
 PartitionValue = date | str
@@ -60,12 +59,6 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
     )
 
 
-def table_schema(path: Path) -> tuple[StructType, tuple[str, ...]]:
-    """The columns of the newest version, as Spark sees them, and which of them are its partitions."""
-    table = DeltaTable(str(path))
-    return StructType.fromJson(json.loads(table.schema().to_json())), tuple(table.metadata().partition_columns)
-
-
 def first_rows(path: Path, count: int, partition: Partition | None = None, version: int | None = None) -> pa.Table:
     """Some rows of a version or of one partition of it."""
     if not partition:
@@ -101,10 +94,10 @@ def _hidden_rows(table: DeltaTable, files: pa.Table) -> int:
     """How many rows of some files deletion vectors hide; the log's statistics count them."""
     if "deletionVectors" not in (table.protocol().reader_features or ()):
         return 0
-    live = {path.rpartition("/")[2] for path in files["path"].to_pylist()}
+    live = set(map(file_name, files["path"].to_pylist()))
     vectors = pa.table(table.deletion_vectors())
     named = zip(vectors["filepath"].to_pylist(), vectors["selection_vector"], strict=True)
-    hiding = (vector.values for path, vector in named if path.rpartition("/")[2] in live)
+    hiding = (vector.values for path, vector in named if file_name(path) in live)
     return sum(len(values) - (pc.sum(values).as_py() or 0) for values in hiding)
 
 

@@ -1,11 +1,13 @@
 """What a commit says of itself, and how Spark's writers are told to say it."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
+
+from resources.spark.settings import settings
 
 LAST_VERSION = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -35,29 +37,16 @@ def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[
 
     The session must be this thread's own: commit metadata is a session setting.
     """
-    settings = {
+    told = {
         USER_METADATA: transaction.metadata,
         TXN_APP_ID: transaction.app,
         TXN_VERSION: str(transaction.number),
     }
-    with _set(spark, settings):
+    with settings(spark, told):
         action()
     return int(str(spark.conf.get(LAST_VERSION)))
 
 
-@contextmanager
-def user_metadata(spark: SparkSession, metadata: str) -> Iterator[None]:
+def user_metadata(spark: SparkSession, metadata: str) -> AbstractContextManager[None]:
     """Commits of the block carry `metadata`, or none where it is empty."""
-    with _set(spark, {USER_METADATA: metadata} if metadata else {}):
-        yield
-
-
-@contextmanager
-def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in settings:
-            spark.conf.unset(name)
+    return settings(spark, {USER_METADATA: metadata} if metadata else {})

@@ -15,8 +15,9 @@ from console.output import json_option, print_json, print_line, print_table
 def advise(table: str, *, as_json: bool) -> None:
     """Say which columns to cluster TABLE by, from the filters that queries really used.
 
-    TABLE is an entity's name, or a path. Filters are recorded as slices are computed; how well the table's files are
-    parted by their columns is from its log. No row is read.
+    TABLE is an entity's name, or a path. Filters are those that `resources.delta.clustering.usage.record` was given:
+    nothing records them by itself yet. How well the table's files are parted by their columns is from its log. No row
+    is read.
 
     \b
     Exit codes: 0 said, 1 no such table, 2 called wrongly.

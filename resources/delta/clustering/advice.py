@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from resources.delta.clustering.layout import Layout
+from resources.delta.clustering.table_columns import MOST_COLUMNS
 
-_MOST_COLUMNS = 4
 # A column in fewer of the scans takes budget from those that more readers use.
 _LEAST_SHARE = 0.05
 _LEAST_FILES = 8
@@ -52,4 +52,4 @@ def _weights(usage: Counter[frozenset[str]], scans: int, bounded: frozenset[str]
     for columns, count in usage.items():
         counts.update(dict.fromkeys(columns & bounded, count))
     frequent = [(name, count / scans) for name, count in counts.most_common() if count / scans >= _LEAST_SHARE]
-    return dict(frequent[:_MOST_COLUMNS])
+    return dict(frequent[:MOST_COLUMNS])

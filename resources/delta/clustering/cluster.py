@@ -10,11 +10,12 @@ from typing import Literal
 from pyspark.sql import SparkSession
 
 from resources.delta.clustering.commit import Committed, Label, committed, source_files
-from resources.delta.clustering.groups import Group, SourceFile, batches, groups_of, not_clustered, partition_key
+from resources.delta.clustering.groups import Group, batches, groups_of, not_clustered, partition_key
 from resources.delta.clustering.rewrite import Rewritten, rewritten
 from resources.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
 from resources.delta.conflict import BackOff, StaleReadError
 from resources.delta.errors import ConflictError
+from resources.delta.live_file import LiveFile
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.statistics import file_statistics
 
@@ -81,7 +82,7 @@ def cluster_table(
     """
     look = file_statistics(path)
     require_clusterable(path, look.properties, look.features)
-    session = _session(spark, int(sum(look.files["size_bytes"].to_pylist())))
+    session = _session(spark, look.size_bytes)
     txn = OptimisticTransaction(session, path)
     columns = cluster_columns(path, txn.schema, txn.partition_columns, look.properties, clustering.weights)
     label = Label(tuple(one.name for one in columns), where, f"{clustering.spec}#{uuid.uuid4().hex}")
@@ -95,7 +96,7 @@ def cluster_table(
     return run.report
 
 
-def _chosen(files: Sequence[SourceFile], clustering: Clustering, only: Literal["all", "new"]) -> list[Group]:
+def _chosen(files: Sequence[LiveFile], clustering: Clustering, only: Literal["all", "new"]) -> list[Group]:
     chosen = list(files) if only == "all" else not_clustered(files, clustering.spec)
     return groups_of(chosen, clustering.target_bytes)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import SparkSession
 
 from resources.crash import crash_point
-from resources.delta.clustering.groups import CLUSTERED, Group, SourceFile, partition_key
+from resources.delta.clustering.groups import CLUSTERED, Group, partition_key
 from resources.delta.clustering.rewrite import Rewritten
-from resources.delta.conflict import RETRYABLE, BackOff, StaleReadError
+from resources.delta.conflict import RETRYABLE, BackOff, StaleReadError, definition_kept
 from resources.delta.errors import ColumnsDifferError
+from resources.delta.live_file import LiveFile, bytes_of
 from resources.delta.optimistic import OptimisticTransaction
 
 
@@ -38,10 +38,10 @@ class Committed:
     fallen: tuple[Group, ...]
 
 
-def source_files(txn: OptimisticTransaction, where: str | None) -> list[SourceFile]:
+def source_files(txn: OptimisticTransaction, where: str | None) -> list[LiveFile]:
     """The live files that can hold rows where `where` holds."""
     handles = txn.scanned(where)
-    return [SourceFile(one, handle) for one, handle in zip(txn.described(handles), handles, strict=True)]
+    return [LiveFile(one, handle) for one, handle in zip(txn.described(handles), handles, strict=True)]
 
 
 def committed(
@@ -57,9 +57,8 @@ def committed(
     definition, standing = txn.definition, tuple(batch)
     for attempt in range(1, back_off.attempts + 1):
         try:
-            version = _commit(txn, standing, done, label)
-        except (MetadataChangedException, ProtocolChangedException) as error:
-            raise ColumnsDifferError.changed(path, error) from error
+            with definition_kept(path):
+                version = _commit(txn, standing, done, label)
         except RETRYABLE:
             back_off.pause(attempt)
             txn = OptimisticTransaction(spark, path)
@@ -89,14 +88,14 @@ def _commit(txn: OptimisticTransaction, groups: Sequence[Group], done: Rewritten
     return version
 
 
-def metrics(added: Sequence[Mapping[str, Any]], removed: Sequence[SourceFile]) -> dict[str, int]:
+def metrics(added: Sequence[Mapping[str, Any]], removed: Sequence[LiveFile]) -> dict[str, int]:
     """Delta's names of an OPTIMIZE's counts."""
     sizes = [int(one["size"]) for one in added]
     return {
         "numAddedFiles": len(added),
         "numRemovedFiles": len(removed),
         "numAddedBytes": sum(sizes),
-        "numRemovedBytes": sum(int(file.described["size"]) for file in removed),
+        "numRemovedBytes": bytes_of(removed),
         "minFileSize": min(sizes, default=0),
         "maxFileSize": max(sizes, default=0),
     }

@@ -1,7 +1,8 @@
 """A table's content as a few numbers that do not depend on the order of its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as sf
@@ -22,7 +23,7 @@ class Content:
     total: int
 
     @classmethod
-    def of(cls, row: Row) -> "Content":
+    def of(cls, row: Row | Mapping[str, Any]) -> "Content":
         return cls(int(row["rows"]), int(row["mixed"] or 0), int(row["total"] or 0))
 
 

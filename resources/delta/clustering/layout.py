@@ -59,8 +59,8 @@ def layout_of(path: Path, columns: Sequence[str] | None = None) -> Layout:
     for name in chosen:
         if name not in known:
             raise ClusterColumnError.unknown(path, name, known)
-    size = int(pc.sum(look.files["size_bytes"]).as_py() or 0)
-    return Layout(look.version, look.files.num_rows, size, tuple(column_layout(look.files, name) for name in chosen))
+    found = tuple(column_layout(look.files, name) for name in chosen)
+    return Layout(look.version, look.files.num_rows, look.size_bytes, found)
 
 
 def column_layout(files: pa.Table, column: str) -> ColumnLayout:

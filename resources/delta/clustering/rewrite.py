@@ -1,7 +1,6 @@
 """The one pass: each row of a batch of groups is sent to its file, written, and found again."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from resources.delta.clustering.table_columns import ClusterColumn, physical_nam
 from resources.delta.clustering.tree import Leaf, Node, Split, file_count
 from resources.delta.identifiers import quoted, typed_literal
 from resources.delta.optimistic import OptimisticTransaction
+from resources.spark.settings import settings
 
 _PREFIX = "spark.databricks.io.skipping.stringPrefixLength"
 _DEFAULT_PREFIX, _LONGEST_PREFIX = 32, 1_024
@@ -103,28 +103,22 @@ def rewritten(
     names = list(txn.columns)
     rows = txn.read([file.handle for group in batch for file in group.files]).select(*map(quoted, names))
     rows = rows.observe(seen, *content_columns(rows.schema))
-    with _bounds_of_text(spark, plan.keys, columns):
+    with settings(spark, {_PREFIX: str(_length_of_bounds(plan.keys, columns))}):
         added = txn.rewrite(rows.repartitionById(plan.files, sf.expr(plan.expression)))
     crash_point("cluster.written")
-    read = seen.get
-    before = Content(int(read["rows"]), int(read["mixed"] or 0), int(read["total"] or 0))
+    before = Content.of(seen.get)
     after = content_of(txn.read(added), names)
     if before != after:
         raise ContentChangedError.of(root, before, after)
     return Rewritten(tuple(txn.described(added)), after)
 
 
-@contextmanager
-def _bounds_of_text(spark: SparkSession, keys: Sequence[Key], columns: Sequence[ClusterColumn]) -> Iterator[None]:
+def _length_of_bounds(keys: Sequence[Key], columns: Sequence[ClusterColumn]) -> int:
     """The log keeps the first 32 characters of a text's bounds: more where all texts begin with the same ones."""
     texts = {one.name for one in columns if isinstance(one.kind, StringType)}
     ends = [(key.values[0].as_py(), key.values[-1].as_py()) for key in keys if key.name in texts and len(key.values)]
     common = max((_common(*pair) for pair in ends), default=0)
-    spark.conf.set(_PREFIX, str(min(_DEFAULT_PREFIX + common, _LONGEST_PREFIX)))
-    try:
-        yield
-    finally:
-        spark.conf.unset(_PREFIX)
+    return min(_DEFAULT_PREFIX + common, _LONGEST_PREFIX)
 
 
 def _common(one: str, other: str) -> int:

@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as sf
 
-from resources.delta.clustering.groups import Group, SourceFile
+from resources.delta.clustering.groups import Group
 from resources.delta.clustering.table_columns import ClusterColumn
 from resources.delta.identifiers import quoted
+from resources.delta.live_file import LiveFile
 from resources.delta.optimistic import OptimisticTransaction
 
 # The driver holds no more than these rows' keys, and one row group's keys a thread.
@@ -49,11 +50,11 @@ def sampled(
     return pa.concat_tables(tables)
 
 
-def _is_elsewhere(file: SourceFile) -> bool:
+def _is_elsewhere(file: LiveFile) -> bool:
     return ":" in str(file.described["path"])
 
 
-def _of_file(root: Path, file: SourceFile, columns: Sequence[ClusterColumn], share: float) -> pa.Table:
+def _of_file(root: Path, file: LiveFile, columns: Sequence[ClusterColumn], share: float) -> pa.Table:
     parquet = pq.ParquetFile(
         root / unquote(str(file.described["path"])), coerce_int96_timestamp_unit="us", pre_buffer=False
     )
@@ -97,7 +98,7 @@ def _empty(columns: Sequence[ClusterColumn]) -> pa.Table:
 
 
 def _by_spark(
-    txn: OptimisticTransaction, files: Sequence[SourceFile], columns: Sequence[ClusterColumn], share: float
+    txn: OptimisticTransaction, files: Sequence[LiveFile], columns: Sequence[ClusterColumn], share: float
 ) -> pa.Table:
     rows = txn.read([file.handle for file in files]).select(*(sf.col(quoted(one.name)) for one in columns))
     found = rows.sample(share, seed=1).toArrow()

@@ -29,7 +29,7 @@ from resources.delta.clustering.errors import ClusterColumnError, ClusterTableEr
 _NUMBERS = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DecimalType)
 _KINDS = (*_NUMBERS, DateType, TimestampType, TimestampNTZType, StringType)
 _PHYSICAL = "delta.columnMapping.physicalName"
-_MOST_COLUMNS = 4
+MOST_COLUMNS = 4
 _DEFAULT_INDEXED = 32
 
 
@@ -55,7 +55,7 @@ def cluster_columns(
     weights: Mapping[str, float],
 ) -> tuple[ClusterColumn, ...]:
     """The columns of `weights`. Raises ClusterColumnError."""
-    if not 1 <= len(weights) <= _MOST_COLUMNS or min(weights.values()) <= 0:
+    if not 1 <= len(weights) <= MOST_COLUMNS or min(weights.values()) <= 0:
         raise ClusterColumnError.number(path, list(weights))
     fields = {field.name.lower(): field for field in schema}
     found = []

@@ -13,9 +13,9 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from resources.delta.identifiers import path_table
+from resources.delta.live_file import file_name
 from resources.delta.merge import merge_changes
 from resources.delta.merge_report import MergeReport
-from resources.delta.optimistic import file_name
 from resources.delta.table import read_table
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
