@@ -10,8 +10,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from dependency_model.slice import Slice
 from resources.delta.repair import RepairReport
+from warehouse_assets.compute import ComputedSlice
 from warehouse_assets.metadata import slice_metadata
 from warehouse_assets.partitions import dagster_key
 from warehouse_assets.repair import PlannedRepair, RepairRequest, carry_out, plan
@@ -49,8 +49,8 @@ def repair_job(runtime: Runtime) -> dg.JobDefinition:
             return
         report, written = carry_out(runtime, planned)
         context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
-        if planned.piece is not None and written is not None and planned.plan.way != "nothing":
-            context.log_event(materialization(runtime, planned.piece, slice_metadata([written])))
+        if told := materialization(runtime, planned, written):
+            context.log_event(told)
 
     @dg.job(name="repair", description=repair_partition.description, executor_def=dg.in_process_executor)
     def job() -> None:
@@ -59,10 +59,15 @@ def repair_job(runtime: Runtime) -> dg.JobDefinition:
     return job
 
 
-def materialization(runtime: Runtime, piece: Slice, metadata: dict[str, Any]) -> dg.AssetMaterialization:
-    """What tells Dagster, and by it the center, that a slice's content is new."""
-    period = str(runtime.warehouse.entities[piece.entity].period)
-    key = dagster_key(period, piece.key)
+def materialization(
+    runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
+) -> dg.AssetMaterialization | None:
+    """What tells Dagster, and by it the center, that a slice's content is new; None where no slice's is."""
+    piece = planned.piece
+    if piece is None or written is None or planned.plan.way == "nothing":
+        return None
+    key = dagster_key(str(runtime.warehouse.entities[piece.entity].period), piece.key)
+    metadata = slice_metadata([written])
     return dg.AssetMaterialization(piece.entity, description="repaired", partition=key, metadata=metadata)
 
 

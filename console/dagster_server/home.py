@@ -31,8 +31,8 @@ def prepare_home(settings: Settings, home: Path) -> None:
     Raises ForeignHomeError where its event log tells of other data than `settings.data` holds: each slice would count
     as complete that was so there.
     """
-    _belong_together(writable_directory(settings.data), home)
     home.mkdir(parents=True, exist_ok=True)
+    _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
         shutil.copy(settings.root / "dagster_home" / _CONFIGURATION, home / _CONFIGURATION)
 
@@ -46,5 +46,4 @@ def _belong_together(data: Path, home: Path) -> None:
         return
     if not ours.exists():
         ours.write_text(uuid.uuid4().hex)
-    home.mkdir(parents=True, exist_ok=True)
     theirs.write_text(ours.read_text())

@@ -90,11 +90,7 @@ class DependencyCenter:
 
     def tick(self) -> int:
         """Let the clock work: earliest times, time-outs. Returns how many slices were released by it."""
-        released, is_done = 0, False
-        while not is_done:
-            more, is_done = self.tick_once()
-            released += more
-        return released
+        return _until_done(self.tick_once)
 
     def tick_once(self) -> tuple[int, bool]:
         """One commit of what the clock does; how many slices were released, and whether it is done for now."""
@@ -129,11 +125,7 @@ class DependencyCenter:
 
         What waits still so long after its time is noted, some at a time: who reports meanwhile waits for no more.
         """
-        count, is_done = 0, False
-        while not is_done:
-            noted, is_done = self.checkpoint_once(behind, most)
-            count += noted
-        return count
+        return _until_done(lambda: self.checkpoint_once(behind, most))
 
     def checkpoint_once(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> tuple[int, bool]:
         """One commit of it; how many slices were noted, and whether that was the last."""
@@ -332,3 +324,12 @@ class DependencyCenter:
         data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, piece, state, memory.index.statuses))
         event_id = f"launch:{run_id}:{piece}:{status.generation}:{memory.last}"
         return Fact(event_id, piece, Event.LAUNCHED, now, self._who, f"for {state}", data=data)
+
+
+def _until_done(once: Callable[[], tuple[int, bool]]) -> int:
+    """The sum of what each call says, up to the one that says that it was the last."""
+    total, is_done = 0, False
+    while not is_done:
+        count, is_done = once()
+        total += count
+    return total

@@ -83,18 +83,19 @@ def repair(
 
 def _tell(settings: Settings, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None) -> None:
     """Let Dagster's event log have it, from where the center reads."""
-    if planned.piece is None or written is None or planned.plan.way == "nothing":
+    from warehouse_assets.repair_job import materialization  # noqa: PLC0415
+
+    told = materialization(runtime, planned, written)
+    if told is None:
         return
     import dagster as dg  # noqa: PLC0415
 
     from console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
-    from warehouse_assets.metadata import slice_metadata  # noqa: PLC0415
-    from warehouse_assets.repair_job import materialization  # noqa: PLC0415
 
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        instance.report_runless_asset_event(materialization(runtime, planned.piece, slice_metadata([written])))
+        instance.report_runless_asset_event(told)
 
 
 def _print(told: Mapping[str, Any]) -> None:
