@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from selenium.webdriver.remote.webdriver import WebDriver
 
-pytestmark = [pytest.mark.components, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.components, pytest.mark.timeout(300), pytest.mark.xdist_group("readiness UI")]
 
 DAYS = ["2026-03-24", "2026-03-25", "2026-03-26"]
 _WAIT_SECONDS = 60.0
