@@ -63,6 +63,7 @@ class Database:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
+                connection.execution_options(isolation_level="READ COMMITTED")
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _WRITERS})
             yield connection
             connection.commit()
@@ -83,8 +84,6 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """Each statement by itself sees what is committed, in one round trip. Raises StateStoreDownError."""
         with self._told(), self.engine.connect() as connection:
-            if not self.is_sqlite:
-                connection.execution_options(isolation_level="AUTOCOMMIT")
             yield connection
 
     @contextmanager
@@ -118,7 +117,9 @@ class Database:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_size=4, connect_args={"connect_timeout": _WAIT_SECONDS})
+        # AUTOCOMMIT from the start: to change it for each short statement takes as long as the statement
+        connect = {"connect_timeout": _WAIT_SECONDS}
+        return create_engine(url, pool_size=4, connect_args=connect, isolation_level="AUTOCOMMIT")
     engine = create_engine(url, connect_args={"timeout": _WAIT_SECONDS})
 
     @event.listens_for(engine, "connect")

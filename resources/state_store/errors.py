@@ -39,6 +39,19 @@ class ConflictError(TransientError):
         )
 
 
+class EventKnownError(TransientError):
+    """An event id of the transitions is written already."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        return cls(
+            "an event that is written already",
+            expected="event ids that no transition has",
+            found=str(getattr(error, "orig", None) or error).strip().splitlines()[-1],
+            hint="nothing was written; report again, and ask `known_ids` first",
+        )
+
+
 class SchemaTooNewError(TerminalError):
     """The database was written by a later version of this program."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from resources.state_store.bulk import Rows, Statement
 from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
-from resources.state_store.errors import ConflictError
+from resources.state_store.errors import ConflictError, EventKnownError
 from resources.state_store.schema import CURSORS, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from resources.state_store.transition import instant_of
 
@@ -30,8 +30,9 @@ class StateWriter(Protocol):
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
         """Write transitions numbered from `after` + 1 on, and positions of detectors, in one transaction.
 
-        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is, and
-        StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
+        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is,
+        EventKnownError where one of the event ids is written already, and StateStoreDownError: then all of it is there
+        or nothing, and `known_ids` tells which.
         """
 
     def note(self, checkpoint: Checkpoint, *, after: int) -> None:
@@ -45,7 +46,10 @@ class SqlStateWriter:
         self._database = database
 
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
-        self._write([*rows_of(transitions), *_positions(cursors or {})], after)
+        try:
+            self._write([*rows_of(transitions), *_positions(cursors or {})], after)
+        except IntegrityError as error:  # numbers are new ones: `after` was looked at in the same transaction
+            raise EventKnownError.of(error) from error
         return transitions[-1].seq if transitions else after
 
     def note(self, checkpoint: Checkpoint, *, after: int) -> None:

@@ -20,6 +20,7 @@ from dependency_model.readiness.explanation import explain
 from dependency_model.readiness.scheduled import is_marker, next_state
 from dependency_model.status import Event
 from resources.crash import crash_point
+from resources.state_store.errors import EventKnownError
 from resources.state_store.transition import Facts
 from sensors.dependency_center.fact import Fact, Receipt
 from sensors.dependency_center.memory import Memory
@@ -42,6 +43,7 @@ DUE_AT_ONCE: Final = 1_000
 CHECKPOINT_BEHIND: Final = timedelta(hours=6)
 """Most slices have started by then, and need not be noted as waiting."""
 _KEPT_AT_ONCE: Final = 25_000
+_ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED})
 
 
 @dataclass(slots=True)
@@ -241,8 +243,32 @@ class DependencyCenter:
                 raise
 
     def _commit(self, tickets: Sequence[_Ticket]) -> None:
+        facts = [fact for ticket in tickets for fact in ticket.facts]
+        doubtful = list(filter(self._may_be_known, facts))
+        try:
+            self._commit_unknown(tickets, doubtful)
+        except EventKnownError:
+            if len(doubtful) == len(facts):
+                raise
+            tickets = [ticket for ticket in tickets if not ticket.done.done()]
+            for ticket in tickets:
+                ticket.receipt = Receipt()
+            self._commit_unknown(tickets, facts)
+
+    def _may_be_known(self, fact: Fact) -> bool:
+        """Whether the store has to be asked, which takes a round trip.
+
+        A run's end that was reported has taken the slice from those that are under way; the store refuses the id of
+        anything else that was.
+        """
+        memory, piece = self._fresh(), fact.piece
+        is_of_run = fact.data.run_id is not None and fact.data.run_id == memory.runs.get(piece)
+        return not (is_of_run and piece in memory.under_way and fact.event in _ENDS)
+
+    def _commit_unknown(self, tickets: Sequence[_Ticket], doubtful: Sequence[Fact]) -> None:
+        """All that is not known, in one commit; `doubtful` are those of which that is to be found out."""
         memory, now = self._fresh(), self._clock()
-        known = self._store.read.known_ids([fact.event_id for ticket in tickets for fact in ticket.facts])
+        known = self._store.read.known_ids([fact.event_id for fact in doubtful])
         staging, cursors = Staging(self.graph, memory, memory.last, now), dict[str, str]()
         for ticket in tickets:
             if self._stage(ticket, staging, known, now):

@@ -8,13 +8,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy.exc import IntegrityError
 
 from dependency_model.readiness.checkpoint import Checkpoint
 from dependency_model.slice import Slice
 from dependency_model.status import Life, SliceStatus
 from resources.state_store.database import Database
-from resources.state_store.errors import ConflictError
+from resources.state_store.errors import ConflictError, EventKnownError
 from resources.state_store.store import StateStore
 from resources.state_store.transition import Facts, InputRead
 from tests.resources.state_store.examples import DAY, HOUR, NOON, chain
@@ -99,7 +98,7 @@ def test_a_writer_that_has_not_seen_the_last_transition_is_refused_and_writes_no
 def test_an_event_id_is_written_once(store: StateStore) -> None:
     (told,) = chain(DAY, "released")
     store.write.append([told], after=0)
-    with pytest.raises(IntegrityError):
+    with pytest.raises(EventKnownError):
         store.write.append([replace(told, seq=2)], after=1)
     assert store.read.last() == 1
     assert store.read.known_ids([told.event_id, "other"]) == {told.event_id}

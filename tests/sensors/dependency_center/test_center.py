@@ -87,6 +87,26 @@ def test_what_is_reported_again_changes_nothing(world: World) -> None:
     assert world.store.read.last() == last
 
 
+def test_the_end_of_a_run_under_an_id_that_was_used_before_is_known(world: World) -> None:
+    """The store is not asked for the ids of such ends beforehand: it refuses them, and others told with them go on."""
+    world.tell("ods@2024-06-02", "observed", event_id="x")
+    world.tell("ods@2024-06-01", "observed")
+    days = [Slice("dwd", day) for day in TWO_DAYS]
+    assert world.center.launch(days, "r1", "default") == days
+    last = world.store.read.last()
+    ends = [
+        Fact(event_id, day, Event.COMPLETED, NOW, "test", data=Facts(run_id="r1"))
+        for event_id, day in zip(("new", "x"), days, strict=True)
+    ]
+    receipt = world.center.report(ends)
+    assert (receipt.new, receipt.known) == (1, 1)
+    assert world.events("dwd@2024-06-01") == "released launched started completed quality_passed"
+    assert world.events("dwd@2024-06-02") == "released launched"
+    assert world.store.read.after(last)[-1].seq == world.store.read.last()
+    assert list(world.center.under_way()) == [days[1]]
+    assert world.center.report(ends).known == 2
+
+
 def test_a_launch_is_once_and_says_what_it_reads(world: World) -> None:
     world.tell("ods@2024-06-02", "observed")
     day = Slice("dwd", "2024-06-02")
