@@ -7,14 +7,12 @@ import decimal
 import io
 from typing import TYPE_CHECKING, Final
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOUR: Final = ("#0b6e99", "#e07a3f", "#4f8a4c", "#8b5fa3")
 _BARS: Final = 25
@@ -26,8 +24,7 @@ def slice_plot(title: str, current: pd.DataFrame, history: pd.DataFrame) -> str:
     `current` is the slice's rows, `history` those of this and earlier slices with their time in `dt` (and `hour`).
     One row a slice becomes lines over time, several become bars by their first column.
     """
-    figure = Figure(figsize=(7.2, 3.4), dpi=110, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _empty()
     measures = _measures(current)
     if len(current) == 1:
         _lines(axes, history, measures)
@@ -38,8 +35,7 @@ def slice_plot(title: str, current: pd.DataFrame, history: pd.DataFrame) -> str:
 
 def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
     """Markdown with a picture of groups of bars: a group a key, a bar and a colour a name."""
-    figure = Figure(figsize=(7.2, 3.4), dpi=110, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _empty()
     width = 0.8 / len(names)
     for number, name in enumerate(names):
         places = [at + (number - (len(names) - 1) / 2) * width for at in range(len(values))]
@@ -49,7 +45,16 @@ def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[
     return _picture(figure, axes, title)
 
 
+def _empty() -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only who draws should wait for
+
+    figure = Figure(figsize=(7.2, 3.4), dpi=110, layout="constrained")
+    return figure, figure.add_subplot()
+
+
 def _picture(figure: Figure, axes: Axes, title: str) -> str:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.spines[["top", "right"]].set_visible(False)
     buffer = io.BytesIO()

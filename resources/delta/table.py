@@ -1,19 +1,25 @@
 """What is known of a Delta table from its log alone: no Spark job, no JVM (delta-rs reads the log)."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from deltalake import DeltaTable, QueryBuilder
-from pyspark.sql import DataFrame, SparkSession
 
 from resources.delta.live_file import file_name
 from resources.olap.identifiers import quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow.dataset as ds
+    from pyspark.sql import DataFrame, SparkSession
 
 PartitionValue = date | str
 Partition = Mapping[str, PartitionValue]
