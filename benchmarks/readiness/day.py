@@ -71,8 +71,8 @@ class Day:
         return self.measured
 
     def _step(self) -> None:
-        self._report_arrived()
-        if not self._tick_if_due():
+        """Facts go before what time releases, and both before launches: who waits has waited for his inputs already."""
+        if not (self._report_arrived() or self._tick_if_due()):
             self._launch()
         if not self._is_something_there():
             self._idle()
@@ -93,20 +93,20 @@ class Day:
         self.measured.facts += len(found)
         return found
 
-    def _report_arrived(self) -> None:
+    def _report_arrived(self) -> bool:
         arrived = []
         while self._running and self._running[0][0] <= self.now:
             arrived.append(heapq.heappop(self._running))
         if not arrived:
-            return
+            return False
         facts = [self._fact(piece, run) for _, _, run, piece in arrived]
         self._work(lambda: self.center.report(facts))
         sampled = [moment for moment, *_ in arrived if self._is_sampled(moment)]
         self.measured.latency_ms += [(self.now - moment).total_seconds() * 1000 for moment in sampled]
         self.measured.facts += len(facts)
+        return True
 
     def _tick_if_due(self) -> bool:
-        """Decisions go before launches: who waits for one has waited for his inputs already."""
         due = self.center.memory.index.next_time
         if due is None or due > self.now:
             return False
