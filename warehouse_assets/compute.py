@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from dependency_model.entity import Entity
     from dependency_model.slice import Slice
+    from resources.delta.clustering.recorder import UsageRecorder
     from resources.delta.table import TableMetrics
     from resources.state_store.registry import SnapshotRegistry
     from warehouse_assets.warehouse import Warehouse
@@ -46,10 +47,13 @@ class ComputedSlice:
 class Computer:
     """Computes slices with one Spark session of its own; not for several threads at once."""
 
-    def __init__(self, spark: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry) -> None:
+    def __init__(
+        self, spark: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry, usage: UsageRecorder
+    ) -> None:
         self._session = spark.newSession()
         self._warehouse = warehouse
         self._inputs = Inputs(self._session, warehouse, registry)
+        self._usage = usage
 
     def compute(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
         """Compute, write and check slices of one SQL entity; those that do not read each other in one commit.
@@ -66,6 +70,7 @@ class Computer:
         path = self._warehouse.table_path(slices[0].entity)
         parts = [(self._partition(slice_), self._inputs.query(slice_)) for slice_ in slices]
         written = replace_partitions(parts, path)
+        self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
         found = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
         preview = preview_table(first_rows(path, PREVIEW_ROWS, parts[-1][0], written.version))

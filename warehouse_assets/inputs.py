@@ -36,10 +36,17 @@ class Inputs:
         self._registry = registry
         self._versions = VersionReader(session)
         self._views: dict[Slice, dict[str, DataFrame]] = {}
+        self._read: set[str] = set()
+
+    @property
+    def read_tables(self) -> frozenset[str]:
+        """The upstreams that have rows to offer since `forget`; the others are empty views."""
+        return frozenset(self._read)
 
     def forget(self) -> None:
         """What is registered from now on sees the tables as they are then."""
         self._views.clear()
+        self._read.clear()
 
     def register(self, slice_: Slice) -> None:
         """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError.
@@ -65,10 +72,12 @@ class Inputs:
         if not slices:
             return empty(self._session, self._warehouse, name)
         if self._warehouse.is_snapshot(name):
+            self._read.add(name)
             return self.snapshots(slices)
         path = self._warehouse.table_path(name)
         if not table_exists(path):
             return empty(self._session, self._warehouse, name)
+        self._read.add(name)
         period = self._period(name)
         return read_table(self._session, path).where(any_of(partition_values(period, one.key) for one in slices))
 

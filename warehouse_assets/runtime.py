@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resources.capture.ingestion import Ingestion
+from resources.delta.clustering.recorder import UsageRecorder
+from resources.delta.clustering.usage import usage_log
 from resources.olap.open import open_store
 from resources.spark.session import spark_session
 from resources.state_store.registry import SnapshotRegistry
@@ -40,6 +42,11 @@ class Runtime:
         settings = self.warehouse.settings
         return open_store(settings.olap, settings.data)
 
+    @functools.cached_property
+    def usage(self) -> UsageRecorder:
+        """What the queries of this process filter by."""
+        return UsageRecorder(usage_log(self.warehouse.settings.data))
+
     def computer(self) -> Computer:
         """A computer with a session of its own."""
-        return Computer(spark_session(self.warehouse.settings), self.warehouse, self.registry)
+        return Computer(spark_session(self.warehouse.settings), self.warehouse, self.registry, self.usage)

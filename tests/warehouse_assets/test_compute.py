@@ -10,6 +10,8 @@ import pytest
 from deltalake import DeltaTable
 
 from dependency_model.slice import Slice
+from resources.delta.clustering.recorder import UsageRecorder
+from resources.delta.clustering.usage import recorded, usage_log
 from resources.delta.partition import replace_partitions
 from resources.delta.table import read_partition
 from resources.olap import open_store
@@ -51,7 +53,8 @@ def fill(spark: SparkSession, warehouse: Warehouse, sales: dict[date, list[tuple
 
 
 def computer(spark: SparkSession, warehouse: Warehouse) -> Computer:
-    return Computer(spark, warehouse, SnapshotRegistry.at(warehouse.settings.state_db))
+    usage = UsageRecorder(usage_log(warehouse.settings.data))
+    return Computer(spark, warehouse, SnapshotRegistry.at(warehouse.settings.state_db), usage)
 
 
 def rows(warehouse: Warehouse, name: str, day: date) -> list[tuple[object, ...]]:
@@ -80,6 +83,16 @@ def test_a_query_sees_only_the_slices_that_it_declares(spark: SparkSession, ware
     computer(spark, warehouse).compute([Slice("totals", "2026-03-24")])
     computer(spark, warehouse).compute([Slice("running", "2026-03-24")])
     assert rows(warehouse, "running", TUESDAY) == [(4,)]
+
+
+def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tmp_path: Path) -> None:
+    chinese = "SELECT region, sum(amount) AS amount FROM sales WHERE dt = :biz_date AND region = 'cn' GROUP BY region\n"
+    warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], chinese)})
+    fill(spark, warehouse, SALES)
+    one = computer(spark, warehouse)
+    one.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
+    one.compute([Slice("totals", "2026-03-25")])
+    assert recorded(usage_log(warehouse.settings.data), warehouse.table_path("sales")) == {frozenset({"region"}): 3}
 
 
 @pytest.mark.parametrize(

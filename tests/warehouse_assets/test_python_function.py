@@ -12,12 +12,11 @@ from dependency_model.slice import Slice
 from resources.delta.partition import replace_partitions
 from resources.delta.table import read_partition
 from resources.settings import Settings
-from resources.state_store.registry import SnapshotRegistry
 from tests.warehouse_assets.analyzed_plan import tables_read
 from tests.warehouse_assets.small_warehouse import small_warehouse
-from warehouse_assets.compute import Computer
 from warehouse_assets.dry_run import empty_input
 from warehouse_assets.errors import UnreadFunctionError
+from warehouse_assets.runtime import Runtime
 from warehouse_assets.steps import refuse_unread
 from warehouse_assets.warehouse import Warehouse, load_warehouse
 
@@ -84,7 +83,7 @@ def test_a_slice_is_computed_from_the_slices_that_it_may_read(spark: SparkSessio
     rows_of = [spark.createDataFrame([(1, amount, "cn")], "id INT, amount INT, region STRING") for amount in (7, 8, 9)]
     parts = [({"dt": day}, rows) for day, rows in zip(days, rows_of, strict=True)]
     replace_partitions(parts, warehouse.table_path("sales"))
-    computer = Computer(spark, warehouse, SnapshotRegistry.at(warehouse.settings.state_db))
+    computer = Runtime(warehouse).computer()
     computer.compute([Slice("totals", "2026-03-25")])
     computer.compute([Slice("best", "2026-03-25")])
     rows = read_partition(warehouse.table_path("best"), {"dt": days[2]}).to_pylist()

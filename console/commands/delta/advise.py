@@ -15,21 +15,22 @@ from console.output import json_option, print_json, print_line, print_table
 def advise(table: str, *, as_json: bool) -> None:
     """Say which columns to cluster TABLE by, from the filters that queries really used.
 
-    TABLE is an entity's name, or a path. Filters are those that `resources.delta.clustering.usage.record` was given:
-    nothing records them by itself yet. How well the table's files are parted by their columns is from its log. No row
-    is read.
+    TABLE is an entity's name, or a path. Filters are those of the queries that computed slices: each run notes what its
+    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are parted by
+    their columns is from its log. No row is read.
 
     \b
     Exit codes: 0 said, 1 no such table, 2 called wrongly.
     With --json: {"action": "cluster"|"keep"|"none", "weights": {column: share of scans}, "reason"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from console.commands.delta.tables import table_path, usage_log  # noqa: PLC0415 - keeps --help fast
+    from console.commands.delta.tables import table_path  # noqa: PLC0415 - keeps --help fast
     from resources.delta.clustering.advice import advised  # noqa: PLC0415
     from resources.delta.clustering.layout import layout_of  # noqa: PLC0415
-    from resources.delta.clustering.usage import recorded  # noqa: PLC0415
+    from resources.delta.clustering.usage import recorded, usage_log  # noqa: PLC0415
+    from resources.settings import Settings  # noqa: PLC0415
 
     path = table_path(table)
-    found = advised(recorded(usage_log(), path), layout_of(path))
+    found = advised(recorded(usage_log(Settings.load().data), path), layout_of(path))
     if as_json:
         print_json(asdict(found))
         return

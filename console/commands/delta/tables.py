@@ -13,10 +13,3 @@ def table_path(table: str) -> Path:
     path = Path(table).absolute() if "/" in table else Settings.load().warehouse / table
     require_table(path)
     return path
-
-
-def usage_log() -> Path:
-    """Where the filters of queries are recorded."""
-    from resources.settings import Settings  # noqa: PLC0415
-
-    return Settings.load().data / "scans.jsonl"

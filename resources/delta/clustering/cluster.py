@@ -15,7 +15,6 @@ from resources.delta.clustering.rewrite import Rewritten, rewritten
 from resources.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
 from resources.delta.conflict import BackOff, StaleReadError
 from resources.delta.errors import ConflictError
-from resources.delta.live_file import LiveFile
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.statistics import file_statistics
 
@@ -76,9 +75,10 @@ def cluster_table(
     """Rewrite a table's files, each with a narrow range of every key; the content stays, and is proved to stay.
 
     `where` (SQL, best on partition columns) chooses files; `only="new"` those that no earlier call by the same columns
-    wrote, with small earlier ones: its cost is that of the new data. Files of a partition stay in it. Beside appends,
-    merges and deletes: what these changed meanwhile is read again. Before any work it raises NotADeltaTableError,
-    ClusterColumnError, ClusterTableError; later ContentChangedError, ColumnsDifferError, ConflictError.
+    wrote, with clustered ones whose overlap with these is bad: its cost is that of the new data. Files of a partition
+    stay in it. Beside appends, merges and deletes: what these changed meanwhile is read again. Before any work it
+    raises NotADeltaTableError, ClusterColumnError, ClusterTableError; later ContentChangedError, ColumnsDifferError,
+    ConflictError.
     """
     look = file_statistics(path)
     require_clusterable(path, look.properties, look.features)
@@ -89,16 +89,14 @@ def cluster_table(
     run = _Run(session, path, columns, label, back_off or BackOff())
 
     def choose(txn: OptimisticTransaction) -> list[Group]:
-        return _chosen(source_files(txn, where), clustering, only)
+        files = source_files(txn, where)
+        if only == "new":
+            files = not_clustered(files, clustering.spec, columns, clustering.target_bytes)
+        return groups_of(files, clustering.target_bytes)
 
     for batch in batches(choose(txn)):
         _until_committed(run, batch, choose)
     return run.report
-
-
-def _chosen(files: Sequence[LiveFile], clustering: Clustering, only: Literal["all", "new"]) -> list[Group]:
-    chosen = list(files) if only == "all" else not_clustered(files, clustering.spec)
-    return groups_of(chosen, clustering.target_bytes)
 
 
 def _until_committed(run: _Run, batch: Sequence[Group], choose: Callable[[OptimisticTransaction], list[Group]]) -> None:

@@ -5,12 +5,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from resources.delta.clustering.overlap import Boxes, spans_of
+from resources.delta.clustering.table_columns import ClusterColumn
 from resources.delta.live_file import LiveFile
 
 CLUSTERED = "tidemark.clustered"
 # A pass makes at most so many files of so many partitions: what the driver plans at a time is bounded.
 MOST_FILES, MOST_GROUPS = 512, 64
-# Earlier passes over less than this many times the new data are clustered again with it: each row a few times at most.
+# What is clustered again with new data is at most this many times as much: each row a few times in all.
 _MERGED_RATIO = 2.0
 
 
@@ -62,8 +64,10 @@ def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[Group]:
     return found
 
 
-def not_clustered(files: Sequence[LiveFile], spec: str) -> list[LiveFile]:
-    """The files that no pass by `spec` wrote, and those of earlier passes that are small beside them.
+def not_clustered(
+    files: Sequence[LiveFile], spec: str, columns: Sequence[ClusterColumn], target_bytes: int
+) -> list[LiveFile]:
+    """The files that no pass by that spec wrote, and those of earlier passes whose overlap with them is bad.
 
     Work is proportional to the new data, and the number of passes that a filter has to look into to the logarithm of
     the table's size (the tiers of a log-structured merge tree).
@@ -71,23 +75,34 @@ def not_clustered(files: Sequence[LiveFile], spec: str) -> list[LiveFile]:
     by_partition: dict[str, list[LiveFile]] = defaultdict(list)
     for file in files:
         by_partition[partition_key(file.described["partitionValues"])].append(file)
-    return [file for own in by_partition.values() for file in _to_merge(own, spec)]
+    return [file for own in by_partition.values() for file in _to_merge(own, spec, columns, target_bytes)]
 
 
-def _to_merge(files: Sequence[LiveFile], spec: str) -> list[LiveFile]:
-    passes: dict[str | None, list[LiveFile]] = defaultdict(list)
-    for file in files:
-        passes[pass_of(file, spec)].append(file)
+def _to_merge(
+    files: Sequence[LiveFile], spec: str, columns: Sequence[ClusterColumn], target_bytes: int
+) -> list[LiveFile]:
+    passes: dict[str | None, list[int]] = defaultdict(list)
+    for at, file in enumerate(files):
+        passes[pass_of(file, spec)].append(at)
     chosen = passes.pop(None, [])
-    if not chosen:
-        return []
-    size = _bytes_of(chosen)
-    for own in sorted(passes.values(), key=_bytes_of):
-        if _bytes_of(own) > _MERGED_RATIO * size:
-            break
-        chosen = [*chosen, *own]
-        size += _bytes_of(own)
-    return chosen
+    if chosen and passes:
+        sizes = [visible_bytes(file) for file in files]
+        boxes = Boxes.of(sizes, [spans_of(files, column) for column in columns])
+        for own in sorted(passes.values(), key=lambda own: sum(sizes[at] for at in own)):
+            chosen = [*chosen, *_of_pass(boxes, chosen, own, target_bytes)]
+    return [files[at] for at in chosen]
+
+
+def _of_pass(boxes: Boxes, chosen: Sequence[int], own: Sequence[int], target_bytes: int) -> list[int]:
+    """What is clustered again of an earlier pass.
+
+    Of one that is not large beside `chosen`: files that overlap with these, and small ones. Of a large one: those of
+    its files that are not large beside what came into their bounds.
+    """
+    if boxes.sizes[list(own)].sum() > _MERGED_RATIO * boxes.sizes[list(chosen)].sum():
+        return boxes.badly_overlapped(chosen, own, _MERGED_RATIO)
+    inside = boxes.bytes_inside(chosen, own)
+    return [at for at, here in zip(own, inside, strict=True) if here or boxes.sizes[at] < target_bytes / 2]
 
 
 def _bytes_of(files: Sequence[LiveFile]) -> int:

@@ -1,10 +1,12 @@
-"""Which columns queries really filter by: read from Spark's plans, one line of a file a scan."""
+"""Which columns queries really filter by: read from Spark's plans, kept in a bounded log beside the warehouse."""
 
+import fcntl
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -14,15 +16,21 @@ from pyspark.sql import DataFrame
 # Conditions by which bounds can exclude a file, as Spark prints them for data sources.
 _SKIPPING = ("EqualTo", "EqualNullSafe", "In", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual")
 _CONDITION = re.compile(rf"\b(?:{'|'.join((*_SKIPPING, 'StringStartsWith'))})\((`(?:[^`]|``)+`|[^,()]+),")
-_LARGEST_LOG = 10_000_000
+_LARGEST_LOG = 1_000_000
 
 
 @dataclass(frozen=True)
 class ScanUsage:
-    """One scan of a table in a query: the columns that its filters can skip files by."""
+    """Scans of a table in a query: the columns that their filters can skip files by, and how often it was run."""
 
     table: str
     columns: frozenset[str]
+    scans: int = 1
+
+
+def usage_log(data: Path) -> Path:
+    """Where the filters of queries are recorded, in the data folder of a warehouse."""
+    return data / "scans.jsonl"
 
 
 def usages_of(frame: DataFrame) -> list[ScanUsage]:
@@ -46,18 +54,49 @@ def _usage(scan: Any) -> ScanUsage | None:
 
 
 def record(usages: Iterable[ScanUsage], log: Path) -> None:
-    """Append them to a log; past its largest size nothing is added: the past says enough."""
-    if log.exists() and log.stat().st_size > _LARGEST_LOG:
+    """Append them to a log, from any number of processes.
+
+    A log past its largest size becomes the former one, in the place of the one before: the newest million bytes of use
+    are always there, and never more than two.
+    """
+    lines = [json.dumps({**asdict(one), "columns": sorted(one.columns)}) + "\n" for one in usages]
+    if not lines:
         return
-    lines = [json.dumps({"table": one.table, "columns": sorted(one.columns)}) + "\n" for one in usages]
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a") as file:
-        file.write("".join(lines))
+    with _alone(log):
+        if log.exists() and log.stat().st_size > _LARGEST_LOG:
+            log.replace(_former(log))
+        with log.open("a", encoding="utf-8") as file:
+            file.write("".join(lines))
 
 
 def recorded(log: Path, table: Path) -> Counter[frozenset[str]]:
     """How many scans of a table filtered by which columns together."""
+    found: Counter[frozenset[str]] = Counter()
+    for line in _lines(log):
+        if Path(line["table"]) == table:
+            found[frozenset(line["columns"])] += int(line["scans"])
+    return found
+
+
+def _lines(log: Path) -> Iterator[dict[str, Any]]:
     if not log.exists():
-        return Counter()
-    lines = (json.loads(line) for line in log.read_text().splitlines())
-    return Counter(frozenset(line["columns"]) for line in lines if Path(line["table"]) == table)
+        return
+    with _alone(log):
+        texts = [path.read_text(encoding="utf-8") for path in (_former(log), log) if path.exists()]
+    for line in "".join(texts).splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:  # Its writer was killed in the middle of it.
+            continue
+
+
+def _former(log: Path) -> Path:
+    return log.with_suffix(f".former{log.suffix}")
+
+
+@contextmanager
+def _alone(log: Path) -> Iterator[None]:
+    with log.with_suffix(".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
