@@ -114,5 +114,5 @@ def _read(tables: Tables, filters: Sequence[Filter]) -> dict[str, Pairs]:
 
 
 def _ratio(pairs: Iterable[tuple[float, float]]) -> float:
-    before, after = (sum(column) for column in zip(*pairs, strict=True))
-    return round(before / after, 2)
+    both = list(pairs)
+    return round(sum(before for before, _ in both) / sum(after for _, after in both), 2)

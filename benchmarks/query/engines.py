@@ -42,7 +42,7 @@ def asked_of(spark: SparkSession, path: Path) -> dict[str, Ask]:
     session = QueryBuilder().register("t", DeltaTable(str(path)))
     return {
         "spark": lambda where: _answer(spark.sql(_QUESTION.format(path_table(path), where)).toArrow()),
-        "duckdb": lambda where: _answer(connection.execute(_QUESTION.format("t", where)).to_arrow_table()),
+        "duckdb": lambda where: _answer(connection.sql(_QUESTION.format("t", where)).to_arrow_table()),
         "delta_rs": lambda where: _answer(pa.table(session.execute(_QUESTION.format("t", where)).read_all())),
     }
 
