@@ -13,11 +13,13 @@ import numpy as np
 
 from resources.delta.clustering.keys import Positions
 from resources.delta.clustering.shape import Points, Shape, best_shape
-from resources.delta.clustering.tree import Leaf, Node, Split
+from resources.delta.clustering.tree import Leaf, Node, Split, file_count
 
 _LARGE_SHARE = 0.3
 # A part below this share of a file joins its neighbour, unless that is a frequent value alone.
 _LEAST_FILE = 0.25
+# Trees of so much more or fewer files than asked for are grown again.
+_ROUNDED = 0.03
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,13 @@ def grown(positions: Sequence[Positions], weights: Sequence[float], files: int) 
         raise ValueError(f"expected keys and at least one file, found {len(positions)} and {files}")
     if len(positions[0]) == 0:
         return Leaf(0, files)
-    whole = _grown(Points.of(positions), weights, float(files))
-    return _numbered(whole, 0)[0]
+    points = Points.of(positions)
+    tree = _numbered(_grown(points, weights, float(files)), 0)[0]
+    count = file_count(tree)
+    if abs(count - files) <= _ROUNDED * files:
+        return tree
+    # Frequent values that are less than a file each make more files than asked for: small ones, that filters also read.
+    return _numbered(_grown(points, weights, files * files / count), 0)[0]
 
 
 def _grown(points: Points, weights: Sequence[float], files: float) -> Node:

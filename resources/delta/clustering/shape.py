@@ -18,7 +18,7 @@ from resources.delta.clustering.keys import Floats, Positions
 # (key, number of parts), one after the other.
 Steps = tuple[tuple[int, int], ...]
 
-_ROWS_A_FILE = 32
+_ROWS_A_FILE = 128
 _LEAST_ROWS, _MOST_ROWS = 512, 16_384
 
 
@@ -87,9 +87,9 @@ def _all(columns: Sequence[int], files: float) -> Iterator[Steps]:
 
 
 def _counts(files: float) -> list[int]:
-    """1, 2, 3, 4, 6, 8, 11, 16, ... up to `files`."""
-    steps = range(int(2 * np.log2(max(1.0, files))) + 2)
-    return sorted({min(round(2 ** (step / 2)), max(1, round(files))) for step in steps})
+    """1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, ... up to `files`."""
+    steps = range(int(4 * np.log2(max(1.0, files))) + 2)
+    return sorted({min(round(2 ** (step / 4)), max(1, round(files))) for step in steps})
 
 
 def _descended(points: Points, weights: Sequence[float], files: float, columns: Sequence[int]) -> Shape:
