@@ -46,7 +46,8 @@ def grown(positions: Sequence[Positions], weights: Sequence[float], files: int) 
     if abs(count - files) <= _ROUNDED * files:
         return tree
     # Frequent values that are less than a file each make more files than asked for: small ones, that filters also read.
-    return _numbered(_grown(points, weights, files * files / count), 0)[0]
+    again = _numbered(_grown(points, weights, files * files / count), 0)[0]
+    return min(tree, again, key=lambda one: abs(np.log(file_count(one) / files)))
 
 
 def _grown(points: Points, weights: Sequence[float], files: float) -> Node:
