@@ -5,6 +5,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 
 from resources.delta.clustering.usage import ScanUsage, record, usages_of
@@ -25,10 +27,10 @@ class UsageRecorder:
 
     def ran(self, query: Hashable, frame: DataFrame, times: int = 1) -> None:
         """`frame` was run, and others like it, `times` in all; `query` is equal for frames that filter alike."""
-        if query not in self._known:
-            self._known[query] = usages_of(frame)
         try:
+            if query not in self._known:
+                self._known[query] = usages_of(frame)
             record((replace(one, scans=times) for one in self._known[query]), self._log)
-        except OSError as problem:
+        except (OSError, Py4JError, CapturedException) as problem:
             # The rows are written: advice is not worth failing for.
             _LOGGER.warning("filters are not recorded: %s", problem)
