@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from console.dagster_server.server import DagsterServer
     from resources.settings import Settings
+    from resources.warm_runs.keeper import PoolKeeper
 
 _DEFAULT_PORT: Final = 3000
 _WATCH_SECONDS: Final = 0.2
@@ -43,16 +44,18 @@ def up(port: int, *, as_json: bool) -> None:
     from console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
     from console.preflight.port import free_port  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
+    from resources.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
     port = port or free_port(HOST)
     _require_ready_machine(settings, port, os.environ)
     prepare_home(settings, home)
-    with stop_signals() as signals:
+    workers_log = settings.data / "logs" / "workers.log"
+    with stop_signals() as signals, PoolKeeper(home, workers_log, os.environ) as workers:
         server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
         try:
-            _serve(server, signals, as_json=as_json)
+            _serve(server, workers, signals, as_json=as_json)
         finally:
             server.stop(in_a_hurry=lambda: len(signals) > 1)
     if not as_json:
@@ -77,7 +80,7 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
     )
 
 
-def _serve(server: DagsterServer, signals: list[int], *, as_json: bool) -> None:
+def _serve(server: DagsterServer, workers: PoolKeeper, signals: list[int], *, as_json: bool) -> None:
     """Say when it is ready, then watch it until a signal comes. Raises DagsterStartError when it ends by itself."""
     if not as_json:
         print_line("Dagster is starting ...")
@@ -86,6 +89,7 @@ def _serve(server: DagsterServer, signals: list[int], *, as_json: bool) -> None:
     _announce(server, as_json=as_json)
     while not signals:
         server.check_running()
+        workers.check()
         time.sleep(_WATCH_SECONDS)
 
 

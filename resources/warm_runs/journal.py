@@ -1,0 +1,28 @@
+"""Runs that a pool has taken and that have not ended: a file each, for whoever comes after a killed host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Journal:
+    """The runs of one pool, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "runs"
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def add(self, run_id: str) -> None:
+        """The pool has taken the run. Ids are file names: Dagster's are UUIDs."""
+        (self._folder / run_id).touch()
+
+    def remove(self, run_id: str) -> None:
+        """The run has ended, and Dagster knows it."""
+        (self._folder / run_id).unlink(missing_ok=True)
+
+    def runs(self) -> list[str]:
+        """What was taken and not removed."""
+        return sorted(file.name for file in self._folder.iterdir())
