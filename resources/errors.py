@@ -15,6 +15,8 @@ TerminalError
 TransientError
 ├── StateStoreDownError      the database does not answer          (resources.state_store.errors)
 ├── ConflictError            two writers of one state store        (resources.state_store.errors)
+├── FencedError              a writer without the lease it needs   (resources.state_store.errors)
+├── PoolDownError            no warm worker takes a run now        (resources.warm_runs.errors)
 └── AlreadyRunningError      another process does the same at this moment
 """
 

@@ -52,6 +52,19 @@ class EventKnownError(TransientError):
         )
 
 
+class FencedError(TransientError):
+    """A writer that does not hold the lease that it needs, or from whom somebody has taken it."""
+
+    @classmethod
+    def of(cls, lease: str, generation: int, found: int, holder: str) -> Self:
+        return cls(
+            "another center is active",
+            expected=f"generation {generation} of the lease '{lease}'" if generation else f"the lease '{lease}'",
+            found=f"generation {found}, held by {holder or 'nobody'}",
+            hint="ask that one; this one takes its place when it is gone",
+        )
+
+
 class SchemaTooNewError(TerminalError):
     """The database was written by a later version of this program."""
 

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from resources.state_store.errors import SchemaTooNewError
-from resources.state_store.schema import CURSORS, MIGRATIONS, SCHEDULES, SLICES, SNAPSHOTS, TRANSITIONS
+from resources.state_store.schema import CURSORS, LEASES, MIGRATIONS, SCHEDULES, SLICES, SNAPSHOTS, TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +52,7 @@ ALL: Final = (
     Migration(1, "names of snapshots", _create(SNAPSHOTS)),
     Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
     Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
+    Migration(4, "leases", _create(LEASES)),
 )
 
 

@@ -104,3 +104,14 @@ CURSORS = Table(
     Column("position", String, nullable=False),
 )
 """How far each detector has read, written in the same transaction as what it read."""
+
+LEASES = Table(
+    "leases",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("holder", String, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("wanted", Boolean, nullable=False),
+)
+"""Who may do what only one may; `until` 0 is let go of, `wanted` that somebody with more right to it waits."""

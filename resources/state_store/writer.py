@@ -9,8 +9,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from resources.state_store.bulk import Rows, Statement
 from resources.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
-from resources.state_store.errors import ConflictError, EventKnownError
-from resources.state_store.schema import CURSORS, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
+from resources.state_store.errors import ConflictError, EventKnownError, FencedError
+from resources.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from resources.state_store.transition import instant_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dependency_model.readiness.checkpoint import Checkpoint
     from dependency_model.slice import Slice
     from resources.state_store.database import Database
+    from resources.state_store.lease import Fence
     from resources.state_store.transition import Transition
 
 
@@ -30,9 +31,9 @@ class StateWriter(Protocol):
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
         """Write transitions numbered from `after` + 1 on, and positions of detectors, in one transaction.
 
-        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is,
-        EventKnownError where one of the event ids is written already, and StateStoreDownError: then all of it is there
-        or nothing, and `known_ids` tells which.
+        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is, FencedError
+        where the writer's lease is no longer its own, EventKnownError where one of the event ids is written already,
+        and StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
         """
 
     def note(self, checkpoint: Checkpoint, *, after: int) -> None:
@@ -40,10 +41,11 @@ class StateWriter(Protocol):
 
 
 class SqlStateWriter:
-    """The writer on a database."""
+    """The writer on a database. With a `fence` it writes only as long as that generation of the lease is the last."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.fence: Fence | None = None
 
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
         try:
@@ -63,6 +65,7 @@ class SqlStateWriter:
         """All of it in one transaction of who knows the last transition."""
         if self._database.is_sqlite:
             with self._database.writing() as connection:
+                _require_lease(connection, self.fence)
                 _require_last(connection, after)
                 for one in rows:
                     one.write(connection)
@@ -72,17 +75,24 @@ class SqlStateWriter:
     def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
         statements = (statement for one in rows for statement in one.statements("postgresql"))
         try:
-            self._database.write_at_once([Statement(_REQUIRE_LAST % after, ()), *statements])
+            self._database.write_at_once([*_fenced(self.fence), Statement(_REQUIRE_LAST % after, ()), *statements])
         except DBAPIError as error:
-            if getattr(error.orig, "pgcode", None) != _NOT_LAST:
+            if getattr(error.orig, "pgcode", None) not in (_NOT_LAST, _NOT_HELD):
                 raise
             with self._database.reading() as connection:
+                _require_lease(connection, self.fence)
                 _require_last(connection, after)
             raise
 
 
 _SLICE: Final = ("entity", "key", "sub")
 _NOT_LAST: Final = "TM001"
+_NOT_HELD: Final = "TM002"
+_REQUIRE_LEASE: Final = """DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM leases WHERE name = '%s' AND generation = %d) THEN
+    RAISE 'not held' USING ERRCODE = 'TM002';
+  END IF;
+END $$"""
 _REQUIRE_LAST: Final = """DO $$ BEGIN
   IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN
     RAISE 'not the last' USING ERRCODE = 'TM001';
@@ -123,3 +133,18 @@ def _require_last(connection: Connection, after: int) -> None:
     who, when, event, entity, key = connection.execute(query.where(columns.seq == last)).one_or_none() or [None] * 5
     what = f"{entity}@{key} {event}" if entity else ""
     raise ConflictError.of(after, last, who or "", instant_of(when) if when else None, what)
+
+
+def _fenced(fence: Fence | None) -> list[Statement]:
+    """Names of leases are ours: nothing of them is to be quoted."""
+    return [Statement(_REQUIRE_LEASE % fence, ())] if fence else []
+
+
+def _require_lease(connection: Connection, fence: Fence | None) -> None:
+    """Raise FencedError where there is a later holder, or the writer holds nothing."""
+    if fence is None:
+        return
+    query = select(LEASES.c.generation, LEASES.c.holder).where(LEASES.c.name == fence.lease)
+    generation, holder = connection.execute(query).one_or_none() or (0, "")
+    if generation != fence.generation or not fence.generation:
+        raise FencedError.of(fence.lease, fence.generation, generation, holder)
