@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
-import time
-from typing import TYPE_CHECKING, Final
+import sys
+import warnings
+from datetime import UTC, datetime
+from typing import Final
 
 import click
 
-from console.output import json_option, print_error, print_json, print_line
+from console.output import json_option, print_json, print_line
 from console.signals import stop_signals
 
-if TYPE_CHECKING:
-    import dagster as dg
-
-    from sensors.dependency_center.host import Intake
-
 _DEFAULT_PORT: Final = 3080
-_TURN_SECONDS: Final = 0.2
-_WIPED_EVERY: Final = 300
-_AGAIN_SECONDS: Final = 2.0
 
 
 @click.command()
@@ -34,14 +29,18 @@ _AGAIN_SECONDS: Final = 2.0
 @click.option("--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="What callers have to name, 16 characters on.")
 @json_option
 def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
-    """Take in what happens, and tell what waits, as a service.
+    """Start what is ready at once, take in what happens, and tell what waits, as a service.
 
-    It follows Dagster's event log, named snapshots and the clock, and answers over HTTP: other schedulers report to it
-    (POST /v1/reports) and ask what a slice waits for (GET /v1/slices?subject=ods_orders@2026-03-29). What is released
-    is in the state store; the readiness sensor of `tidemark up` starts the runs.
+    It follows Dagster's event log, named snapshots and the clock, and hands each slice that is released to a warm
+    worker. It answers over HTTP: other schedulers report to it (POST /v1/reports) and ask what a slice waits for (GET
+    /v1/slices?subject=ods_orders@2026-03-29); /health and /metrics are for those who watch over it. What it does is
+    told on standard error, a line of JSON each.
+
+    Of several on one state store one is active; another takes its place within seconds when it is gone. While one is
+    there, the readiness sensor of `tidemark up` leaves the work to it.
 
     It listens on this machine only, unless told otherwise and given a token. Give the token in the environment: other
-    users of the machine see the words of a command. Ctrl-C stops it.
+    users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
 
     With --json one line says where it listens once it is ready.
     """
@@ -49,37 +48,36 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
 
     from console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
+    from resources.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
+    from sensors.dependency_center.code_location import CodeLocation  # noqa: PLC0415
     from sensors.dependency_center.detectors.api.server import served  # noqa: PLC0415
-    from sensors.dependency_center.host import Intake  # noqa: PLC0415
+    from sensors.dependency_center.service import Service  # noqa: PLC0415
     from warehouse_assets.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)
-    intake = Intake(load_warehouse(settings), "center")
+    for kind in (dg.BetaWarning, dg.PreviewWarning):
+        warnings.filterwarnings("ignore", category=kind)
+    location = CodeLocation.of_workspace(settings.root / "workspace.yaml")
     with (
         stop_signals() as signals,
         dg.DagsterInstance.from_config(str(home)) as instance,
-        served(intake.center, port, host=host, token=token or None) as url,
     ):
-        _announce(url, as_json=as_json)
-        while not signals:
-            time.sleep(_TURN_SECONDS if _turn(intake, instance) else _AGAIN_SECONDS)
-    intake.store.close()
+        service = Service(load_warehouse(settings), instance, location, _tell)
+        with (
+            served(service.center, port, host=host, token=token or None, status=service.status) as url,
+            PoolKeeper(home, settings.data / "logs" / "workers.log", os.environ) as workers,
+        ):
+            service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))
     if not as_json:
         print_line("Stopped.")
 
 
-def _turn(intake: Intake, instance: dg.DagsterInstance) -> bool:
-    """Whether it went well; what may be tried again is said, and is."""
-    from dependency_model.errors import TransientError  # noqa: PLC0415
-
-    try:
-        intake.turn(instance, _WIPED_EVERY)
-    except TransientError as error:
-        print_error(error)
-        return False
-    return True
+def _tell(event: str, **values: object) -> None:
+    line = {"time": datetime.now(UTC).isoformat(), "event": event, **values}
+    sys.stderr.write(json.dumps(line) + "\n")
+    sys.stderr.flush()
 
 
 def _announce(url: str, *, as_json: bool) -> None:
@@ -89,4 +87,5 @@ def _announce(url: str, *, as_json: bool) -> None:
     print_line(f"Center       {url}", "bold green")
     print_line("  report     POST /v1/reports")
     print_line("  ask        GET  /v1/slices?subject=ods_orders@2026-03-29")
+    print_line("  watch      GET  /health, /metrics")
     print_line("  stop       Ctrl-C")

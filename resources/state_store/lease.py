@@ -41,7 +41,7 @@ class Held(NamedTuple):
 
 @dataclass(slots=True)
 class Lease:
-    """One who would like to hold a lease. `holder` names it to people, and is nobody else's name.
+    """One who would like to hold a lease. Of the same `holder` the last one that asks has it, at once.
 
     `seconds` after its last renewal somebody else may take the lease. One that `insists` asks a holder that `yields` to
     let go, which it does at its next renewal. Time is the database's, or `clock`'s (epoch seconds, for tests).
@@ -65,7 +65,7 @@ class Lease:
                 return self._take(connection, 1, now)
             if row.holder == self.holder and row.generation == self.generation and row.until > 0:
                 return self._let_go(connection) if self.yields and row.wanted else self._renew(connection, now)
-            if now >= row.until:
+            if now >= row.until or (row.holder == self.holder and self.generation is None):
                 return self._take(connection, row.generation + 1, now)
             self.generation = None
             if self.insists:

@@ -31,8 +31,8 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
 
     def __init__(self, options: PoolOptions = _DEFAULTS, inst_data: ConfigurableClassData | None = None) -> None:
         self.options, self._inst_data = options, inst_data
-        self._new_process = DefaultRunLauncher()  # type: ignore[no-untyped-call]
-        super().__init__()
+        self._new_process = DefaultRunLauncher()
+        super().__init__()  # type: ignore[no-untyped-call]
 
     @property
     def inst_data(self) -> ConfigurableClassData | None:

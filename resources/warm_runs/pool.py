@@ -32,6 +32,9 @@ class Worker(Protocol):
     def end(self) -> None:
         """End the process, which has no run."""
 
+    def kill(self) -> None:
+        """End the process, which loads still."""
+
 
 class Runs(Protocol):
     """What the pool says of runs to Dagster."""
@@ -233,7 +236,9 @@ class Pool:
             return
         self.count.replaced += not self._is_closed
         member.is_leaving = True
-        if member.run_id is None:
+        if not member.is_ready:
+            member.worker.kill()
+        elif member.run_id is None:
             member.worker.end()
         elif self._is_closed:
             member.worker.interrupt()

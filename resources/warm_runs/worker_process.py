@@ -57,6 +57,9 @@ class WorkerProcess:
         finally:
             self._kill_after(_GRACE_SECONDS)
 
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
     def follow(self, pool: Pool) -> None:
         """Tell the pool what the process says, until it ends."""
         with self.control, self.control.makefile("r") as lines:

@@ -34,13 +34,10 @@ class DagsterRequests:
         self._requests: dict[str, dg.RunRequest] = {}
 
     def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
-        """Ask for one run of slices of one entity that follow each other."""
-        name = pieces[0].entity
-        period = str(self._graph.entity(name).period)
-        keys = [dagster_key(period, piece.key) for piece in pieces]
-        partition = {PARTITION: keys[0]} if len(keys) == 1 else {RANGE_START: keys[0], RANGE_END: keys[-1]}
-        tags = {RUN_TAG: run_id, POOL_TAG: pool, **partition}
-        self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=[dg.AssetKey([name])], tags=tags)
+        """Ask for one run of slices that follow each other, of one entity or of several at the same times."""
+        tags = {RUN_TAG: run_id, POOL_TAG: pool, **partition_tags(self._graph, pieces)}
+        assets = [dg.AssetKey([name]) for name in dict.fromkeys(piece.entity for piece in pieces)]
+        self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=assets, tags=tags)
 
     def state(self, run_id: str) -> RunState:
         """What Dagster knows of the run; what was asked for in this tick is under way."""
@@ -58,3 +55,10 @@ class DagsterRequests:
         """The requests so far; forgotten here."""
         found, self._requests = list(self._requests.values()), {}
         return found
+
+
+def partition_tags(graph: DependencyGraph, pieces: Sequence[Slice]) -> dict[str, str]:
+    """The tags by which Dagster knows the partitions of a run: one, or a range of them."""
+    period = str(graph.entity(pieces[0].entity).period)
+    keys = [dagster_key(period, key) for key in dict.fromkeys(piece.key for piece in pieces)]
+    return {PARTITION: keys[0]} if len(keys) == 1 else {RANGE_START: keys[0], RANGE_END: keys[-1]}

@@ -31,6 +31,8 @@ RUN_TAG: Final = "tidemark/run"
 """The id under which the center launched a run; Dagster gives runs that a sensor asks for ids of its own."""
 _KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _AT_ONCE: Final = 1_000
+_RUNS_AT_ONCE: Final = 200
+_MOST_RUNS: Final = 10_000
 _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 
 
@@ -42,9 +44,12 @@ class EventLogDetector:
         self._position = int(read.cursor(CURSOR) or 0)
         self._runs: dict[str, str] = {}
 
-    def poll(self) -> int:
-        """Take in everything that is new; returns how many facts changed something."""
-        ended, new = self._ended_runs(), 0
+    def poll(self, *, ended_too: bool = True) -> int:
+        """Take in everything that is new; returns how many facts changed something.
+
+        With `ended_too` also runs that ended without what they had planned: a query more.
+        """
+        ended, new = self._ended_runs() if ended_too else {}, 0
         while records := self._next():
             facts = [fact for record in records for fact in self._facts(record)]
             position = records[-1].storage_id
@@ -94,18 +99,22 @@ class EventLogDetector:
     def _run(self, run_id: str) -> str:
         """The center's id of a run; the run's own where it was launched by somebody else."""
         if run_id not in self._runs:
+            if len(self._runs) >= _MOST_RUNS:
+                self._runs.clear()
             run = self._instance.get_run_by_id(run_id)
             self._runs[run_id] = run.tags.get(RUN_TAG, run_id) if run else run_id
         return self._runs[run_id]
 
     def _ended_runs(self) -> dict[str, str]:
         """Runs under way that have ended by now, with how; asked for before their last events are read."""
+        wanted = sorted({run for run, _ in self._center.under_way().values() if run})
         found = {}
-        for run_id in {run for run, _ in self._center.under_way().values() if run}:
-            runs = self._instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
-            run = runs[0] if runs else self._instance.get_run_by_id(run_id)
-            if run is not None and run.status in _ENDED:
-                found[run_id] = run.status.value.lower()
+        for start in range(0, len(wanted), _RUNS_AT_ONCE):
+            some = wanted[start : start + _RUNS_AT_ONCE]
+            for filters in (dg.RunsFilter(run_ids=some), dg.RunsFilter(tags={RUN_TAG: some})):
+                for run in self._instance.get_runs(filters):
+                    if run.status in _ENDED:
+                        found[run.tags.get(RUN_TAG, run.run_id)] = run.status.value.lower()
         return found
 
     def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:

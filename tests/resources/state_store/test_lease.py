@@ -51,13 +51,12 @@ def test_who_is_late_but_was_not_replaced_goes_on(database: Database) -> None:
     assert lease.hold() == ("one", 1)
 
 
-def test_who_starts_again_is_another_one_though_it_has_the_same_name(database: Database) -> None:
-    clock = Clock()
-    Lease(database, "one", 6.0, clock=clock).hold()
-    again = Lease(database, "one", 6.0, clock=clock)
-    assert again.hold() == ("one", None)
-    clock.now += 6
-    assert again.hold() == ("one", 2)
+def test_the_successor_of_the_same_name_need_not_wait_and_its_predecessor_is_out(database: Database) -> None:
+    former, again = (Lease(database, "sensor of 1", 6.0) for _ in range(2))
+    assert former.hold() == ("sensor of 1", 1)
+    assert again.hold() == ("sensor of 1", 2)
+    assert former.hold() == ("sensor of 1", None)
+    assert again.hold() == ("sensor of 1", 2)
 
 
 def test_what_is_released_need_not_be_waited_for(database: Database) -> None:

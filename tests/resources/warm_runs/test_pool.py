@@ -17,6 +17,7 @@ class FakeWorker:
     given: list[str] = field(default_factory=list)
     is_ending: bool = False
     is_interrupted: bool = False
+    is_killed: bool = False
 
     def run(self, run_id: str) -> None:
         self.given.append(run_id)
@@ -26,6 +27,9 @@ class FakeWorker:
 
     def end(self) -> None:
         self.is_ending = True
+
+    def kill(self) -> None:
+        self.is_killed = True
 
 
 @dataclass
@@ -193,3 +197,14 @@ def test_in_the_end_nothing_is_left(world: World) -> None:
     assert world.last("b").startswith("The worker that ran this")
     assert not world.pool.run("d")
     assert len(world.workers) == 2
+
+
+def test_a_worker_that_loads_still_is_not_waited_for() -> None:
+    world = World()
+    world.version = 2
+    world.pool.tick()
+    assert world.workers[0].is_killed
+    world.pool.is_gone(world.workers[0], "was ended by signal 9")
+    assert len(world.workers) == 2
+    world.pool.close()
+    assert world.workers[1].is_killed

@@ -2,6 +2,8 @@
 
     POST /v1/reports             one report or a list of them: all are taken, or none
     GET  /v1/slices?subject=...  each slice of a subject: its status, its inputs with theirs, what it waits for
+    GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
+    GET  /metrics                figures in Prometheus' text format
 
     200 done   400 cannot be understood   401 no token or a wrong one   404 no such entity
     409 cannot be so (the slice's life does not have it)   413 too long   503 the store does not answer: ask again
@@ -16,16 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from dependency_model.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
 from resources.state_store.errors import ConflictError
+from sensors.dependency_center.detectors.api.metrics import prometheus_text
 from sensors.dependency_center.detectors.api.report import MOST_BYTES, facts_of, slices_of
 from sensors.dependency_center.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -37,21 +40,40 @@ if TYPE_CHECKING:
 
 _MOST_SLICES = 1_000
 _TRIES = 3
+_STUCK_SECONDS = 60.0
 
 
 class Api:
-    """The endpoints on one center. `tasks` translates another scheduler's task ids to entities."""
+    """The endpoints on one center. `tasks` translates another scheduler's task ids; `status` is the service's own."""
 
     def __init__(
-        self, center: DependencyCenter, token: str | None = None, tasks: Mapping[str, str] | None = None
+        self,
+        center: DependencyCenter,
+        token: str | None = None,
+        tasks: Mapping[str, str] | None = None,
+        status: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
-        self._center, self._token, self._tasks = center, token, tasks
+        self._center, self._token, self._tasks, self._status = center, token, tasks, status
         self.app = Starlette(
             routes=[
                 Route("/v1/reports", self._report, methods=["POST"]),
                 Route("/v1/slices", self._slices, methods=["GET"]),
+                Route("/health", self._health, methods=["GET"]),
+                Route("/metrics", self._metrics, methods=["GET"]),
             ]
         )
+
+    async def _health(self, _request: Request) -> Response:
+        status = await run_in_threadpool(self._status)
+        is_stuck = status.get("seconds_since_turn", 0.0) > _STUCK_SECONDS
+        told = {"healthy": not is_stuck, "active": status.get("active", True)}
+        return JSONResponse(told, 503 if is_stuck else 200)
+
+    async def _metrics(self, request: Request) -> Response:
+        if not self._is_allowed(request):
+            return _unauthorized()
+        lines = prometheus_text(await run_in_threadpool(self._status))
+        return PlainTextResponse(lines, media_type="text/plain; version=0.0.4")
 
     async def _report(self, request: Request) -> Response:
         if not self._is_allowed(request):

@@ -7,7 +7,7 @@ import socket
 import time
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
@@ -15,7 +15,7 @@ from sensors.dependency_center.detectors.api.app import Api
 from sensors.dependency_center.errors import ApiSettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sensors.dependency_center.center import DependencyCenter
 
@@ -25,7 +25,12 @@ _POLL_SECONDS: Final = 0.01
 
 
 def api_server(
-    center: DependencyCenter, port: int, *, host: str = LOOPBACK, token: str | None = None
+    center: DependencyCenter,
+    port: int,
+    *,
+    host: str = LOOPBACK,
+    token: str | None = None,
+    status: Callable[[], Mapping[str, Any]] = dict,
 ) -> uvicorn.Server:
     """A server to `run()`; it stops when its `should_exit` is set. Raises ApiSettingsError."""
     if token is not None and len(token) < _SHORTEST_TOKEN:
@@ -37,13 +42,22 @@ def api_server(
             found=host,
             hint="give it a token, or leave the address out",
         )
-    return uvicorn.Server(uvicorn.Config(Api(center, token).app, host=host, port=port, log_level="warning"))
+    return uvicorn.Server(
+        uvicorn.Config(Api(center, token, status=status).app, host=host, port=port, log_level="warning")
+    )
 
 
 @contextmanager
-def served(center: DependencyCenter, port: int, *, host: str = LOOPBACK, token: str | None = None) -> Iterator[str]:
+def served(
+    center: DependencyCenter,
+    port: int,
+    *,
+    host: str = LOOPBACK,
+    token: str | None = None,
+    status: Callable[[], Mapping[str, Any]] = dict,
+) -> Iterator[str]:
     """Serve in a thread until the block ends; gives the URL. Port 0 is a free one. Raises ApiSettingsError."""
-    server = api_server(center, port, host=host, token=token)
+    server = api_server(center, port, host=host, token=token, status=status)
     with _listening(host, port) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="api")
         thread.start()

@@ -1,0 +1,40 @@
+"""`tidemark center` on the code location of this figure, without its HTTP interface.
+
+python -m benchmarks.launch.center_process WORKSPACE
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import dagster as dg
+
+from benchmarks.launch.location import declared_warehouse
+from console.signals import stop_signals
+from resources.warm_runs.keeper import PoolKeeper
+from sensors.dependency_center.code_location import CodeLocation
+from sensors.dependency_center.service import Service
+
+
+def main(workspace: Path) -> None:
+    """Serve until SIGTERM."""
+    for kind in (dg.BetaWarning, dg.PreviewWarning):
+        warnings.filterwarnings("ignore", category=kind)
+    home = Path(os.environ["DAGSTER_HOME"])
+    with stop_signals() as signals, dg.DagsterInstance.from_config(str(home)) as instance:
+        service = Service(declared_warehouse(), instance, CodeLocation.of_workspace(workspace), _tell)
+        with PoolKeeper(home, home / "workers.log", os.environ) as workers:
+            service.serve(lambda: bool(signals), watch=workers.check)
+
+
+def _tell(event: str, **values: object) -> None:
+    sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,63 @@
+"""A code location of small assets without Spark: as many pairs of a feed and what is computed of it as are declared."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from resources.settings import Settings
+from sensors.readiness_sensor import readiness_sensor
+from warehouse_assets.partitions import partitions_definition
+from warehouse_assets.warehouse import load_warehouse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warehouse_assets.warehouse import Warehouse
+
+MODULE: Final = "benchmarks.launch.location"
+FOLDER: Final = "declared"
+START: Final = "2026-03-01"
+SENSOR: Final = "TIDEMARK_BENCHMARK_SENSOR"
+"""Whether the location has the readiness sensor."""
+
+
+def write_declarations(data: Path, pairs: int) -> None:
+    """`feed_0` and `small_0`, which reads it, and so on."""
+    folder = data / FOLDER / "ads"
+    folder.mkdir(parents=True)
+    (data / FOLDER / "project.yaml").write_text(f"{{time_zone: Europe/Paris, start: {START}}}")
+    for number in range(pairs):
+        (folder / f"feed_{number}.yaml").write_text("{period: day, kind: Virtual}")
+        (folder / f"small_{number}.yaml").write_text(f"{{period: day, depends_on: [feed_{number}]}}")
+        (folder / f"small_{number}.sql").write_text("SELECT 1 AS id\n")
+
+
+def declared_warehouse() -> Warehouse:
+    """What was declared below the data folder that the environment names."""
+    settings = Settings.load(os.environ)
+    return load_warehouse(settings, settings.data / FOLDER)
+
+
+@dg.definitions
+def definitions() -> dg.Definitions:
+    """An asset for each entity that is computed."""
+    warehouse = declared_warehouse()
+    names = [name for name in warehouse.entities if name.startswith("small_")]
+    sensors = [readiness_sensor(warehouse)] if os.environ.get(SENSOR) else []
+    return dg.Definitions(
+        assets=[_asset(warehouse, name) for name in names], sensors=sensors, executor=dg.in_process_executor
+    )
+
+
+def _asset(warehouse: Warehouse, name: str) -> dg.AssetsDefinition:
+    @dg.asset(
+        name=name,
+        partitions_def=partitions_definition(warehouse.entities[name], warehouse.graph),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def compute() -> None: ...
+
+    return compute

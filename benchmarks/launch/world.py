@@ -1,0 +1,135 @@
+"""A Dagster home, a state store and a code location for the launch figure, with the processes that serve them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import psutil
+import yaml
+
+from benchmarks.launch.location import MODULE, SENSOR, write_declarations
+from console.dagster_server.processes import stop_session
+from console.dagster_server.server import DagsterServer
+from console.preflight.port import free_port
+from resources.settings import repository_root
+from resources.warm_runs.keeper import PoolKeeper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+LAUNCHERS: Final = ("warm", "default")
+_POOLS: Final = "default=8"
+
+
+@dataclass
+class LaunchWorld:
+    """Everything is below `folder`; `url` is a PostgreSQL database for the store and for Dagster, or empty (SQLite)."""
+
+    folder: Path
+    url: str = ""
+    workers: int = 2
+    launcher: str = "warm"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, pairs: int) -> None:
+        """The declarations, dagster.yaml and workspace.yaml."""
+        write_declarations(self.folder / "data", pairs)
+        self.home.mkdir(parents=True)
+        given: dict[str, Any] = {"telemetry": {"enabled": False}, "concurrency": {"runs": {"max_concurrent_runs": 8}}}
+        if self.url:
+            given["storage"] = {"postgres": {"postgres_url": self.url.replace("+psycopg2", "")}}
+        if self.launcher == "warm":
+            config = {"modules": [MODULE], "spark": False, "workers": self.workers, **self.options}
+            launcher = {"module": "resources.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
+            given["run_launcher"] = launcher
+        (self.home / "dagster.yaml").write_text(yaml.safe_dump(given))
+        module = {"module_name": MODULE, "working_directory": str(repository_root())}
+        self.workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}))
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def workspace(self) -> Path:
+        return self.folder / "workspace.yaml"
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return {
+            **os.environ,
+            "DAGSTER_HOME": str(self.home),
+            "TIDEMARK_DATA": str(self.folder / "data"),
+            "TIDEMARK_POOLS": _POOLS,
+            "PYTHONPATH": str(repository_root()),
+            **({"TIDEMARK_STATE": self.url} if self.url else {}),
+        }
+
+    def start_center(self, log: str = "center.log") -> subprocess.Popen[bytes]:
+        """A center with its pool, in a session of its own."""
+        with (self.folder / log).open("ab") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.launch.center_process", str(self.workspace)],
+                cwd=repository_root(),
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @contextmanager
+    def center(self) -> Iterator[list[int]]:
+        """The ids of the processes whose work is counted."""
+        process = self.start_center()
+        try:
+            yield [process.pid]
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    @contextmanager
+    def sensor(self) -> Iterator[list[int]]:
+        """Dagster's daemon with the readiness sensor."""
+        env = {**self.environment, SENSOR: "1"}
+        server = DagsterServer.start(self.folder, self.home, free_port("127.0.0.1"), self.folder / "dagster.log", env)
+        try:
+            with PoolKeeper(self.home, self.folder / "workers.log", env) as workers:
+                server.wait_until_ready()
+                yield [server.process.pid, workers.pid]
+        finally:
+            stop_session(server.process)
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """Processor time so far of processes with all that they started, ended ones included."""
+    total = 0.0
+    for one in _family(pids):
+        try:
+            times = one.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def resident_megabytes(pids: list[int]) -> float:
+    """Resident memory of processes with all that they started."""
+    return sum(one.memory_info().rss for one in _family(pids) if one.is_running()) / 1_048_576
+
+
+def _family(pids: list[int]) -> Iterator[psutil.Process]:
+    for pid in pids:
+        process = psutil.Process(pid)
+        yield process
+        yield from process.children(recursive=True)

@@ -1,0 +1,203 @@
+"""The center as a service that dispatches: what happens is taken in within a moment, and what it releases is run.
+
+Of several services on one state store one is active, by the lease; the others are ready to take its place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from dagster_postgres.utils import DagsterPostgresException
+from sqlalchemy.exc import DBAPIError
+
+from dependency_model.errors import TransientError
+from resources.state_store.lease import CENTER, Fence, Lease
+from resources.warm_runs.address import ask
+from resources.warm_runs.errors import PoolDownError
+from resources.warm_runs.options import pool_folder
+from sensors.dependency_center.detectors.event_log import EventLogDetector
+from sensors.dependency_center.direct_runs import DirectRuns
+from sensors.dependency_center.dispatch import Dispatch, Policy
+from sensors.dependency_center.host import Intake
+from sensors.dependency_center.leadership import Leadership, holder_name
+from sensors.dependency_center.pools import Pools
+from sensors.dependency_center.waking import Waker, waker_of
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from sensors.dependency_center.code_location import CodeLocation
+    from warehouse_assets.warehouse import Warehouse
+
+Tell = Callable[..., None]
+"""Takes an event's name and its values: a line of the log."""
+
+LEASE_SECONDS: Final = 6.0
+_NOWHERE: Final = Fence(CENTER, 0)
+_STANDBY_SECONDS: Final = 0.3
+_SLOW_SECONDS: Final = 1.0
+_WIPED_SECONDS: Final = 300.0
+_NOTED_SECONDS: Final = 3_600.0
+_AGAIN_SECONDS: Final = 0.5
+_GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException)
+
+
+@dataclass(slots=True)
+class Figures:
+    """What the service has done since it started."""
+
+    turns: int = 0
+    facts: int = 0
+    launched: int = 0
+    errors: int = 0
+    last_turn: float = 0.0
+    turn_seconds: float = 0.0
+
+
+@dataclass
+class _Pace:
+    """What is done less often than every turn."""
+
+    due: dict[str, float] = field(default_factory=dict)
+
+    def has_come(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self.due.get(what, 0.0):
+            return False
+        self.due[what] = now + seconds
+        return True
+
+
+class Service:
+    """One process's center; `serve` until it is told to stop."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        instance: dg.DagsterInstance,
+        location: CodeLocation,
+        tell: Tell,
+        policy: Policy | None = None,
+    ) -> None:
+        self._intake = Intake(warehouse, "center")
+        self.store, self.center = self._intake.store, self._intake.center
+        self.store.write.fence = _NOWHERE
+        lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)
+        self.leadership = Leadership(lease)
+        self.figures = Figures()
+        self._instance, self._tell = instance, tell
+        self._pools, self._policy = Pools.parse(warehouse.settings.pools), policy or Policy(together=7)
+        self._runs = DirectRuns(warehouse.graph, instance, location)
+        self._waker: Waker = waker_of(instance)
+        self._leads, self._pace = 0, _Pace()
+        self._events: EventLogDetector | None = None
+        self._dispatch = self._new_dispatch()
+
+    def serve(
+        self,
+        stopped: Callable[[], bool],
+        watch: Callable[[], None] = lambda: None,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take turns until `stopped`. What may be tried again is told and tried again.
+
+        `started` is called once it is known who is active, `watch` in every turn.
+        """
+        with self.leadership:
+            self._is_active()
+            started()
+            while not stopped():
+                watch()
+                if self._is_active():
+                    self._turn()
+                else:
+                    time.sleep(_STANDBY_SECONDS)
+        self._tell("stopped")
+        self._waker.close()
+        self.store.close()
+
+    def status(self) -> dict[str, Any]:
+        """Figures for people and for metrics. Reads memory only, and asks the pool."""
+        leads = self.leadership.generation is not None
+        try:
+            pool = ask(pool_folder(self._instance), {"do": "status"}, 1.0)
+        except PoolDownError:
+            pool = {}
+        idle = time.monotonic() - self.figures.last_turn if self.figures.last_turn else 0.0
+        return {
+            "active": leads,
+            "generation": self.leadership.generation or 0,
+            "holder": self.leadership.holder,
+            "turns": self.figures.turns,
+            "facts": self.figures.facts,
+            "launched": self.figures.launched,
+            "errors": self.figures.errors,
+            "turn_seconds": round(self.figures.turn_seconds, 6),
+            "seconds_since_turn": round(idle, 3) if leads else 0.0,
+            "pool": {name: value for name, value in pool.items() if isinstance(value, int)},
+        }
+
+    def _is_active(self) -> bool:
+        """Whether the lease is held; a new generation begins with what is stored."""
+        generation = self.leadership.generation or 0
+        if generation != self._leads:
+            self._leads = generation
+            self.store.write.fence = Fence(CENTER, generation)
+            self._events, self._pace, self._dispatch = None, _Pace(), self._new_dispatch()
+            if generation:
+                self._tell("active", generation=generation)
+            else:
+                self._tell("standby", holder=self.leadership.holder)
+        return generation > 0
+
+    def _turn(self) -> None:
+        begun = time.monotonic()
+        try:
+            self._work()
+        except _GOES_AGAIN as error:
+            self.figures.errors += 1
+            self._tell("again", error=" ".join(str(error).split())[:500])
+            self._events = None
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            self.figures.turns += 1
+            self.figures.last_turn = time.monotonic()
+            self.figures.turn_seconds += self.figures.last_turn - begun
+            self._waker.wait()
+
+    def _work(self) -> None:
+        is_slow = self._pace.has_come("slow", _SLOW_SECONDS)
+        if is_slow or self._events is None:
+            self.center.catch_up()
+        if self._events is None:
+            self._events = EventLogDetector(self._instance, self.center, self.store.read)
+        new = self._events.poll(ended_too=is_slow)
+        if is_slow:
+            new += self._intake.poll_snapshots()
+        self.center.tick()
+        launched = self._dispatch.step()
+        self.figures.facts += new
+        self.figures.launched += launched
+        if launched:
+            self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
+        self._upkeep(self._events)
+
+    def _upkeep(self, events: EventLogDetector) -> None:
+        if self._pace.has_come("wiped", _WIPED_SECONDS):
+            events.inspect_wiped()
+        if self._pace.has_come("noted", _NOTED_SECONDS):
+            self.center.checkpoint()
+
+    def _new_dispatch(self) -> Dispatch:
+        return Dispatch(
+            self.center,
+            self.store.read,
+            self._runs,
+            self._pools,
+            policy=self._policy,
+            clock=lambda: datetime.now(UTC),
+        )

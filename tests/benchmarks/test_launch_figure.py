@@ -1,0 +1,22 @@
+"""The launch figure at a small size: everything it says is there, and every run succeeds on a warm worker."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from benchmarks import launch
+
+pytestmark = [pytest.mark.components, pytest.mark.timeout(240)]
+
+
+def test_every_slice_is_run_when_its_feed_is_there() -> None:
+    found = launch.measure(
+        argparse.Namespace(host="center", launcher="warm", db="sqlite", rate=120.0, minutes=0.05, burst=6, workers=1)
+    )
+    assert (found["runs"], found["failed"]) == (12, 0)
+    assert 0 < found["dagster_runs"] <= 12
+    assert 0 < found["started_ms_p50"] <= found["started_ms_p90"] <= found["started_ms_max"]
+    assert found["started_ms_p90"] < found["finished_ms_p90"]
+    assert found["cpu_s_per_run"] > 0
