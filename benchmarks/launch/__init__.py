@@ -71,8 +71,8 @@ def _measured(instance: dg.DagsterInstance, pids: list[int], arguments: argparse
     runs = _wait(instance, set(told), _LAST_SECONDS)
     cpu = cpu_seconds(pids) - cpu_before
     recorded = _recorded(instance, {feed for feed, _ in told})
-    started = [1_000 * (runs[one].start_time - recorded[one]) for one in told if one in runs]
-    finished = [1_000 * (runs[one].end_time - recorded[one]) for one in told if one in runs]
+    started = [1_000 * ((runs[one].start_time or 0.0) - recorded[one]) for one in told if one in runs]
+    finished = [1_000 * ((runs[one].end_time or 0.0) - recorded[one]) for one in told if one in runs]
     failed = sum(run.dagster_run.status is not dg.DagsterRunStatus.SUCCESS for run in runs.values())
     return {
         "runs": len(told),
@@ -122,13 +122,14 @@ def _wait(
     """The runs of these slices, once they have ended, or the time is over."""
     deadline = time.monotonic() + seconds
     while True:
-        found = {one: record for record in instance.get_run_records() if record.end_time for one in _slices_of(record)}
+        found = {one: record for record in instance.get_run_records() if record.end_time for one in slices_of(record)}
         if wanted <= found.keys() or time.monotonic() > deadline:
             return {one: record for one, record in found.items() if one in wanted}
         time.sleep(0.5)
 
 
-def _slices_of(record: dg.RunRecord) -> Iterator[tuple[str, str]]:
+def slices_of(record: dg.RunRecord) -> Iterator[tuple[str, str]]:
+    """Number and day of each slice that a run holds."""
     tags = record.dagster_run.tags
     first, last = (tags[name] for name in _RANGE) if _RANGE[0] in tags else (tags.get(_PARTITION, START),) * 2
     days, end = date.fromisoformat(first), date.fromisoformat(last)

@@ -1,6 +1,8 @@
 """`tidemark center` on the code location of this figure, without its HTTP interface.
 
-python -m benchmarks.launch.center_process WORKSPACE
+    python -m benchmarks.launch.center_process WORKSPACE RETRY
+
+Failed slices are tried again after RETRY seconds, for ever; where it is 0, as the center does by itself.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import json
 import os
 import sys
 import warnings
+from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -17,16 +20,18 @@ from benchmarks.launch.location import declared_warehouse
 from console.signals import stop_signals
 from resources.warm_runs.keeper import PoolKeeper
 from sensors.dependency_center.code_location import CodeLocation
+from sensors.dependency_center.dispatch import Policy
 from sensors.dependency_center.service import Service
 
 
-def main(workspace: Path) -> None:
+def main(workspace: Path, retry_seconds: float) -> None:
     """Serve until SIGTERM."""
     for kind in (dg.BetaWarning, dg.PreviewWarning):
         warnings.filterwarnings("ignore", category=kind)
     home = Path(os.environ["DAGSTER_HOME"])
     with stop_signals() as signals, dg.DagsterInstance.from_config(str(home)) as instance:
-        service = Service(declared_warehouse(), instance, CodeLocation.of_workspace(workspace), _tell)
+        policy = Policy(attempts=1_000, wait=timedelta(seconds=retry_seconds), across=16) if retry_seconds else None
+        service = Service(declared_warehouse(), instance, CodeLocation.of_workspace(workspace), _tell, policy)
         with PoolKeeper(home, home / "workers.log", os.environ) as workers:
             service.serve(lambda: bool(signals), watch=workers.check)
 
@@ -37,4 +42,4 @@ def _tell(event: str, **values: object) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), float(sys.argv[2]))

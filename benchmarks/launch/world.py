@@ -35,6 +35,7 @@ class LaunchWorld:
     url: str = ""
     workers: int = 2
     launcher: str = "warm"
+    retry_seconds: float = 0.0
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, pairs: int) -> None:
@@ -75,7 +76,13 @@ class LaunchWorld:
         """A center with its pool, in a session of its own."""
         with (self.folder / log).open("ab") as output:
             return subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.launch.center_process", str(self.workspace)],
+                [
+                    sys.executable,
+                    "-m",
+                    "benchmarks.launch.center_process",
+                    str(self.workspace),
+                    str(self.retry_seconds),
+                ],
                 cwd=repository_root(),
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

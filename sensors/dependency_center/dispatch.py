@@ -21,7 +21,7 @@ from resources.state_store.transition import Facts
 from sensors.dependency_center.critical_path import chain_lengths
 from sensors.dependency_center.errors import PoolError
 from sensors.dependency_center.fact import Fact
-from sensors.dependency_center.pools import DEFAULT
+from sensors.dependency_center.pools import DEFAULT, TAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,11 +53,15 @@ class Launcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`attempts` of a slice's generation before it is set aside; `wait` after a failure; `together` slices a run."""
+    """`attempts` of a slice's generation before it is set aside; `wait` after a failure; `together` slices a run.
+
+    Where more is ready than there is room for, a run also holds up to `across` entities at the same times.
+    """
 
     attempts: int = 2
     wait: timedelta = timedelta(minutes=5)
     together: int = 31
+    across: int = 1
 
 
 class Dispatch:
@@ -87,7 +91,8 @@ class Dispatch:
         self.retry()
         busy, launched = self._busy(), 0
         self.misplaced = {}
-        for group in self._groups():
+        groups = self._groups()
+        for group in self._packed(groups) if len(groups) > self._pools.room(busy) else groups:
             pool = self._pool_for(group[0], busy)
             if pool is not None and self._launch(group, pool):
                 busy[pool] += 1
@@ -101,7 +106,8 @@ class Dispatch:
             if run_id is not None and self._launcher.state(run_id) is RunState.UNKNOWN:
                 runs.setdefault((run_id, pool), []).append(piece)
         for (run_id, pool), pieces in runs.items():
-            waiting = [piece for piece in pieces if self._center.status(piece).life is Life.LAUNCHED]
+            # A run that was created and that nobody took has planned its slices already, which says that they run.
+            waiting = [piece for piece in pieces if self._center.status(piece).life in (Life.LAUNCHED, Life.RUNNING)]
             if waiting:
                 self._launcher.launch(run_id, waiting, pool or DEFAULT)
         self._is_recovered = True
@@ -155,6 +161,29 @@ class Dispatch:
             else:
                 groups.append([piece])
         return sorted(groups, key=lambda group: (-self._lengths.get(group[0].entity, 0.0), graph.window(group[0]).end))
+
+    def _packed(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+        """Groups of different entities at the same times and for the same pools in one run each, in their order."""
+        packed: list[list[Slice]] = []
+        open_at: dict[object, tuple[list[Slice], int]] = {}
+        for group in groups:
+            if any(self._center.has_failed_before(piece) for piece in group):
+                packed.append(group)
+                continue
+            alike = self._alike(group)
+            found, entities = open_at.get(alike, (group, 0))
+            if 0 < entities < self._policy.across:
+                found.extend(group)
+            else:
+                packed.append(found := group)
+                entities = 0
+            open_at[alike] = (found, entities + 1)
+        return packed
+
+    def _alike(self, group: Sequence[Slice]) -> object:
+        """What groups of one run have in common."""
+        entity = self._center.graph.entity(group[0].entity)
+        return str(entity.period), entity.tags.get(TAG, DEFAULT), group[0].sub, tuple(piece.key for piece in group)
 
     def _follows(self, one: Slice, other: Slice) -> bool:
         """Whether one run may hold both: the next slice of the same entity and part, neither of them a second try."""

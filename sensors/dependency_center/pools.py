@@ -39,6 +39,10 @@ class Pools:
             found[name] = int(count)
         return cls({DEFAULT: 2, **found})
 
+    def room(self, busy: Counter[str]) -> int:
+        """How many more runs all pools take together."""
+        return sum(max(0, count - busy[name]) for name, count in self.capacity.items())
+
     def allowed(self, entity: Entity) -> tuple[str, ...]:
         """The pools that an entity may use. Raises PoolError where there is no such pool."""
         names = tuple(name.strip() for name in entity.tags.get(TAG, DEFAULT).split(","))

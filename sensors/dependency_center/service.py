@@ -38,6 +38,8 @@ Tell = Callable[..., None]
 
 LEASE_SECONDS: Final = 6.0
 _NOWHERE: Final = Fence(CENTER, 0)
+_ACROSS: Final = 16
+"""A run costs ten times what a step of it does (benchmarks/RESULTS.md, launch): what waits for room shares runs."""
 _STANDBY_SECONDS: Final = 0.3
 _SLOW_SECONDS: Final = 1.0
 _WIPED_SECONDS: Final = 300.0
@@ -90,7 +92,7 @@ class Service:
         self.leadership = Leadership(lease)
         self.figures = Figures()
         self._instance, self._tell = instance, tell
-        self._pools, self._policy = Pools.parse(warehouse.settings.pools), policy or Policy(together=7)
+        self._pools, self._policy = Pools.parse(warehouse.settings.pools), policy or Policy(together=7, across=_ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
         self._leads, self._pace = 0, _Pace()

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import launch
 
-pytestmark = [pytest.mark.components, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.components, pytest.mark.timeout(600)]
 
 
 def test_every_slice_is_run_when_its_feed_is_there() -> None:

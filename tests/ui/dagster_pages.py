@@ -92,6 +92,22 @@ class DagsterPages:
         self._press("Materialize")
         self._launch(partitions)
 
+    def materialize_whole(self, asset: str) -> None:
+        """Launch an asset that has no partitions: its page asks nothing."""
+        self._open(f"/assets/{asset}")
+        self._press("Materialize")
+
+    def open_run(self, run_id: str) -> None:
+        self._open(f"/runs/{run_id}")
+
+    def terminate(self) -> None:
+        """Stop the run whose page is open, and say that it is meant."""
+        self._press("Terminate")
+        self.until("question", lambda: self.driver.find_element(By.CSS_SELECTOR, _DIALOG))
+        self.shot("terminate")
+        self._press("Terminate", _DIALOG)
+        self._press("Done", _DIALOG)
+
     def open_backfills(self) -> None:
         self._open("/runs?view=backfills")
 

@@ -44,11 +44,29 @@ class _PlayedServer:
         self.stopped += 1
 
 
+class _PlayedWorkers:
+    """Warm workers that are none."""
+
+    def __init__(self, *_: Any) -> None:
+        self.is_kept = False
+
+    def __enter__(self) -> _PlayedWorkers:
+        self.is_kept = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.is_kept = False
+
+    def check(self) -> None:
+        assert self.is_kept
+
+
 def _up(server: _PlayedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Result:
     def start(*_: Any) -> _PlayedServer:
         return server
 
     monkeypatch.setattr("console.dagster_server.server.DagsterServer.start", start)
+    monkeypatch.setattr("resources.warm_runs.keeper.PoolKeeper", _PlayedWorkers)
     env = {"TIDEMARK_DATA": str(tmp_path / "data"), "DAGSTER_HOME": str(tmp_path / "home")}
     return CliRunner().invoke(main, ["up", "--port", "0", *arguments], env=env)
 

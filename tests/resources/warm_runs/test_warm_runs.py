@@ -20,7 +20,7 @@ from tests.resources.warm_runs.warm_home import WarmHome, until, warm_home, writ
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.components, pytest.mark.xdist_group("warm_runs"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.components, pytest.mark.xdist_group("warm_runs"), pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

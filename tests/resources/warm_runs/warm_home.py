@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCATION = "tests.resources.warm_runs.location"
-SECONDS = 60.0
+SECONDS = 150.0
 
 
 def write_home(home: Path, module: str = LOCATION, storage: dict[str, Any] | None = None, **options: Any) -> None:

@@ -45,6 +45,27 @@ def test_neighbours_in_time_share_a_run(tmp_path: Path, launcher: MemoryLauncher
     assert dispatch.step() == 0
 
 
+def test_where_there_is_no_room_entities_at_the_same_times_share_a_run(
+    tmp_path: Path, launcher: MemoryLauncher
+) -> None:
+    names = dict.fromkeys("abcde", "period: day")
+    world = World(tmp_path, **names, z="{period: day, tags: {pool: other}}")
+    world.now = NOW.replace(day=2, hour=0)
+    dispatch = dispatch_of(world, launcher, "default=2, other=1", together=1, across=3)
+    world.center.tick()
+    dispatch.step()
+    day = "2024-06-01"
+    assert launcher.groups[:2] == [[f"{name}@{day}" for name in "abc"], [f"d@{day}", f"e@{day}"]]
+    assert launcher.groups[2:] == [[f"z@{day}"]]
+
+
+def test_where_there_is_room_each_entity_has_its_run(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    world = World(tmp_path, a="period: day", b="period: day")
+    world.now = NOW.replace(day=2, hour=0)
+    world.center.tick()
+    assert dispatch_of(world, launcher, across=3).step() == 2
+
+
 def test_the_longest_chain_goes_first_and_pools_have_an_end(tmp_path: Path, launcher: MemoryLauncher) -> None:
     world = World(
         tmp_path,

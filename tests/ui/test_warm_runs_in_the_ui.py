@@ -1,0 +1,83 @@
+"""A run on a warm worker is launched, watched and terminated on Dagster's pages, as any other run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+
+from console.dagster_server.server import DagsterServer
+from console.preflight.port import free_port
+from resources.settings import repository_root
+from resources.warm_runs.keeper import PoolKeeper
+from tests.resources.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
+from tests.ui.dagster_pages import DagsterPages
+from tests.ui.dagster_runs import DagsterRuns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selenium.webdriver.remote.webdriver import WebDriver
+
+pytestmark = [pytest.mark.components, pytest.mark.timeout(600)]
+
+
+class WarmUi:
+    """The UI on the code location of the workers' tests, with one worker."""
+
+    def __init__(self, warm: WarmHome, server: DagsterServer, pages: DagsterPages) -> None:
+        self.warm, self.pages, self.runs = warm, pages, DagsterRuns(server.port)
+
+    def launched(self, asset: str) -> str:
+        """A run of an asset from its page, once it is there."""
+        known = set(self.runs.runs())
+        self.pages.materialize_whole(asset)
+        until(lambda: set(self.runs.runs()) - known, "a run")
+        (run,) = set(self.runs.runs()) - known
+        return run
+
+
+@pytest.fixture(scope="module")
+def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator[WarmUi]:
+    folder = tmp_path_factory.mktemp("warm-ui")
+    home = folder / "home"
+    write_home(home, workers=1)
+    location = {"module_name": LOCATION, "working_directory": str(repository_root())}
+    (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
+    env = {**os.environ, "PYTHONPATH": str(repository_root())}
+    server = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
+    try:
+        with PoolKeeper(home, folder / "workers.log", env), dg.DagsterInstance.from_config(str(home)) as instance:
+            assert server.wait_until_ready()
+            warm = WarmHome(home, instance)
+            warm.wait_until_ready()
+            shots = repository_root() / "build" / "screenshots" / "warm-runs"
+            yield WarmUi(warm, server, DagsterPages(browser, server.url, shots))
+    finally:
+        server.stop()
+
+
+def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
+    run = ui.launched("quick")
+    assert ui.warm.ended(run) == "SUCCESS"
+    ui.pages.open_run(run)
+    ui.pages.until("the run's end", lambda: "Success" in ui.pages.text())
+    ui.pages.until("its worker", lambda: "Running on the warm worker" in ui.pages.text())
+    ui.pages.shot("success")
+
+
+def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
+    (worker,) = ui.warm.pool()["pids"]
+    run = ui.launched("lasting")
+    until(lambda: ui.warm.status(run) == "STARTED", "start")
+    ui.pages.open_run(run)
+    ui.pages.until("a run that goes on", lambda: "Started" in ui.pages.text() or "Running" in ui.pages.text())
+    ui.pages.shot("going-on")
+    ui.pages.terminate()
+    assert ui.warm.ended(run) == "CANCELED"
+    ui.pages.until("its end on the page", lambda: "Canceled" in ui.pages.text())
+    ui.pages.shot("canceled")
+    until(lambda: ui.warm.pool()["pids"] not in ([worker], []), "another worker")
+    assert ui.warm.ended(ui.launched("quick")) == "SUCCESS"
