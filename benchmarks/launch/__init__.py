@@ -49,8 +49,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         url = stack.enter_context(_database()) if arguments.db == "postgresql" else ""
         world = LaunchWorld(folder, url, arguments.workers, arguments.launcher)
         world.write(_PAIRS)
-        pids = stack.enter_context(world.center() if arguments.host == "center" else world.sensor())
+        # First of all: two processes that make a new storage at once spoil it.
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(world.home)))
+        pids = stack.enter_context(world.center() if arguments.host == "center" else world.sensor())
         return {
             "host": arguments.host,
             "launcher": arguments.launcher,

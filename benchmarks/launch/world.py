@@ -111,8 +111,8 @@ class LaunchWorld:
         env = {**self.environment, SENSOR: "1"}
         server = DagsterServer.start(self.folder, self.home, free_port("127.0.0.1"), self.folder / "dagster.log", env)
         try:
+            server.wait_until_ready()
             with PoolKeeper(self.home, self.folder / "workers.log", env) as workers:
-                server.wait_until_ready()
                 yield [server.process.pid, workers.pid]
         finally:
             stop_session(server.process)

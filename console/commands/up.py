@@ -12,7 +12,7 @@ from console.output import json_option, print_json, print_line
 from console.signals import stop_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from console.dagster_server.server import DagsterServer
     from resources.settings import Settings
@@ -48,14 +48,14 @@ def up(port: int, *, as_json: bool) -> None:
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
+    workers_log = settings.data / "logs" / "workers.log"
     port = port or free_port(HOST)
     _require_ready_machine(settings, port, os.environ)
     prepare_home(settings, home)
-    workers_log = settings.data / "logs" / "workers.log"
-    with stop_signals() as signals, PoolKeeper(home, workers_log, os.environ) as workers:
+    with stop_signals() as signals:
         server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
         try:
-            _serve(server, workers, signals, as_json=as_json)
+            _serve(server, lambda: PoolKeeper(home, workers_log, os.environ), signals, as_json=as_json)
         finally:
             server.stop(in_a_hurry=lambda: len(signals) > 1)
     if not as_json:
@@ -80,17 +80,21 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
     )
 
 
-def _serve(server: DagsterServer, workers: PoolKeeper, signals: list[int], *, as_json: bool) -> None:
+def _serve(
+    server: DagsterServer, start_workers: Callable[[], PoolKeeper], signals: list[int], *, as_json: bool
+) -> None:
     """Say when it is ready, then watch it until a signal comes. Raises DagsterStartError when it ends by itself."""
     if not as_json:
         print_line("Dagster is starting ...")
     if not server.wait_until_ready(stopped=lambda: bool(signals)):
         return
     _announce(server, as_json=as_json)
-    while not signals:
-        server.check_running()
-        workers.check()
-        time.sleep(_WATCH_SECONDS)
+    # Not before: on a new DAGSTER_HOME one process has to make Dagster's storage, or two of them spoil it.
+    with start_workers() as workers:
+        while not signals:
+            server.check_running()
+            workers.check()
+            time.sleep(_WATCH_SECONDS)
 
 
 def _announce(server: DagsterServer, *, as_json: bool) -> None:

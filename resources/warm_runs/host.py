@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
@@ -59,7 +60,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
 
     folder, (life, _ours) = folder_in(home), os.pipe()
     with DagsterInstance.from_config(str(home)) as instance:
-        if not isinstance(instance.run_launcher, WarmRunLauncher):
+        if not isinstance(instance.run_launcher, WarmRunLauncher):  # runs of this home go elsewhere
             return
         options, journal = instance.run_launcher.options, Journal(folder)
         runs, left = DagsterRuns(instance, journal), journal.runs()
@@ -93,7 +94,8 @@ def _end(pool: Pool) -> None:
     while not pool.is_empty and time.monotonic() < deadline:
         time.sleep(0.05)
     for pid in pool.status()["pids"]:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     while not pool.is_empty and time.monotonic() < deadline + 1:
         time.sleep(0.05)
 

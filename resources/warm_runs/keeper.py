@@ -37,8 +37,8 @@ class PoolKeeper:
         return self._process.poll() is None
 
     def check(self) -> None:
-        """To be called now and then: a host that has died is started again."""
-        if self._process.poll() is not None and time.monotonic() - self._started_at > _AGAIN_SECONDS:
+        """To be called now and then: a host that died is started again, not one that found that it is not needed."""
+        if self._process.poll() and time.monotonic() - self._started_at > _AGAIN_SECONDS:
             self._let_go()
             self._process, self._started_at = self._start(), time.monotonic()
 

@@ -18,7 +18,7 @@ from resources.warm_runs.launcher import WarmRunLauncher
 from sensors.dependency_center.dagster_runs import POOL_TAG, partition_tags
 from sensors.dependency_center.detectors.event_log import RUN_TAG
 from sensors.dependency_center.dispatch import RunState
-from sensors.dependency_center.errors import LaunchError
+from sensors.dependency_center.errors import LauncherError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,10 +36,12 @@ class DirectRuns:
 
     def __init__(self, graph: DependencyGraph, instance: dg.DagsterInstance, location: CodeLocation) -> None:
         if not isinstance(instance.run_launcher, WarmRunLauncher):
-            raise LaunchError(
+            raise LauncherError(
                 "the center hands runs to warm workers",
-                expected="run_launcher: resources.warm_runs.launcher.WarmRunLauncher in dagster.yaml",
+                expected="the run launcher WarmRunLauncher",
                 found=type(instance.run_launcher).__name__,
+                where=f"dagster.yaml in {instance.root_directory}",
+                hint="take `run_launcher` over from dagster_home/dagster.yaml of the repository",
             )
         self._graph, self._instance, self._location = graph, instance, location
         self._launcher = instance.run_launcher

@@ -2,6 +2,7 @@
 
 TerminalError
 ├── PoolError        a pool that there is not, or a text that names none
+├── LauncherError    a Dagster home whose runs do not go to warm workers
 ├── ApiSettingsError an address that the API must not listen on without a token
 └── RequestError     a request to the API that cannot be understood
 
@@ -14,6 +15,10 @@ from dependency_model.errors import TerminalError, TransientError
 
 class PoolError(TerminalError):
     """A pool that there is not, or a text that names none."""
+
+
+class LauncherError(TerminalError):
+    """A Dagster home whose runs do not go to warm workers."""
 
 
 class ApiSettingsError(TerminalError):

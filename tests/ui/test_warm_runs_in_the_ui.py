@@ -49,8 +49,8 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
     env = {**os.environ, "PYTHONPATH": str(repository_root())}
     server = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
     try:
+        assert server.wait_until_ready()
         with PoolKeeper(home, folder / "workers.log", env), dg.DagsterInstance.from_config(str(home)) as instance:
-            assert server.wait_until_ready()
             warm = WarmHome(home, instance)
             warm.wait_until_ready()
             shots = repository_root() / "build" / "screenshots" / "warm-runs"

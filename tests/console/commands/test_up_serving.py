@@ -7,7 +7,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 from click.testing import CliRunner, Result
@@ -50,7 +50,7 @@ class _PlayedWorkers:
     def __init__(self, *_: Any) -> None:
         self.is_kept = False
 
-    def __enter__(self) -> _PlayedWorkers:
+    def __enter__(self) -> Self:
         self.is_kept = True
         return self
 

@@ -24,7 +24,7 @@ _AT_ONCE = 20
 def test_memory_is_flat_over_two_thousand_runs(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_home(home, workers=1, runs_a_worker=10 * _RUNS)
-    with PoolKeeper(home, home / "workers.log", os.environ), warm_home(home) as warm:
+    with warm_home(home) as warm, PoolKeeper(home, home / "workers.log", os.environ):
         warm.wait_until_ready()
         (pid,) = warm.pool()["pids"]
         megabytes = []

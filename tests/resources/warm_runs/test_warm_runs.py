@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.components, pytest.mark.xdist_group("warm_runs"), pyte
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WarmHome, PoolKeeper]]:
     home = tmp_path_factory.mktemp("warm") / "home"
     write_home(home, workers=1)
-    with PoolKeeper(home, home / "workers.log", os.environ) as keeper, warm_home(home) as warm:
+    with warm_home(home) as warm, PoolKeeper(home, home / "workers.log", os.environ) as keeper:
         yield warm, keeper
 
 
