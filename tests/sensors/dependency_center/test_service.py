@@ -107,7 +107,7 @@ def test_another_center_takes_over_within_ten_seconds_and_the_zombie_does_nothin
             until(lambda: world.is_there(2), "the slice of the second center")
     with dg.DagsterInstance.from_config(str(world.home)) as instance:
         assert len(instance.get_runs()) == 3
-    assert world.log().count('"launched"') == 1
+    assert '"launched"' not in world.log().partition('"standby"')[2]
 
 
 def test_a_center_that_is_killed_leaves_nothing_behind_and_its_successor_ends_its_work(world: Served) -> None:
