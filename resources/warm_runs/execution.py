@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 _IN_PROCESS: Final = "in_process"
+_NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
 
 
 class Execution:
@@ -49,8 +50,10 @@ class Execution:
         """Execute a run to its end; whether Dagster knows that it has ended. Raises nothing: other runs are to come."""
         try:
             run = self._run(run_id)
-            if not run.is_finished:
+            if run.status in _NOT_BEGUN:
                 self._execute(run)
+            elif run.status is not DagsterRunStatus.CANCELING:
+                return True  # it has ended, or a worker of another machine has begun it
             return self._close(run_id)
         except (Exception, KeyboardInterrupt):  # noqa: BLE001 - whatever it is, the host closes the run
             traceback.print_exc()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from dagster._core.events import DagsterEvent, DagsterEventType
 from dagster._core.launcher.base import LaunchRunContext, WorkerStatus
 
 from resources.warm_runs.errors import PoolDownError
@@ -82,6 +83,16 @@ def test_a_run_is_stopped_and_its_worker_replaced(warm: WarmHome) -> None:
     assert not warm.instance.run_launcher.terminate(run)
     until(lambda: warm.pool()["pids"] != [worker] and warm.pool()["ready"], "another worker")
     assert not psutil.pid_exists(worker)
+
+
+def test_a_run_that_another_machine_has_begun_is_left_to_it(warm: WarmHome) -> None:
+    run = warm.create("quick")
+    begun = DagsterEvent(DagsterEventType.RUN_START.value, job_name="__ASSET_JOB")
+    warm.instance.report_dagster_event(begun, run)
+    warm.instance.run_launcher.launch_run(launch_context(warm, run))
+    until(lambda: warm.ended(warm.launch("quick")) == "SUCCESS", "a run after it")
+    assert warm.status(run) == "STARTED"
+    assert warm.pool()["running"] == 0
 
 
 def test_the_socket_is_its_users_alone(warm: WarmHome) -> None:
