@@ -27,12 +27,12 @@ LOCATION = "tests.resources.warm_runs.location"
 SECONDS = 150.0
 
 
-def write_home(home: Path, module: str = LOCATION, storage: dict[str, Any] | None = None, **options: Any) -> None:
+def write_home(home: Path, module: str = LOCATION, **options: Any) -> None:
     """A dagster.yaml that names the warm launcher."""
     home.mkdir(parents=True, exist_ok=True)
     config = {"modules": [module], "spark": False, **options}
     launcher = {"module": "resources.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
-    given = {"run_launcher": launcher, "telemetry": {"enabled": False}, **(storage or {})}
+    given = {"run_launcher": launcher, "telemetry": {"enabled": False}, "nux": {"enabled": False}}
     (home / "dagster.yaml").write_text(yaml.safe_dump(given))
 
 
