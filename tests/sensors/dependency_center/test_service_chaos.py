@@ -120,7 +120,7 @@ def overlapping(records: Sequence[dg.RunRecord]) -> list[str]:
 
 @pytest.mark.timeout(900)
 def test_a_few_deaths(tmp_path: Path) -> None:
-    assert trials(tmp_path, 7, 3) >= 2
+    assert trials(tmp_path, 7, 2) >= 1
 
 
 @pytest.mark.long
