@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dagster._core.instance import DagsterInstance
     from dagster._serdes import ConfigurableClassData
 
+RUN_TAG: Final = "tidemark/run"
+"""The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
 _DEFAULTS: Final = PoolOptions()
 
 
@@ -63,6 +65,9 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
 
     def launch_run(self, context: LaunchRunContext) -> None:
         """Raises PoolDownError where there is no pool and no workspace to start a new process by."""
+        if self._is_doubled(context.dagster_run):
+            self._instance.report_run_canceled(context.dagster_run, "A center has started this under its own id.")
+            return
         try:
             if ask(self._folder, {"do": "run", "run": context.dagster_run.run_id})["taken"]:
                 return
@@ -71,6 +76,14 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
             if context.workspace is None:
                 raise
         self._new_process.launch_run(context)
+
+    def _is_doubled(self, run: DagsterRun) -> bool:
+        """Whether a center runs what a sensor asked for.
+
+        A daemon that was killed asks again for the runs of its last tick, which a center may have taken over since.
+        """
+        asked = run.tags.get(RUN_TAG, run.run_id)
+        return asked != run.run_id and self._instance.has_run(asked)
 
     def terminate(self, run_id: str) -> bool:
         run = self._instance.get_run_by_id(run_id)

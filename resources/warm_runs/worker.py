@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dagster import DagsterInstance
 from dagster._utils.interrupts import capture_interrupts, pop_captured_interrupt
 
+from resources.warm_runs.connections import keep_connections
 from resources.warm_runs.execution import Execution
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
     control = socket.socket(fileno=control_number)
     Thread(target=_end_with, args=[life_number], daemon=True).start()
     with DagsterInstance.from_config(str(home)) as instance, capture_interrupts():
+        keep_connections(instance)
         execution = Execution(instance)
         for module in given["modules"]:
             execution.load(module)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from sensors.dependency_center.detectors.event_log import RUN_TAG
+from resources.warm_runs.launcher import RUN_TAG
 from sensors.dependency_center.dispatch import RunState
 from warehouse_assets.partitions import dagster_key
 
@@ -45,8 +45,9 @@ class DagsterRequests:
             return RunState.UNDER_WAY
         if self.instance is None:
             return RunState.UNKNOWN
-        runs = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
-        run = runs[0] if runs else self.instance.get_run_by_id(run_id)
+        run = self.instance.get_run_by_id(run_id)
+        if run is None:
+            run = next(iter(self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)), None)
         if run is None:
             return RunState.UNKNOWN
         return RunState.ENDED if run.is_finished else RunState.UNDER_WAY

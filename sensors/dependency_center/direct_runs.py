@@ -14,9 +14,9 @@ from dagster._core.execution.api import create_execution_plan
 from dagster._core.launcher.base import LaunchRunContext
 from dagster._core.snap import snapshot_from_execution_plan
 
-from resources.warm_runs.launcher import WarmRunLauncher
+from resources.warm_runs.connections import keep_connections
+from resources.warm_runs.launcher import RUN_TAG, WarmRunLauncher
 from sensors.dependency_center.dagster_runs import POOL_TAG, partition_tags
-from sensors.dependency_center.detectors.event_log import RUN_TAG
 from sensors.dependency_center.dispatch import RunState
 from sensors.dependency_center.errors import LauncherError
 
@@ -43,6 +43,7 @@ class DirectRuns:
                 where=f"dagster.yaml in {instance.root_directory}",
                 hint="take `run_launcher` over from dagster_home/dagster.yaml of the repository",
             )
+        keep_connections(instance)
         self._graph, self._instance, self._location = graph, instance, location
         self._launcher = instance.run_launcher
         self._jobs: dict[frozenset[dg.AssetKey], dg.JobDefinition] = {}

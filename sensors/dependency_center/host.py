@@ -37,6 +37,7 @@ class Intake:
             warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
         )
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
+        self._events: EventLogDetector | None = None
         self._turns, self._note_at = 0, datetime.now(UTC)
 
     def poll_snapshots(self) -> int:
@@ -46,8 +47,10 @@ class Intake:
     def turn(self, instance: dg.DagsterInstance) -> None:
         """Take in what is new, what another center wrote included, and let time work."""
         self.center.catch_up()
-        events = EventLogDetector(instance, self.center, self.store.read)
+        events = self._events or EventLogDetector(instance, self.center, self.store.read)
+        self._events, events.instance = None, instance  # after an error it begins with what is stored
         events.poll()
+        self._events = events
         if self._turns % _WIPED_EVERY == 0:
             events.inspect_wiped()
         self._turns += 1

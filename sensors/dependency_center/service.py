@@ -177,7 +177,7 @@ class Service:
             self.center.catch_up()
         if self._events is None:
             self._events = EventLogDetector(self._instance, self.center, self.store.read)
-        new = self._events.poll(ended_too=is_slow)
+        new = self._events.poll(thoroughly=is_slow)
         if is_slow:
             new += self._intake.poll_snapshots()
         self.center.tick()

@@ -9,8 +9,8 @@ import pytest
 
 from dependency_model.slice import Slice
 from dependency_model.status import Life
+from resources.warm_runs.launcher import RUN_TAG
 from sensors.dependency_center.dagster_runs import PARTITION, RANGE_END, RANGE_START
-from sensors.dependency_center.detectors.event_log import RUN_TAG
 from sensors.dependency_center.host import Host
 from sensors.readiness_sensor import readiness_sensor
 from tests.warehouse_assets.small_warehouse import DECLARED, small_warehouse

@@ -64,8 +64,8 @@ def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
     assert ui.warm.ended(run) == "SUCCESS"
     ui.pages.open_run(run)
     ui.pages.until("the run's end", lambda: "Success" in ui.pages.text())
-    ui.pages.until("its worker", lambda: "Running on the warm worker" in ui.pages.text())
     ui.pages.shot("success")
+    assert "Running on the warm worker" in ui.warm.messages(run)
 
 
 def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:

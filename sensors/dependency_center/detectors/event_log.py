@@ -2,11 +2,13 @@
 
 A planned materialization is a run that began, a materialization one that completed (its rules have passed: a slice that
 breaks one is not materialized). A run that ended without having materialized what it planned has failed on it. The
-position is written with the facts, so that each event is taken in once.
+position is written with the facts, and lies some seconds behind them (detectors.tail): a process that starts again
+reads a few events that are known by their ids.
 """
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -17,6 +19,8 @@ from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 from dependency_model.slice import Slice
 from dependency_model.status import Event
 from resources.state_store.transition import Facts
+from resources.warm_runs.launcher import RUN_TAG
+from sensors.dependency_center.detectors.tail import Tail
 from sensors.dependency_center.fact import Fact
 from warehouse_assets.partitions import dagster_key, slice_key
 
@@ -27,8 +31,6 @@ if TYPE_CHECKING:
     from sensors.dependency_center.center import DependencyCenter
 
 CURSOR: Final = "dagster"
-RUN_TAG: Final = "tidemark/run"
-"""The id under which the center launched a run; Dagster gives runs that a sensor asks for ids of its own."""
 _KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
@@ -37,31 +39,41 @@ _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.Da
 
 
 class EventLogDetector:
-    """Reads one Dagster instance for one center."""
+    """Reads one Dagster storage for one center; `instance` may be another one of the same storage later."""
 
     def __init__(self, instance: dg.DagsterInstance, center: DependencyCenter, read: StateReader) -> None:
-        self._instance, self._center = instance, center
-        self._position = int(read.cursor(CURSOR) or 0)
+        self.instance, self._center = instance, center
+        self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
         self._runs: dict[str, str] = {}
 
-    def poll(self, *, ended_too: bool = True) -> int:
+    def poll(self, *, thoroughly: bool = True) -> int:
         """Take in everything that is new; returns how many facts changed something.
 
-        With `ended_too` also runs that ended without what they had planned: a query more.
+        With `thoroughly` also events that became visible late, and runs that ended without what they had planned.
         """
-        ended, new = self._ended_runs() if ended_too else {}, 0
-        while records := self._next():
-            facts = [fact for record in records for fact in self._facts(record)]
-            position = records[-1].storage_id
-            new += self._center.report(facts, cursors={CURSOR: str(position)}).new
-            self._position = position
+        ended, new, begun = self._ended_runs() if thoroughly else {}, 0, time.monotonic()
+        after = self._tail.settled if thoroughly else self._tail.last
+        while records := self._next(after):
+            after = records[-1].storage_id
+            new += self._take_in([record for record in records if self._tail.is_new(record.storage_id)])
+            if thoroughly:
+                self._tail.settle(begun)
         return new + self._center.report(list(self._unfinished(ended))).new
 
-    def _next(self) -> list[EventLogRecord]:
+    def _take_in(self, records: list[EventLogRecord]) -> int:
+        if not records:
+            return 0
+        facts = [fact for record in records for fact in self._facts(record)]
+        new = self._center.report(facts, cursors={CURSOR: str(self._tail.settled)}).new
+        for record in records:
+            self._tail.take(record.storage_id, record.timestamp)
+        return new
+
+    def _next(self, after: int) -> list[EventLogRecord]:
         """The next records of all kinds in order: up to where each kind was read."""
         found = [
-            self._instance.event_log_storage.get_event_records(
-                EventRecordsFilter(event_type=kind, after_cursor=self._position), limit=_AT_ONCE, ascending=True
+            self.instance.event_log_storage.get_event_records(
+                EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True
             )
             for kind in _KINDS
         ]
@@ -101,7 +113,7 @@ class EventLogDetector:
         if run_id not in self._runs:
             if len(self._runs) >= _MOST_RUNS:
                 self._runs.clear()
-            run = self._instance.get_run_by_id(run_id)
+            run = self.instance.get_run_by_id(run_id)
             self._runs[run_id] = run.tags.get(RUN_TAG, run_id) if run else run_id
         return self._runs[run_id]
 
@@ -111,10 +123,11 @@ class EventLogDetector:
         found = {}
         for start in range(0, len(wanted), _RUNS_AT_ONCE):
             some = wanted[start : start + _RUNS_AT_ONCE]
-            for filters in (dg.RunsFilter(run_ids=some), dg.RunsFilter(tags={RUN_TAG: some})):
-                for run in self._instance.get_runs(filters):
-                    if run.status in _ENDED:
-                        found[run.tags.get(RUN_TAG, run.run_id)] = run.status.value.lower()
+            by_id = {run.run_id: run for run in self.instance.get_runs(dg.RunsFilter(run_ids=some))}
+            tagged = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: some}))
+            # Of two that were asked for under one id the center's own counts: the other one was not let run.
+            runs = {**{run.tags[RUN_TAG]: run for run in tagged}, **by_id}
+            found.update({name: run.status.value.lower() for name, run in runs.items() if run.status in _ENDED})
         return found
 
     def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:
@@ -131,7 +144,7 @@ class EventLogDetector:
         for piece, status in self._center.completed():
             period = str(self._center.graph.entity(piece.entity).period)
             if piece.entity not in there:
-                there[piece.entity] = set(self._instance.get_materialized_partitions(dg.AssetKey([piece.entity])))
+                there[piece.entity] = set(self.instance.get_materialized_partitions(dg.AssetKey([piece.entity])))
             if dagster_key(period, piece.key) not in there[piece.entity]:
                 event_id = f"wiped:{piece}:{status.generation}"
                 facts.append(Fact(event_id, piece, Event.DELETED, now, "dagster", "its materialization was wiped"))

@@ -1,0 +1,34 @@
+"""Connections to Dagster's database that a long-lived process keeps.
+
+Dagster makes one for each statement, so that many processes share a server that allows few: some milliseconds of a
+process of the server's own each time, and a run writes dozens of events. Workers and the center are few.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage
+from dagster_postgres.utils import create_pg_engine
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+_KEPT: Final = 2
+
+
+def keep_connections(instance: dg.DagsterInstance) -> None:
+    """Let the instance's storages on PostgreSQL keep their connections; others are left as they are.
+
+    One that the server has dropped meanwhile is noticed before it is used (a round trip), and made anew.
+    """
+    for storage in (instance.run_storage, instance.event_log_storage):
+        if isinstance(storage, PostgresRunStorage | PostgresEventLogStorage):
+            storage._engine.dispose()  # noqa: SLF001 - Dagster itself replaces it so for its web server
+            storage._engine = create_pg_engine(  # noqa: SLF001
+                storage.postgres_url,
+                storage._token_provider,  # noqa: SLF001
+                isolation_level="AUTOCOMMIT",
+                pool_size=_KEPT,
+                pool_pre_ping=True,
+            )
