@@ -3,33 +3,25 @@
 Feeds are materialized at a given rate, evenly, with a burst in the middle; each makes one slice of one small asset
 ready. `started_ms` is from the record of the feed in Dagster's event log to the start of the slice's run in it,
 `finished_ms` to its end. `cpu_s_per_run` is processor time of all processes that decide and run, not of the database.
+`others`, unless told otherwise, are the same figures of shorter measurements: slices that Spark writes to Delta tables,
+the other host, and Dagster's own launcher, a new process a run.
 """
 
 from __future__ import annotations
 
-import tempfile
-import time
-from contextlib import ExitStack, contextmanager
-from datetime import date, timedelta
-from pathlib import Path
-from statistics import quantiles
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import dagster as dg
-
-from benchmarks.launch.location import START
-from benchmarks.launch.world import LAUNCHERS, LaunchWorld, cpu_seconds, resident_megabytes
+from benchmarks.launch.row import Row, measure_row
+from benchmarks.launch.world import LAUNCHERS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
-_PAIRS: Final = 60
-_PARTITION: Final = "dagster/partition"
-_RANGE: Final = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
-_READY_SECONDS: Final = 120.0
-_LAST_SECONDS: Final = 120.0
-_BURST_SECONDS: Final = 1.0
+_SPARK: Final = Row(spark=True, rate=12.0, minutes=2.0, burst=0)
+_SENSOR: Final = Row(host="sensor", rate=30.0, minutes=1.0, burst=0)
+_CENTER: Final = Row(host="center", rate=30.0, minutes=1.0, burst=0)
+_DEFAULT: Final = Row(host="sensor", launcher="default", rate=10.0, minutes=1.0, burst=0)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -40,123 +32,20 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--burst", type=int, default=60, help="so many more in one second, in the middle")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--spark", action="store_true", help="slices that Spark writes to Delta tables")
+    parser.add_argument("--alone", action="store_true", help="nothing else for comparison")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The figure, as a flat dictionary."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        url = stack.enter_context(_database()) if arguments.db == "postgresql" else ""
-        world = LaunchWorld(folder, url, arguments.workers, arguments.launcher)
-        world.write(_PAIRS)
-        # First of all: two processes that make a new storage at once spoil it.
-        instance = stack.enter_context(dg.DagsterInstance.from_config(str(world.home)))
-        pids = stack.enter_context(world.center() if arguments.host == "center" else world.sensor())
-        return {
-            "host": arguments.host,
-            "launcher": arguments.launcher,
-            "db": arguments.db,
-            **_measured(instance, pids, arguments),
-        }
+    """The figure, and in `others` those to compare it with."""
+    names = ("host", "launcher", "db", "rate", "minutes", "burst", "workers", "spark")
+    row = Row(**{name: getattr(arguments, name) for name in names})
+    others = {} if arguments.alone else _others(row)
+    found = measure_row(row)
+    return {**found, **({"others": {name: measure_row(other) for name, other in others.items()}} if others else {})}
 
 
-def _measured(instance: dg.DagsterInstance, pids: list[int], arguments: argparse.Namespace) -> dict[str, Any]:
-    slices = _slices()
-    warmed = [next(slices) for _ in range(2 * arguments.workers)]
-    for one in warmed:
-        _arrive(instance, *one)
-    _wait(instance, set(warmed), _READY_SECONDS)
-    cpu_before, begun = cpu_seconds(pids), time.time()
-    told = _tell(instance, slices, arguments)
-    seconds = time.time() - begun
-    runs = _wait(instance, set(told), _LAST_SECONDS)
-    cpu = cpu_seconds(pids) - cpu_before
-    recorded = _recorded(instance, {feed for feed, _ in told})
-    started = [1_000 * ((runs[one].start_time or 0.0) - recorded[one]) for one in told if one in runs]
-    finished = [1_000 * ((runs[one].end_time or 0.0) - recorded[one]) for one in told if one in runs]
-    failed = sum(run.dagster_run.status is not dg.DagsterRunStatus.SUCCESS for run in runs.values())
-    return {
-        "runs": len(told),
-        "dagster_runs": len({runs[one].dagster_run.run_id for one in told if one in runs}),
-        "rate_per_min": round(60 * len(told) / seconds, 1),
-        "started_ms_p50": _percentile(started, 50),
-        "started_ms_p90": _percentile(started, 90),
-        "started_ms_max": round(max(started)),
-        "finished_ms_p90": _percentile(finished, 90),
-        "cpu_s_per_run": round(cpu / len(told), 3),
-        "failed": failed + len(told) - len(started),
-        "rss_mb": round(resident_megabytes(pids)),
-    }
-
-
-def _slices() -> Iterator[tuple[str, str]]:
-    """A feed's number and a day: all feeds of a day, then those of the next."""
-    day = date.fromisoformat(START)
-    while True:
-        yield from ((str(number), day.isoformat()) for number in range(_PAIRS))
-        day += timedelta(days=1)
-
-
-def _tell(
-    instance: dg.DagsterInstance, slices: Iterator[tuple[str, str]], arguments: argparse.Namespace
-) -> list[tuple[str, str]]:
-    """Materialize feeds at the rate; returns them in order."""
-    count = int(arguments.rate * arguments.minutes)
-    begun, told, step = time.monotonic(), list[tuple[str, str]](), 60 / arguments.rate
-    moments = [number * step for number in range(count)]
-    middle = moments[count // 2]
-    moments += [middle + _BURST_SECONDS * number / max(arguments.burst, 1) for number in range(arguments.burst)]
-    for moment in sorted(moments):
-        time.sleep(max(0.0, begun + moment - time.monotonic()))
-        told.append(next(slices))
-        _arrive(instance, *told[-1])
-    return told
-
-
-def _arrive(instance: dg.DagsterInstance, number: str, day: str) -> None:
-    instance.report_runless_asset_event(dg.AssetMaterialization(f"feed_{number}", partition=day))
-
-
-def _wait(
-    instance: dg.DagsterInstance, wanted: set[tuple[str, str]], seconds: float
-) -> dict[tuple[str, str], dg.RunRecord]:
-    """The runs of these slices, once they have ended, or the time is over."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = {one: record for record in instance.get_run_records() if record.end_time for one in slices_of(record)}
-        if wanted <= found.keys() or time.monotonic() > deadline:
-            return {one: record for one, record in found.items() if one in wanted}
-        time.sleep(0.5)
-
-
-def slices_of(record: dg.RunRecord) -> Iterator[tuple[str, str]]:
-    """Number and day of each slice that a run holds."""
-    tags = record.dagster_run.tags
-    first, last = (tags[name] for name in _RANGE) if _RANGE[0] in tags else (tags.get(_PARTITION, START),) * 2
-    days, end = date.fromisoformat(first), date.fromisoformat(last)
-    while days <= end:
-        for key in record.dagster_run.asset_selection or ():
-            yield key.to_user_string().removeprefix("small_"), days.isoformat()
-        days += timedelta(days=1)
-
-
-def _recorded(instance: dg.DagsterInstance, numbers: set[str]) -> dict[tuple[str, str], float]:
-    """When each feed's slice was recorded, epoch seconds."""
-    found = {}
-    for number in numbers:
-        result = instance.fetch_materializations(dg.AssetKey([f"feed_{number}"]), limit=1_000)
-        for record in result.records:
-            found[number, record.partition_key or ""] = record.timestamp
-    return found
-
-
-def _percentile(values: list[float], percent: int) -> int:
-    return round(quantiles(values, n=100, method="inclusive")[percent - 1])
-
-
-@contextmanager
-def _database() -> Iterator[str]:
-    from tests.components.postgres import postgres  # noqa: PLC0415 - only where it is asked for
-
-    with postgres(fsync=True) as server:
-        yield server.dsn.replace("postgresql://", "postgresql+psycopg2://")
+def _others(row: Row) -> dict[str, Row]:
+    host = {"sensor": _SENSOR} if row.host == "center" else {"center": _CENTER}
+    rows = {"spark": _SPARK, **host, "default_launcher": _DEFAULT}
+    return {name: replace(other, db=row.db, workers=row.workers) for name, other in rows.items()}

@@ -1,4 +1,7 @@
-"""A code location of small assets without Spark: as many pairs of a feed and what is computed of it as are declared."""
+"""A code location of small assets: as many pairs of a feed and what is computed of it as are declared.
+
+They do nothing, or are what the warehouse makes of a declaration: a partition of a Delta table, written by Spark.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ import dagster as dg
 
 from resources.settings import Settings
 from sensors.readiness_sensor import readiness_sensor
+from warehouse_assets.factory import build_assets
 from warehouse_assets.partitions import partitions_definition
+from warehouse_assets.runtime import Runtime
 from warehouse_assets.warehouse import load_warehouse
 
 if TYPE_CHECKING:
@@ -22,6 +27,10 @@ FOLDER: Final = "declared"
 START: Final = "2026-03-01"
 SENSOR: Final = "TIDEMARK_BENCHMARK_SENSOR"
 """Whether the location has the readiness sensor."""
+SPARK: Final = "TIDEMARK_BENCHMARK_SPARK"
+"""Whether its assets are computed by Spark."""
+_PREFIX: Final = "small_"
+_SQL: Final = "SELECT explode(sequence(1, 1000)) AS id, 'of a day' AS what\n"
 
 
 def write_declarations(data: Path, pairs: int) -> None:
@@ -32,7 +41,7 @@ def write_declarations(data: Path, pairs: int) -> None:
     for number in range(pairs):
         (folder / f"feed_{number}.yaml").write_text("{period: day, kind: Virtual}")
         (folder / f"small_{number}.yaml").write_text(f"{{period: day, depends_on: [feed_{number}]}}")
-        (folder / f"small_{number}.sql").write_text("SELECT 1 AS id\n")
+        (folder / f"small_{number}.sql").write_text(_SQL)
 
 
 def declared_warehouse() -> Warehouse:
@@ -45,11 +54,16 @@ def declared_warehouse() -> Warehouse:
 def definitions() -> dg.Definitions:
     """An asset for each entity that is computed."""
     warehouse = declared_warehouse()
-    names = [name for name in warehouse.entities if name.startswith("small_")]
+    names = [name for name in warehouse.entities if name.startswith(_PREFIX)]
+    is_real = bool(os.environ.get(SPARK))
+    assets = _real_assets(warehouse) if is_real else [_asset(warehouse, name) for name in names]
     sensors = [readiness_sensor(warehouse)] if os.environ.get(SENSOR) else []
-    return dg.Definitions(
-        assets=[_asset(warehouse, name) for name in names], sensors=sensors, executor=dg.in_process_executor
-    )
+    return dg.Definitions(assets=assets, sensors=sensors, executor=dg.in_process_executor)
+
+
+def _real_assets(warehouse: Warehouse) -> list[dg.AssetsDefinition]:
+    built = build_assets(Runtime(warehouse))
+    return [asset for asset in built if asset.key.to_user_string().startswith(_PREFIX)]
 
 
 def _asset(warehouse: Warehouse, name: str) -> dg.AssetsDefinition:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import psutil
 import yaml
 
-from benchmarks.launch.location import MODULE, SENSOR, write_declarations
+from benchmarks.launch.location import MODULE, SENSOR, SPARK, write_declarations
 from console.dagster_server.processes import stop_session
 from console.dagster_server.server import DagsterServer
 from console.preflight.port import free_port
@@ -20,7 +20,7 @@ from resources.settings import repository_root
 from resources.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 LAUNCHERS: Final = ("warm", "default")
@@ -36,6 +36,7 @@ class LaunchWorld:
     workers: int = 2
     launcher: str = "warm"
     retry_seconds: float = 0.0
+    spark: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, pairs: int) -> None:
@@ -46,7 +47,7 @@ class LaunchWorld:
         if self.url:
             given["storage"] = {"postgres": {"postgres_url": self.url.replace("+psycopg2", "")}}
         if self.launcher == "warm":
-            config = {"modules": [MODULE], "spark": False, "workers": self.workers, **self.options}
+            config = {"modules": [MODULE], "spark": self.spark, "workers": self.workers, **self.options}
             launcher = {"module": "resources.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
             given["run_launcher"] = launcher
         (self.home / "dagster.yaml").write_text(yaml.safe_dump(given))
@@ -70,21 +71,23 @@ class LaunchWorld:
             "TIDEMARK_POOLS": _POOLS,
             "PYTHONPATH": str(repository_root()),
             **({"TIDEMARK_STATE": self.url} if self.url else {}),
+            **({SPARK: "1"} if self.spark else {}),
         }
 
     def start_center(self, log: str = "center.log") -> subprocess.Popen[bytes]:
-        """A center with its pool, in a session of its own."""
+        """A center with its pool."""
+        arguments = ["-m", "benchmarks.launch.center_process", str(self.workspace), str(self.retry_seconds)]
+        return self.start(arguments, log)
+
+    def start(
+        self, arguments: Sequence[str], log: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Python with these arguments, in a session of its own."""
         with (self.folder / log).open("ab") as output:
             return subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "benchmarks.launch.center_process",
-                    str(self.workspace),
-                    str(self.retry_seconds),
-                ],
+                [sys.executable, *arguments],
                 cwd=repository_root(),
-                env=self.environment,
+                env={**self.environment, **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

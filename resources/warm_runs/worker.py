@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dagster import DagsterInstance
 from dagster._utils.interrupts import capture_interrupts, pop_captured_interrupt
 
+from dependency_model.garbage import keep
 from resources.warm_runs.connections import keep_connections
 from resources.warm_runs.execution import Execution
 
@@ -42,6 +43,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
             execution.load(module)
         if given["spark"]:
             _start_spark()
+        keep()
         _say(control, {"ready": True})
         for line in control.makefile("r"):
             run_id = json.loads(line)["run"]

@@ -15,6 +15,7 @@ from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
 from dependency_model.errors import TransientError
+from dependency_model.garbage import keep
 from resources.state_store.lease import CENTER, Fence, Lease
 from resources.warm_runs.address import ask
 from resources.warm_runs.errors import PoolDownError
@@ -111,6 +112,7 @@ class Service:
         """
         with self.leadership:
             self._is_active()
+            keep()
             started()
             while not stopped():
                 watch()

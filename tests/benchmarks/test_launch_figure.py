@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 
-from benchmarks import launch
+from benchmarks.launch.row import Row, measure_row
 
-pytestmark = [pytest.mark.components, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 def test_every_slice_is_run_when_its_feed_is_there() -> None:
-    found = launch.measure(
-        argparse.Namespace(host="center", launcher="warm", db="sqlite", rate=120.0, minutes=0.05, burst=6, workers=1)
-    )
+    found = measure_row(Row(db="sqlite", rate=120.0, minutes=0.05, burst=6, workers=1))
     assert (found["runs"], found["failed"]) == (12, 0)
     assert 0 < found["dagster_runs"] <= 12
     assert 0 < found["started_ms_p50"] <= found["started_ms_p90"] <= found["started_ms_max"]

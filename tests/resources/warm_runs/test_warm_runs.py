@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from dagster._core.launcher.base import LaunchRunContext, WorkerStatus
 
 from resources.warm_runs.errors import PoolDownError
 from resources.warm_runs.keeper import PoolKeeper
-from resources.warm_runs.launcher import WarmRunLauncher
+from resources.warm_runs.launcher import RUN_TAG, WarmRunLauncher
 from tests.resources.warm_runs.warm_home import WarmHome, until, warm_home, write_home
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def test_the_socket_is_its_users_alone(warm: WarmHome) -> None:
     assert stat.S_IMODE((warm.home / "warm_runs").stat().st_mode) == 0o700
 
 
+@pytest.mark.long
 def test_a_host_that_is_killed_comes_back_and_closes_what_it_ran(kept: tuple[WarmHome, PoolKeeper]) -> None:
     warm, keeper = kept
     warm.wait_until_ready()
@@ -137,6 +139,7 @@ def test_a_second_keeper_waits_for_its_turn(kept: tuple[WarmHome, PoolKeeper]) -
     assert warm.pool()["pids"] == pids
 
 
+@pytest.mark.long
 def test_nothing_outlives_its_owner(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_home(home, workers=1)
@@ -157,3 +160,14 @@ def launch_context(warm: WarmHome, run_id: str) -> LaunchRunContext:
     run = warm.instance.get_run_by_id(run_id)
     assert run is not None
     return LaunchRunContext(run, None)
+
+
+def test_what_a_sensor_asked_for_and_a_center_runs_is_not_run_twice(warm: WarmHome) -> None:
+    own = warm.create("quick")
+    doubled = warm.create("quick", tags={RUN_TAG: own})
+    warm.instance.run_launcher.launch_run(launch_context(warm, doubled))
+    assert warm.status(doubled) == "CANCELED"
+    asked = str(uuid.uuid4())
+    alone = warm.create("quick", tags={RUN_TAG: asked})
+    warm.instance.run_launcher.launch_run(launch_context(warm, alone))
+    assert warm.ended(alone) == "SUCCESS"

@@ -20,7 +20,7 @@ from resources.warm_runs.errors import PoolDownError
 from resources.warm_runs.options import pool_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 LOCATION = "tests.resources.warm_runs.location"
@@ -44,13 +44,13 @@ class WarmHome:
     instance: dg.DagsterInstance
     module: str = LOCATION
 
-    def create(self, *assets: str) -> str:
+    def create(self, *assets: str, tags: Mapping[str, str] | None = None) -> str:
         """A run of these assets that nobody has launched yet."""
         job = importlib.import_module(self.module).defs.resolve_implicit_global_asset_job_def()
         keys = frozenset(dg.AssetKey([name]) for name in assets)
         pointer = CodePointer.from_module(self.module, "defs", str(repository_root()))
         origin = JobPythonOrigin(job.name, ReconstructableRepository(pointer).get_python_origin())
-        return self.instance.create_run_for_job(job, asset_selection=keys, job_code_origin=origin).run_id
+        return self.instance.create_run_for_job(job, asset_selection=keys, job_code_origin=origin, tags=tags).run_id
 
     def launch(self, *assets: str) -> str:
         run_id = self.create(*assets)

@@ -87,6 +87,7 @@ def test_what_is_ready_is_run_on_a_warm_worker_and_sigterm_ends_everything(world
     assert world.log().splitlines()[-1] == '{"event": "stopped"}'
 
 
+@pytest.mark.long
 def test_another_center_takes_over_within_ten_seconds_and_the_zombie_does_nothing(world: Served) -> None:
     with world.center_at() as first:
         until(lambda: '"active"' in world.log(), "an active center")

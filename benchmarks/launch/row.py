@@ -1,0 +1,180 @@
+"""One measurement: a world of its own, feeds told at a rate, and what became of the slices that waited for them."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from statistics import quantiles
+from typing import TYPE_CHECKING, Any, Final
+
+import dagster as dg
+
+from benchmarks.launch.location import START
+from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
+from resources.warm_runs.address import ask
+from resources.warm_runs.connections import keep_connections
+from resources.warm_runs.errors import PoolDownError
+from resources.warm_runs.options import pool_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Slices = list[tuple[str, str]]
+
+_PAIRS: Final = 60
+_PARTITION: Final = "dagster/partition"
+_RANGE: Final = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+_READY_SECONDS: Final = 240.0
+_LAST_SECONDS: Final = 120.0
+_BURST_SECONDS: Final = 1.0
+_WARM_UPS: Final = 4
+"""So many slices a worker before it is measured: a process's first runs import and compile."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is measured: `rate` feeds a minute for `minutes`, and `burst` more in one second in the middle."""
+
+    host: str = "center"
+    launcher: str = "warm"
+    db: str = "postgresql"
+    rate: float = 104.0
+    minutes: float = 5.0
+    burst: int = 60
+    workers: int = 2
+    spark: bool = False
+
+
+def measure_row(row: Row) -> dict[str, Any]:
+    """The figures of one measurement."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+        url = stack.enter_context(_database()) if row.db == "postgresql" else ""
+        world = LaunchWorld(folder, url, row.workers, row.launcher, spark=row.spark)
+        world.write(_PAIRS)
+        # First of all: two processes that make a new storage at once spoil it.
+        instance = stack.enter_context(dg.DagsterInstance.from_config(str(world.home)))
+        keep_connections(instance)
+        pids = stack.enter_context(world.center() if row.host == "center" else world.sensor())
+        about = {name: value for name, value in asdict(row).items() if name in ("host", "launcher", "db", "spark")}
+        return {**about, **_measured(instance, pids, row)}
+
+
+def _measured(instance: dg.DagsterInstance, pids: list[int], row: Row) -> dict[str, Any]:
+    slices = _slices()
+    _warm_up(instance, slices, row)
+    cpu_before, begun = cpu_seconds(pids), time.time()
+    told = _tell(instance, slices, row)
+    seconds = time.time() - begun
+    runs = _wait(instance, set(told), _LAST_SECONDS)
+    cpu = cpu_seconds(pids) - cpu_before
+    recorded = _recorded(instance, {feed for feed, _ in told})
+    started = [1_000 * ((runs[one].start_time or 0.0) - recorded[one]) for one in told if one in runs]
+    finished = [1_000 * ((runs[one].end_time or 0.0) - recorded[one]) for one in told if one in runs]
+    failed = sum(run.dagster_run.status is not dg.DagsterRunStatus.SUCCESS for run in runs.values())
+    return {
+        "runs": len(told),
+        "dagster_runs": len({runs[one].dagster_run.run_id for one in told if one in runs}),
+        "rate_per_min": round(60 * len(told) / seconds, 1),
+        "started_ms_p50": _percentile(started, 50),
+        "started_ms_p90": _percentile(started, 90),
+        "started_ms_max": round(max(started, default=0.0)),
+        "finished_ms_p90": _percentile(finished, 90),
+        "cpu_s_per_run": round(cpu / len(told), 3),
+        "failed": failed + len(told) - len(started),
+        "rss_mb": round(resident_megabytes(pids)),
+    }
+
+
+def _warm_up(instance: dg.DagsterInstance, slices: Iterator[tuple[str, str]], row: Row) -> None:
+    """Every worker is ready and has run something."""
+    deadline = time.monotonic() + _READY_SECONDS
+    while row.launcher == "warm" and _ready_workers(instance) < row.workers and time.monotonic() < deadline:
+        time.sleep(0.5)
+    for _ in range(_WARM_UPS):
+        warmed = [next(slices) for _ in range(row.workers)]
+        for one in warmed:
+            _arrive(instance, *one)
+        _wait(instance, set(warmed), _READY_SECONDS)
+
+
+def _ready_workers(instance: dg.DagsterInstance) -> int:
+    try:
+        return int(ask(pool_folder(instance), {"do": "status"})["ready"])
+    except PoolDownError:
+        return 0
+
+
+def _slices() -> Iterator[tuple[str, str]]:
+    """A feed's number and a day: all feeds of a day, then those of the next."""
+    day = date.fromisoformat(START)
+    while True:
+        yield from ((str(number), day.isoformat()) for number in range(_PAIRS))
+        day += timedelta(days=1)
+
+
+def _tell(instance: dg.DagsterInstance, slices: Iterator[tuple[str, str]], row: Row) -> Slices:
+    """Materialize feeds at the rate; returns them in order."""
+    count = int(row.rate * row.minutes)
+    begun, told, step = time.monotonic(), list[tuple[str, str]](), 60 / row.rate
+    moments = [number * step for number in range(count)]
+    middle = moments[count // 2]
+    moments += [middle + _BURST_SECONDS * number / max(row.burst, 1) for number in range(row.burst)]
+    for moment in sorted(moments):
+        time.sleep(max(0.0, begun + moment - time.monotonic()))
+        told.append(next(slices))
+        _arrive(instance, *told[-1])
+    return told
+
+
+def _arrive(instance: dg.DagsterInstance, number: str, day: str) -> None:
+    instance.report_runless_asset_event(dg.AssetMaterialization(f"feed_{number}", partition=day))
+
+
+def _wait(
+    instance: dg.DagsterInstance, wanted: set[tuple[str, str]], seconds: float
+) -> dict[tuple[str, str], dg.RunRecord]:
+    """The runs of these slices, once they have ended, or the time is over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = {one: record for record in instance.get_run_records() if record.end_time for one in slices_of(record)}
+        if wanted <= found.keys() or time.monotonic() > deadline:
+            return {one: record for one, record in found.items() if one in wanted}
+        time.sleep(0.5)
+
+
+def slices_of(record: dg.RunRecord) -> Iterator[tuple[str, str]]:
+    """Number and day of each slice that a run holds."""
+    tags = record.dagster_run.tags
+    first, last = (tags[name] for name in _RANGE) if _RANGE[0] in tags else (tags.get(_PARTITION, START),) * 2
+    days, end = date.fromisoformat(first), date.fromisoformat(last)
+    while days <= end:
+        for key in record.dagster_run.asset_selection or ():
+            yield key.to_user_string().removeprefix("small_"), days.isoformat()
+        days += timedelta(days=1)
+
+
+def _recorded(instance: dg.DagsterInstance, numbers: set[str]) -> dict[tuple[str, str], float]:
+    """When each feed's slice was recorded, epoch seconds."""
+    found = {}
+    for number in numbers:
+        result = instance.fetch_materializations(dg.AssetKey([f"feed_{number}"]), limit=1_000)
+        for record in result.records:
+            found[number, record.partition_key or ""] = record.timestamp
+    return found
+
+
+def _percentile(values: list[float], percent: int) -> int:
+    return round(quantiles(values, n=100, method="inclusive")[percent - 1]) if len(values) > 1 else 0
+
+
+@contextmanager
+def _database() -> Iterator[str]:
+    from tests.components.postgres import postgres  # noqa: PLC0415 - only where it is asked for
+
+    with postgres(fsync=True) as server:
+        yield server.dsn.replace("postgresql://", "postgresql+psycopg2://")
