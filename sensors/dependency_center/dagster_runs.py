@@ -6,11 +6,14 @@ found by the tag.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
+from dagster._core.launcher.base import LaunchRunContext
 
-from resources.warm_runs.launcher import RUN_TAG
+from resources.warm_runs.errors import PoolDownError
+from resources.warm_runs.launcher import RUN_TAG, WarmRunLauncher
 from sensors.dependency_center.dispatch import RunState
 from warehouse_assets.partitions import dagster_key
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from dependency_model.graph import DependencyGraph
     from dependency_model.slice import Slice
 
+NOT_BEGUN: Final = (dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 POOL_TAG: Final = "tidemark/pool"
 PARTITION: Final = "dagster/partition"
 RANGE_START: Final = "dagster/asset_partition_range_start"
@@ -34,7 +38,15 @@ class DagsterRequests:
         self._requests: dict[str, dg.RunRequest] = {}
 
     def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
-        """Ask for one run of slices that follow each other, of one entity or of several at the same times."""
+        """Ask for one run of slices that follow each other, of one entity or of several at the same times.
+
+        One that a service had created before it died is handed on as it is.
+        """
+        created = self.instance.get_run_by_id(run_id) if self.instance else None
+        if self.instance and created:
+            with suppress(PoolDownError):  # asked again at the next tick
+                self.instance.run_launcher.launch_run(LaunchRunContext(created, None))
+            return
         tags = {RUN_TAG: run_id, POOL_TAG: pool, **partition_tags(self._graph, pieces)}
         assets = [dg.AssetKey([name]) for name in dict.fromkeys(piece.entity for piece in pieces)]
         self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=assets, tags=tags)
@@ -45,17 +57,29 @@ class DagsterRequests:
             return RunState.UNDER_WAY
         if self.instance is None:
             return RunState.UNKNOWN
-        run = self.instance.get_run_by_id(run_id)
-        if run is None:
-            run = next(iter(self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)), None)
-        if run is None:
-            return RunState.UNKNOWN
-        return RunState.ENDED if run.is_finished else RunState.UNDER_WAY
+        return run_state(self.instance, run_id)
 
     def take(self) -> list[dg.RunRequest]:
         """The requests so far; forgotten here."""
         found, self._requests = list(self._requests.values()), {}
         return found
+
+
+def run_state(instance: dg.DagsterInstance, run_id: str) -> RunState:
+    """What became of a run that was asked for under this id, by a service or by the sensor.
+
+    One that a service has created and that no worker has taken is unknown still. A run that the sensor asked for has an
+    id of Dagster's own.
+    """
+    run, launcher = instance.get_run_by_id(run_id), instance.run_launcher
+    if run is None:
+        found = instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
+        return RunState.UNKNOWN if not found else RunState.ENDED if found[0].is_finished else RunState.UNDER_WAY
+    if run.is_finished:
+        return RunState.ENDED
+    is_warm = isinstance(launcher, WarmRunLauncher)
+    is_nowhere = is_warm and run.status in NOT_BEGUN and not launcher.has_taken(run_id)
+    return RunState.UNKNOWN if is_nowhere else RunState.UNDER_WAY
 
 
 def partition_tags(graph: DependencyGraph, pieces: Sequence[Slice]) -> dict[str, str]:

@@ -16,8 +16,7 @@ from dagster._core.snap import snapshot_from_execution_plan
 
 from resources.warm_runs.connections import keep_connections
 from resources.warm_runs.launcher import RUN_TAG, WarmRunLauncher
-from sensors.dependency_center.dagster_runs import POOL_TAG, partition_tags
-from sensors.dependency_center.dispatch import RunState
+from sensors.dependency_center.dagster_runs import NOT_BEGUN, POOL_TAG, partition_tags, run_state
 from sensors.dependency_center.errors import LauncherError
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from dependency_model.graph import DependencyGraph
     from dependency_model.slice import Slice
     from sensors.dependency_center.code_location import CodeLocation
+    from sensors.dependency_center.dispatch import RunState
 
-_NOT_BEGUN = (dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 _MOST_JOBS = 500
 
 
@@ -51,25 +50,12 @@ class DirectRuns:
     def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
         """One run of slices of entities at the same times. Raises PoolDownError: asked again, then."""
         run = self._instance.get_run_by_id(run_id) or self._create(run_id, pieces, pool)
-        if run is not None and run.status in _NOT_BEGUN:
+        if run is not None and run.status in NOT_BEGUN:
             self._launcher.launch_run(LaunchRunContext(run, None))
 
     def state(self, run_id: str) -> RunState:
         """What became of a run; one that is there and that no worker has taken is unknown still."""
-        run = self._instance.get_run_by_id(run_id)
-        if run is None:
-            return self._state_of_request(run_id)
-        if run.is_finished:
-            return RunState.ENDED
-        is_nowhere = run.status in _NOT_BEGUN and not self._launcher.has_taken(run_id)
-        return RunState.UNKNOWN if is_nowhere else RunState.UNDER_WAY
-
-    def _state_of_request(self, run_id: str) -> RunState:
-        """A run that the readiness sensor asked for has an id of Dagster's own."""
-        found = self._instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
-        if not found:
-            return RunState.UNKNOWN
-        return RunState.ENDED if found[0].is_finished else RunState.UNDER_WAY
+        return run_state(self._instance, run_id)
 
     def _create(self, run_id: str, pieces: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
         tags = {RUN_TAG: run_id, POOL_TAG: pool, **partition_tags(self._graph, pieces)}

@@ -198,11 +198,13 @@ class Dispatch:
         crash_point("dispatch.noted")
         if not pieces:
             return False
+        # Whatever happens meanwhile: it is asked for again at the next step, with the same id.
+        is_recovered, self._is_recovered = self._is_recovered, False
         try:
             self._launcher.launch(run_id, pieces, pool)
         except TransientError:
-            self._is_recovered = False  # asked for again, with the same id, at the next step
             return False
+        self._is_recovered = is_recovered
         crash_point("dispatch.launched")
         return True
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+import psycopg2
 from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
@@ -46,7 +47,8 @@ _SLOW_SECONDS: Final = 1.0
 _WIPED_SECONDS: Final = 300.0
 _NOTED_SECONDS: Final = 3_600.0
 _AGAIN_SECONDS: Final = 0.5
-_GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException)
+# The driver's own too: what fails while a connection is given back is not wrapped.
+_GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Error)
 
 
 @dataclass(slots=True)

@@ -9,9 +9,7 @@ draws come from the seed, so that a number of trials is the same story again, bu
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import sys
 import tempfile
 import time
@@ -58,10 +56,14 @@ _DOWN: Final = (DBAPIError, DagsterPostgresException, TransientError)
 
 @dataclass
 class Kept:
-    """A process that is started again when it is gone; the leader of a session."""
+    """A process that is started again when it is gone; the leader of a session.
+
+    What it started may go on for a while: a code server lets its runs end.
+    """
 
     start: Callable[[], subprocess.Popen[bytes]]
     process: subprocess.Popen[bytes] = field(init=False)
+    former: list[subprocess.Popen[bytes]] = field(default_factory=list)
     again_at: float = 0.0
 
     def __post_init__(self) -> None:
@@ -70,14 +72,20 @@ class Kept:
     def check(self) -> None:
         if self.process.poll() is not None and time.monotonic() >= self.again_at:
             self.again_at = time.monotonic() + 1
+            self.former.append(self.process)
             self.process = self.start()
 
     def kill(self, pause: float = 0.0) -> None:
-        """All of its session; it comes back after a pause."""
+        """It comes back after a pause."""
         self.again_at = time.monotonic() + pause
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         self.process.wait()
+
+    def stop(self) -> None:
+        """For good, with all that is left of its sessions."""
+        self.again_at = float("inf")
+        for one in (self.process, *self.former):
+            stop_session(one)
 
 
 class ChaosWorld(LaunchWorld):
@@ -143,8 +151,7 @@ class Chaos:
             self._clock.join()
         self._keeper.stop()
         for kept in (*self._centers, self._daemon):
-            kept.again_at = float("inf")
-            stop_session(kept.process)
+            kept.stop()
         for one in self.world.processes("warm_runs"):
             with suppress(psutil.TimeoutExpired):
                 one.wait(20)

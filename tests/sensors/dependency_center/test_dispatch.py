@@ -66,6 +66,27 @@ def test_where_there_is_room_each_entity_has_its_run(tmp_path: Path, launcher: M
     assert dispatch_of(world, launcher, across=3).step() == 2
 
 
+def test_a_launch_that_broke_off_is_asked_for_again_under_its_id(
+    tmp_path: Path, launcher: MemoryLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path, a="period: day")
+    world.now = NOW.replace(day=2, hour=0)
+    world.center.tick()
+    dispatch, asked = dispatch_of(world, launcher), list[str]()
+
+    def broken(run_id: str, *_: object) -> None:
+        asked.append(run_id)
+        raise RuntimeError("the connection was lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(launcher, "launch", broken)
+        with pytest.raises(RuntimeError):
+            dispatch.step()
+    dispatch.step()
+    assert [run for run, _ in world.center.under_way().values()] == asked
+    assert launcher.groups == [["a@2024-06-01"]]
+
+
 def test_the_longest_chain_goes_first_and_pools_have_an_end(tmp_path: Path, launcher: MemoryLauncher) -> None:
     world = World(
         tmp_path,
