@@ -17,7 +17,7 @@ from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from selenium.webdriver.remote.webdriver import WebDriver
 
@@ -27,8 +27,19 @@ pytestmark = [pytest.mark.components, pytest.mark.timeout(600)]
 class WarmUi:
     """The UI on the code location of the workers' tests, with one worker."""
 
-    def __init__(self, warm: WarmHome, server: DagsterServer, pages: DagsterPages) -> None:
+    def __init__(
+        self, warm: WarmHome, server: DagsterServer, pages: DagsterPages, keep: Callable[[], PoolKeeper]
+    ) -> None:
         self.warm, self.pages, self.runs = warm, pages, DagsterRuns(server.port)
+        self._keep, self._keeper = keep, keep()
+        warm.wait_until_ready()
+
+    def stop_workers(self) -> None:
+        self._keeper.stop()
+
+    def start_workers(self) -> None:
+        self._keeper = self._keep()
+        self.warm.wait_until_ready()
 
     def launched(self, asset: str) -> str:
         """A run of an asset from its page, once it is there."""
@@ -50,11 +61,15 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
     server = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
     try:
         assert server.wait_until_ready()
-        with PoolKeeper(home, folder / "workers.log", env), dg.DagsterInstance.from_config(str(home)) as instance:
-            warm = WarmHome(home, instance)
-            warm.wait_until_ready()
+        # Only now: two processes that make a new storage at once spoil it.
+        with dg.DagsterInstance.from_config(str(home)) as instance:
             shots = repository_root() / "build" / "screenshots" / "warm-runs"
-            yield WarmUi(warm, server, DagsterPages(browser, server.url, shots))
+            pages = DagsterPages(browser, server.url, shots)
+            made = WarmUi(
+                WarmHome(home, instance), server, pages, lambda: PoolKeeper(home, folder / "workers.log", env)
+            )
+            yield made
+            made.stop_workers()
     finally:
         server.stop()
 
@@ -69,6 +84,7 @@ def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
 
 
 def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
+    ui.warm.wait_until_ready()
     (worker,) = ui.warm.pool()["pids"]
     run = ui.launched("lasting")
     until(lambda: ui.warm.status(run) == "STARTED", "start")
@@ -81,3 +97,13 @@ def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     ui.pages.shot("canceled")
     until(lambda: ui.warm.pool()["pids"] not in ([worker], []), "another worker")
     assert ui.warm.ended(ui.launched("quick")) == "SUCCESS"
+
+
+def test_without_workers_a_run_is_a_new_process(ui: WarmUi) -> None:
+    ui.stop_workers()
+    try:
+        run = ui.launched("quick")
+        assert ui.warm.ended(run) == "SUCCESS"
+        assert "warm worker" not in ui.warm.messages(run)
+    finally:
+        ui.start_workers()
