@@ -77,9 +77,9 @@ def run_state(instance: dg.DagsterInstance, run_id: str) -> RunState:
         return RunState.UNKNOWN if not found else RunState.ENDED if found[0].is_finished else RunState.UNDER_WAY
     if run.is_finished:
         return RunState.ENDED
-    is_warm = isinstance(launcher, WarmRunLauncher)
-    is_nowhere = is_warm and run.status in NOT_BEGUN and not launcher.has_taken(run_id)
-    return RunState.UNKNOWN if is_nowhere else RunState.UNDER_WAY
+    if isinstance(launcher, WarmRunLauncher) and run.status in NOT_BEGUN and not launcher.has_taken(run_id):
+        return RunState.UNKNOWN
+    return RunState.UNDER_WAY
 
 
 def partition_tags(graph: DependencyGraph, pieces: Sequence[Slice]) -> dict[str, str]:
