@@ -106,7 +106,7 @@ class DagsterPages:
         self.until("question", lambda: self.driver.find_element(By.CSS_SELECTOR, _DIALOG))
         self.shot("terminate")
         self._press("Terminate", _DIALOG)
-        self._press("Done", _DIALOG)
+        self.until("end of the dialog", self._dialog_is_over)
 
     def open_backfills(self) -> None:
         self._open("/runs?view=backfills")
@@ -172,6 +172,12 @@ class DagsterPages:
                 if button.text.strip().startswith(words):
                     return button
         raise NoSuchElementException(words)
+
+    def _dialog_is_over(self) -> bool:
+        """It says what it did until one presses Done, or is gone by itself with the button that it came from."""
+        for button in self.driver.find_elements(By.XPATH, '//*[@role="dialog"]//button[normalize-space()="Done"]'):
+            button.click()
+        return not self.driver.find_elements(By.CSS_SELECTOR, _DIALOG)
 
     def _tick(self, selector: str) -> None:
         """Tick a checkbox; Dagster draws its own over the real one, which no pointer can hit."""
