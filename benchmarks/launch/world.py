@@ -45,7 +45,7 @@ class LaunchWorld:
         self.home.mkdir(parents=True)
         given: dict[str, Any] = {"telemetry": {"enabled": False}, "concurrency": {"runs": {"max_concurrent_runs": 8}}}
         if self.url:
-            given["storage"] = {"postgres": {"postgres_url": self.url.replace("+psycopg2", "")}}
+            given["storage"] = {"postgres": {"postgres_url": self.url}}
         if self.launcher == "warm":
             config = {"modules": [MODULE], "spark": self.spark, "workers": self.workers, **self.options}
             launcher = {"module": "resources.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
