@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAUNCHERS: Final = ("warm", "default")
-_POOLS: Final = "default=8"
+_AHEAD: Final = 1
+"""So many more runs are asked for than there are workers: what comes meanwhile shares the next one."""
 
 
 @dataclass
@@ -68,7 +69,7 @@ class LaunchWorld:
             **os.environ,
             "DAGSTER_HOME": str(self.home),
             "TIDEMARK_DATA": str(self.folder / "data"),
-            "TIDEMARK_POOLS": _POOLS,
+            "TIDEMARK_POOLS": f"default={self.workers + _AHEAD}",
             "PYTHONPATH": str(repository_root()),
             **({"TIDEMARK_STATE": self.url} if self.url else {}),
             **({SPARK: "1"} if self.spark else {}),
