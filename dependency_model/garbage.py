@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -28,3 +29,6 @@ def keep() -> None:
     What is not needed any more is given back all the same, unless it holds on to itself in a circle.
     """
     gc.freeze()
+    # At the end of the process everything has to go: libraries written in C complain of what was not.
+    atexit.unregister(gc.unfreeze)
+    atexit.register(gc.unfreeze)
