@@ -40,6 +40,7 @@ def write_declarations(data: Path, pairs: int) -> None:
     (data / FOLDER / "project.yaml").write_text(f"{{time_zone: Europe/Paris, start: {START}}}")
     for number in range(pairs):
         (folder / f"feed_{number}.yaml").write_text("{period: day, kind: Virtual}")
+        (folder / f"feed_{number}.sql").write_text("SELECT 1 AS id\n")  # its columns
         (folder / f"small_{number}.yaml").write_text(f"{{period: day, depends_on: [feed_{number}]}}")
         (folder / f"small_{number}.sql").write_text(_SQL)
 
