@@ -24,10 +24,11 @@ POINTS = [
 SEED = 20260323
 
 
-def test_killed_at_named_points_it_ends_equal_to_the_database(tmp_path: Path) -> None:
+@pytest.mark.parametrize("points", [POINTS[::2], pytest.param(POINTS, marks=pytest.mark.long)], ids=["three", "all"])
+def test_killed_at_named_points_it_ends_equal_to_the_database(tmp_path: Path, points: list[str]) -> None:
     """One warehouse, killed again and again: each start finds what the one before left."""
     world = World.at(tmp_path)
-    for point in POINTS:
+    for point in points:
         killed = start_tidemark(
             world, "demo", "--json", *LAST_DAY, timeout_seconds=600, env={"TIDEMARK_CRASH_AT": point}
         )

@@ -99,6 +99,7 @@ def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     assert ui.warm.ended(ui.launched("quick")) == "SUCCESS"
 
 
+@pytest.mark.long
 def test_without_workers_a_run_is_a_new_process(ui: WarmUi) -> None:
     ui.stop_workers()
     try:

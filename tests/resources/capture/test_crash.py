@@ -1,5 +1,6 @@
 """Killed at any point and started again, ingestion ends in the state it would have had."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ POINTS = (
     "ingest.before_names",
     "ingest.after_names",
 )
+_OF_MERGE = functools.partial(pytest.param, marks=pytest.mark.long)  # tests/resources/delta has them too
 ORDERS = SourceTable(
     "ods_orders", "school.orders_*", ("a", "b"), ("order_id",), "order_date", (("ods_orders", "day", "2026-03-23"),)
 )
@@ -55,7 +57,7 @@ def check(spark: SparkSession, settings: Settings, history: History, named: tupl
         assert content(spark, settings.warehouse / "ods_orders", one.version) == expected, one
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", [one if one.startswith("ingest.") else _OF_MERGE(one) for one in POINTS])
 def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:

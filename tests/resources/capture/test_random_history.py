@@ -52,7 +52,7 @@ class Feeder:
             self._landed = end
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_every_snapshot_is_the_state_at_its_boundary(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     history, chance = History(seed), random.Random(seed)
     settings = Settings.at(tmp_path / "data")

@@ -97,7 +97,9 @@ def test_each_partition_has_its_strategy_in_one_commit(spark: SparkSession, targ
     assert current_version(target.path) == 1
 
 
-@pytest.mark.parametrize(("point", "version"), [("merge.files_written", 0), ("merge.committed", 1)])
+@pytest.mark.parametrize(
+    ("point", "version"), [pytest.param("merge.files_written", 0, marks=pytest.mark.long), ("merge.committed", 1)]
+)
 def test_killed_it_is_in_or_not(spark: SparkSession, target: MergeTarget, point: str, version: int) -> None:
     program = (
         "from pathlib import Path; import sys\n"

@@ -31,8 +31,7 @@ def live(session: SparkSession, path: Path, seed: int, patch: pytest.MonkeyPatch
     Schedule(session, path, seed, has_vectors).live(_STEPS)
 
 
-@pytest.mark.parametrize("has_vectors", [False, True], ids=["plain", "deletion vectors"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "has_vectors"), [(0, True), (1, False)], ids=["deletion vectors", "plain, folded"])
 def test_a_few_schedules(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, has_vectors: bool
 ) -> None:
