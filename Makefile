@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 # These share one replay of the whole recording, and want the machine for themselves.
-WHOLE  := tests/end_to_end/test_demo.py tests/ui/test_dagster_ui.py tests/ui/test_readiness_in_the_ui.py
+WHOLE  := tests/end_to_end/test_demo.py tests/ui/test_dagster_ui.py
 
 .PHONY: setup demo up check test test-long clean components
 

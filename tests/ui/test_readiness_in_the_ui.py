@@ -16,6 +16,7 @@ from dependency_model.slice import Slice
 from dependency_model.status import Life
 from resources.settings import Settings, repository_root
 from resources.state_store.store import StateStore
+from resources.warm_runs.keeper import PoolKeeper
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 from tests.ui.quick_location import write_declarations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.components, pytest.mark.timeout(900)]
 
 DAYS = ["2026-03-24", "2026-03-25", "2026-03-26"]
-# A guard against hanging: each run is a new process here, which takes seconds of a busy machine.
+# A guard against hanging, on a busy machine too.
 _WAIT_SECONDS = 240.0
 
 
@@ -43,8 +44,8 @@ class RunningWorld:
         prepare_home(self.settings, self.home)
         location = {"module_name": "tests.ui.quick_location", "working_directory": str(repository_root())}
         (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-        env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(repository_root())}
-        self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", env)
+        self.env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(repository_root())}
+        self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", self.env)
         self.pages = DagsterPages(browser, self.server.url, repository_root() / "build" / "screenshots" / "readiness")
         self.runs = DagsterRuns(self.server.port)
 
@@ -73,7 +74,8 @@ def world(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Itera
     try:
         assert running.server.wait_until_ready()
         assert running.server.load_errors() == []
-        yield running
+        with PoolKeeper(running.home, running.home.parent / "workers.log", running.env):
+            yield running
     finally:
         running.server.stop()
 
