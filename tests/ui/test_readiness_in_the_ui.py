@@ -80,24 +80,31 @@ def world(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Itera
         running.server.stop()
 
 
-def test_what_is_materialized_by_hand_releases_what_waited_for_it_alone(world: RunningWorld) -> None:
-    world.pages.materialize("totals", DAYS[0])
-    world.until("the day's publication", lambda: world.there("published") == DAYS[:1])
-    assert world.there("totals") == DAYS[:1]
+def test_what_is_materialized_by_hand_and_backfilled_then_releases_its_slices_once(world: RunningWorld) -> None:
+    materialize_one_day(world)
+    backfill_every_day(world)
     assert world.there("compared") == []  # the feed of two days is missing
-    assert world.life("compared", DAYS[0]) == (Life.WAITING, 1)
-
-
-def test_a_backfill_releases_each_of_its_days_once_and_holds_what_waits_for_more(world: RunningWorld) -> None:
-    known = set(world.runs.backfills())
-    world.pages.materialize("totals", f"[{DAYS[0]}...{DAYS[-1]}]")
-    world.until("the backfilled days' publication", lambda: world.there("published") == DAYS)
-    world.until("the second publication", lambda: world.life("published", DAYS[0]) == (Life.COMPLETED, 2))
-    assert [world.life("published", day)[1] for day in DAYS] == [2, 1, 1]
-    assert world.there("compared") == []
     for day in DAYS[1:]:
         world.arrive(day)
     world.until("what two days of the feed release", lambda: world.there("compared") == DAYS[-1:])
     world.until("the end of that", lambda: world.life("compared", DAYS[-1]) == (Life.COMPLETED, 1))
     assert [world.life("compared", day)[0] for day in DAYS[:2]] == [Life.WAITING, Life.WAITING]
+
+
+def materialize_one_day(world: RunningWorld) -> None:
+    """It releases what waited for it alone."""
+    world.pages.materialize("totals", DAYS[0])
+    world.until("the day's publication", lambda: world.there("published") == DAYS[:1])
+    assert world.there("totals") == DAYS[:1]
+    assert world.there("compared") == []
+    assert world.life("compared", DAYS[0]) == (Life.WAITING, 1)
+
+
+def backfill_every_day(world: RunningWorld) -> None:
+    """It releases each of its days once: the day that was there gets its second generation."""
+    known = set(world.runs.backfills())
+    world.pages.materialize("totals", f"[{DAYS[0]}...{DAYS[-1]}]")
+    world.until("the backfilled days' publication", lambda: world.there("published") == DAYS)
+    world.until("the second publication", lambda: world.life("published", DAYS[0]) == (Life.COMPLETED, 2))
+    assert [world.life("published", day)[1] for day in DAYS] == [2, 1, 1]
     assert len(set(world.runs.backfills()) - known) == 1
