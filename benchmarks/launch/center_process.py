@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import warnings
 from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
 
 from benchmarks.launch.location import declared_warehouse
+from console.dagster_server.notices import hide_notices
 from console.signals import stop_signals
 from resources.warm_runs.keeper import PoolKeeper
 from sensors.dependency_center.code_location import CodeLocation
@@ -26,8 +26,7 @@ from sensors.dependency_center.service import Service
 
 def main(workspace: Path, retry_seconds: float) -> None:
     """Serve until SIGTERM."""
-    for kind in (dg.BetaWarning, dg.PreviewWarning):
-        warnings.filterwarnings("ignore", category=kind)
+    hide_notices()
     home = Path(os.environ["DAGSTER_HOME"])
     with stop_signals() as signals, dg.DagsterInstance.from_config(str(home)) as instance:
         policy = Policy(attempts=1_000, wait=timedelta(seconds=retry_seconds), across=16) if retry_seconds else None

@@ -19,6 +19,7 @@ from resources.warm_runs.address import ask
 from resources.warm_runs.connections import keep_connections
 from resources.warm_runs.errors import PoolDownError
 from resources.warm_runs.options import pool_folder
+from sensors.dependency_center.dagster_runs import PARTITION, RANGE_END, RANGE_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     Slices = list[tuple[str, str]]
 
 _PAIRS: Final = 60
-_PARTITION: Final = "dagster/partition"
-_RANGE: Final = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 _READY_SECONDS: Final = 240.0
 _LAST_SECONDS: Final = 120.0
 _BURST_SECONDS: Final = 1.0
@@ -150,7 +149,7 @@ def _wait(
 def slices_of(record: dg.RunRecord) -> Iterator[tuple[str, str]]:
     """Number and day of each slice that a run holds."""
     tags = record.dagster_run.tags
-    first, last = (tags[name] for name in _RANGE) if _RANGE[0] in tags else (tags.get(_PARTITION, START),) * 2
+    first, last = (tags.get(name) or tags.get(PARTITION, START) for name in (RANGE_START, RANGE_END))
     days, end = date.fromisoformat(first), date.fromisoformat(last)
     while days <= end:
         for key in record.dagster_run.asset_selection or ():
@@ -177,4 +176,4 @@ def _database() -> Iterator[str]:
     from tests.components.postgres import postgres  # noqa: PLC0415 - only where it is asked for
 
     with postgres(fsync=True) as server:
-        yield server.dsn.replace("postgresql://", "postgresql+psycopg2://")
+        yield server.url

@@ -116,7 +116,7 @@ def _database(kind: str) -> Iterator[str]:
     from tests.components.postgres import postgres  # noqa: PLC0415 - only where it is asked for
 
     with postgres(fsync=True) as server:
-        yield server.dsn.replace("postgresql://", "postgresql+psycopg2://")
+        yield server.url
 
 
 def _quantiles(name: str, values: list[float]) -> dict[str, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import warnings
 from datetime import UTC, datetime
 from typing import Final
 
@@ -47,6 +46,7 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
     import dagster as dg  # noqa: PLC0415 - keeps --help fast
 
     from console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
+    from console.dagster_server.notices import hide_notices  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
     from resources.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
     from sensors.dependency_center.code_location import CodeLocation  # noqa: PLC0415
@@ -57,8 +57,7 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)
-    for kind in (dg.BetaWarning, dg.PreviewWarning):
-        warnings.filterwarnings("ignore", category=kind)
+    hide_notices()
     location = CodeLocation.of_workspace(settings.root / "workspace.yaml")
     with (
         stop_signals() as signals,

@@ -6,7 +6,6 @@ import fcntl
 import json
 import logging
 import os
-import warnings
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
@@ -15,6 +14,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from console.dagster_server.home import dagster_home, prepare_home
+from console.dagster_server.notices import hide_notices
 from console.demo.display import LiveDisplay, PlainDisplay
 from console.demo.errors import DemoRunningError
 from console.demo.oracle import Oracle, compare_metrics, compare_snapshots, load_oracle
@@ -116,7 +116,6 @@ def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
-    warnings.filterwarnings("ignore", category=dg.BetaWarning)
-    warnings.filterwarnings("ignore", category=dg.PreviewWarning)
+    hide_notices()
     with dg.DagsterInstance.from_config(str(home)) as instance:
         yield instance

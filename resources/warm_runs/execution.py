@@ -23,6 +23,8 @@ from dagster._core.workspace.autodiscovery import loadable_targets_from_python_m
 from dagster._utils.error import serializable_error_info_from_exc_info
 from dagster._utils.hosted_user_process import recon_job_from_origin
 
+from resources.warm_runs.launcher import NOT_BEGUN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 _IN_PROCESS: Final = "in_process"
-_NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
 
 
 class Execution:
@@ -50,7 +51,7 @@ class Execution:
         """Execute a run to its end; whether Dagster knows that it has ended. Raises nothing: other runs are to come."""
         try:
             run = self._run(run_id)
-            if run.status in _NOT_BEGUN:
+            if run.status in NOT_BEGUN:
                 self._execute(run)
             elif run.status is not DagsterRunStatus.CANCELING:
                 return True  # it has ended, or a worker of another machine has begun it

@@ -13,16 +13,20 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "runs"
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def add(self, run_id: str) -> None:
         """The pool has taken the run. Ids are file names: Dagster's are UUIDs."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self._folder / run_id).touch()
 
     def remove(self, run_id: str) -> None:
         """The run has ended, and Dagster knows it."""
         (self._folder / run_id).unlink(missing_ok=True)
 
+    def holds(self, run_id: str) -> bool:
+        """Whether the pool took the run and did not end it yet, whether it lives or not."""
+        return (self._folder / run_id).exists()
+
     def runs(self) -> list[str]:
         """What was taken and not removed."""
-        return sorted(file.name for file in self._folder.iterdir())
+        return sorted(file.name for file in self._folder.iterdir()) if self._folder.exists() else []

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from dagster import Array, Bool, DagsterRun, DefaultRunLauncher, Field, Int
+from dagster import Array, Bool, DagsterRun, DagsterRunStatus, DefaultRunLauncher, Field, Int
 from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, RunLauncher, WorkerStatus
 from dagster._core.storage.tags import GRPC_INFO_TAG
 from dagster._serdes import ConfigurableClass
 
 from resources.warm_runs.address import ask
 from resources.warm_runs.errors import PoolDownError
+from resources.warm_runs.journal import Journal
 from resources.warm_runs.options import PoolOptions, pool_folder
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 RUN_TAG: Final = "tidemark/run"
 """The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
+NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
+"""Statuses of a run that no worker has begun."""
 _DEFAULTS: Final = PoolOptions()
 
 
@@ -114,7 +117,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
 
     def has_taken(self, run_id: str) -> bool:
         """Whether the pool took the run and did not end it yet, as its journal says whether it lives or not."""
-        return (self._folder / "runs" / run_id).exists()
+        return Journal(self._folder).holds(run_id)
 
     @property
     def _folder(self) -> Path:

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Final
 
@@ -98,7 +98,7 @@ class WorkerProcess:
 
 def starter(options: PoolOptions, home: Path, log: Path, lock: int, life: int) -> Callable[[Pool], WorkerProcess]:
     """What starts workers: `lock` is the descriptor of the host's lock, `life` the reading end of its pipe."""
-    given = json.dumps({name: value for name, value in asdict(options).items() if name in ("modules", "spark")})
+    given = json.dumps({"modules": options.modules, "spark": options.spark})
 
     def start(pool: Pool) -> WorkerProcess:
         ours, theirs = socket.socketpair()

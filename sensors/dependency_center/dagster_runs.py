@@ -13,7 +13,7 @@ import dagster as dg
 from dagster._core.launcher.base import LaunchRunContext
 
 from resources.warm_runs.errors import PoolDownError
-from resources.warm_runs.launcher import RUN_TAG, WarmRunLauncher
+from resources.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
 from sensors.dependency_center.dispatch import RunState
 from warehouse_assets.partitions import dagster_key
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dependency_model.graph import DependencyGraph
     from dependency_model.slice import Slice
 
-NOT_BEGUN: Final = (dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 POOL_TAG: Final = "tidemark/pool"
 PARTITION: Final = "dagster/partition"
 RANGE_START: Final = "dagster/asset_partition_range_start"

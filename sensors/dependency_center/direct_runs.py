@@ -15,8 +15,8 @@ from dagster._core.launcher.base import LaunchRunContext
 from dagster._core.snap import snapshot_from_execution_plan
 
 from resources.warm_runs.connections import keep_connections
-from resources.warm_runs.launcher import RUN_TAG, WarmRunLauncher
-from sensors.dependency_center.dagster_runs import NOT_BEGUN, POOL_TAG, partition_tags, run_state
+from resources.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
+from sensors.dependency_center.dagster_runs import POOL_TAG, partition_tags, run_state
 from sensors.dependency_center.errors import LauncherError
 
 if TYPE_CHECKING:

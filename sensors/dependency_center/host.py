@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from resources.state_store.lease import Lease
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     from warehouse_assets.warehouse import Warehouse
 
-_WIPED_EVERY: Final = 12
-"""Once in so many turns all that is there is compared with what Dagster has."""
-_NOTED_EVERY: Final = timedelta(hours=1)
-_TOGETHER: Final = 7
+_WIPED_SECONDS: Final = 60.0
+_NOTED_SECONDS: Final = 3_600.0
+TOGETHER: Final = 7
+"""So many slices that follow each other a run computes: a week of days."""
 _LEASE_SECONDS: Final = 30.0
 """Longer than the daemon takes from a tick to its runs."""
 
@@ -38,27 +39,42 @@ class Intake:
         )
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
         self._events: EventLogDetector | None = None
-        self._turns, self._note_at = 0, datetime.now(UTC)
+        self._due: dict[str, float] = {}
 
-    def poll_snapshots(self) -> int:
-        """Take in the names that the capture has given; how many slices that released."""
-        return self._snapshots.poll()
+    def turn(self, instance: dg.DagsterInstance, *, thoroughly: bool = True) -> int:
+        """Take in what is new and let time work; returns how many facts changed something.
 
-    def turn(self, instance: dg.DagsterInstance) -> None:
-        """Take in what is new, what another center wrote included, and let time work."""
-        self.center.catch_up()
+        With `thoroughly` also what another center wrote, what became visible late, and names that the capture gave.
+        After an error everything begins with what is stored.
+        """
+        if thoroughly or self._events is None:
+            self.center.catch_up()
         events = self._events or EventLogDetector(instance, self.center, self.store.read)
-        self._events, events.instance = None, instance  # after an error it begins with what is stored
-        events.poll()
-        self._events = events
-        if self._turns % _WIPED_EVERY == 0:
-            events.inspect_wiped()
-        self._turns += 1
-        self._snapshots.poll()
+        self._events, events.instance = None, instance
+        new = events.poll(thoroughly=thoroughly)
+        if thoroughly:
+            new += self._snapshots.poll()
         self.center.tick()
-        if datetime.now(UTC) >= self._note_at:
-            self._note_at = datetime.now(UTC) + _NOTED_EVERY
+        self._events = events
+        return new
+
+    def upkeep(self, wiped_seconds: float) -> None:
+        """What is done less often: what is there is compared with what Dagster has, the schedule's place is noted."""
+        if self._events and self._has_come("wiped", wiped_seconds):
+            self._events.inspect_wiped()
+        if self._has_come("noted", _NOTED_SECONDS):
             self.center.checkpoint()
+
+    def begin_anew(self) -> None:
+        """The next turn begins with what is stored, as another center may have been active since."""
+        self._events = None
+
+    def _has_come(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self._due.get(what, 0.0):
+            return False
+        self._due[what] = now + seconds
+        return True
 
 
 class Host:
@@ -79,7 +95,7 @@ class Host:
             self.store.read,
             self._requests,
             Pools.parse(warehouse.settings.pools),
-            policy=Policy(together=_TOGETHER),
+            policy=Policy(together=TOGETHER),
             clock=lambda: datetime.now(UTC),
         )
 
@@ -92,6 +108,7 @@ class Host:
             return []
         self._requests.instance = instance
         self._intake.turn(instance)
+        self._intake.upkeep(_WIPED_SECONDS)
         self._dispatch.recover()
         self._dispatch.step()
         return self._requests.take()

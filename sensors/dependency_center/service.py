@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +21,9 @@ from resources.state_store.lease import CENTER, Fence, Lease
 from resources.warm_runs.address import ask
 from resources.warm_runs.errors import PoolDownError
 from resources.warm_runs.options import pool_folder
-from sensors.dependency_center.detectors.event_log import EventLogDetector
 from sensors.dependency_center.direct_runs import DirectRuns
 from sensors.dependency_center.dispatch import Dispatch, Policy
-from sensors.dependency_center.host import Intake
+from sensors.dependency_center.host import TOGETHER, Intake
 from sensors.dependency_center.leadership import Leadership, holder_name
 from sensors.dependency_center.pools import Pools
 from sensors.dependency_center.waking import Waker, waker_of
@@ -41,11 +40,10 @@ Tell = Callable[..., None]
 LEASE_SECONDS: Final = 6.0
 _NOWHERE: Final = Fence(CENTER, 0)
 _ACROSS: Final = 16
-"""A run costs ten times what a step of it does (benchmarks/RESULTS.md, launch): what waits for room shares runs."""
+"""So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
 _STANDBY_SECONDS: Final = 0.3
-_SLOW_SECONDS: Final = 1.0
+_THOROUGH_SECONDS: Final = 1.0
 _WIPED_SECONDS: Final = 300.0
-_NOTED_SECONDS: Final = 3_600.0
 _AGAIN_SECONDS: Final = 0.5
 # The driver's own too: what fails while a connection is given back is not wrapped.
 _GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Error)
@@ -61,20 +59,6 @@ class Figures:
     errors: int = 0
     last_turn: float = 0.0
     turn_seconds: float = 0.0
-
-
-@dataclass
-class _Pace:
-    """What is done less often than every turn."""
-
-    due: dict[str, float] = field(default_factory=dict)
-
-    def has_come(self, what: str, seconds: float) -> bool:
-        now = time.monotonic()
-        if now < self.due.get(what, 0.0):
-            return False
-        self.due[what] = now + seconds
-        return True
 
 
 class Service:
@@ -95,11 +79,11 @@ class Service:
         self.leadership = Leadership(lease)
         self.figures = Figures()
         self._instance, self._tell = instance, tell
-        self._pools, self._policy = Pools.parse(warehouse.settings.pools), policy or Policy(together=7, across=_ACROSS)
+        self._pools = Pools.parse(warehouse.settings.pools)
+        self._policy = policy or Policy(together=TOGETHER, across=_ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
-        self._leads, self._pace = 0, _Pace()
-        self._events: EventLogDetector | None = None
+        self._leads, self._thorough_at = 0, 0.0
         self._dispatch = self._new_dispatch()
 
     def serve(
@@ -153,7 +137,8 @@ class Service:
         if generation != self._leads:
             self._leads = generation
             self.store.write.fence = Fence(CENTER, generation)
-            self._events, self._pace, self._dispatch = None, _Pace(), self._new_dispatch()
+            self._intake.begin_anew()
+            self._thorough_at, self._dispatch = 0.0, self._new_dispatch()
             if generation:
                 self._tell("active", generation=generation)
             else:
@@ -167,7 +152,7 @@ class Service:
         except _GOES_AGAIN as error:
             self.figures.errors += 1
             self._tell("again", error=" ".join(str(error).split())[:500])
-            self._events = None
+            self._intake.begin_anew()
             time.sleep(_AGAIN_SECONDS)
         else:
             self.figures.turns += 1
@@ -176,27 +161,16 @@ class Service:
             self._waker.wait()
 
     def _work(self) -> None:
-        is_slow = self._pace.has_come("slow", _SLOW_SECONDS)
-        if is_slow or self._events is None:
-            self.center.catch_up()
-        if self._events is None:
-            self._events = EventLogDetector(self._instance, self.center, self.store.read)
-        new = self._events.poll(thoroughly=is_slow)
-        if is_slow:
-            new += self._intake.poll_snapshots()
-        self.center.tick()
+        is_thorough = time.monotonic() >= self._thorough_at
+        if is_thorough:
+            self._thorough_at = time.monotonic() + _THOROUGH_SECONDS
+        new = self._intake.turn(self._instance, thoroughly=is_thorough)
         launched = self._dispatch.step()
         self.figures.facts += new
         self.figures.launched += launched
         if launched:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
-        self._upkeep(self._events)
-
-    def _upkeep(self, events: EventLogDetector) -> None:
-        if self._pace.has_come("wiped", _WIPED_SECONDS):
-            events.inspect_wiped()
-        if self._pace.has_come("noted", _NOTED_SECONDS):
-            self.center.checkpoint()
+        self._intake.upkeep(_WIPED_SECONDS)
 
     def _new_dispatch(self) -> Dispatch:
         return Dispatch(

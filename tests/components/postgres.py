@@ -40,8 +40,13 @@ class Postgres:
 
     @property
     def dsn(self) -> str:
-        """A URL as psycopg2 and (with +psycopg2) SQLAlchemy take it."""
+        """A URL as psycopg2 takes it."""
         return f"postgresql://{_USER}@{LOOPBACK}:{self.port}/postgres"
+
+    @property
+    def url(self) -> str:
+        """A URL as SQLAlchemy takes it."""
+        return self.dsn.replace("postgresql://", "postgresql+psycopg2://")
 
     def killed_and_started_again(self) -> Postgres:
         """The server dies as by `kill -9`, and comes back on its data; returns the new one.

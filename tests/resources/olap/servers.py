@@ -14,5 +14,5 @@ PASSWORD = "s3cret-tide"
 
 def url_of(server: Postgres) -> str:
     """As a setting names it, with a password: the server asks for none, but no message may show it."""
-    url = make_url(server.dsn).set(drivername="postgresql+psycopg2", password=PASSWORD)
+    url = make_url(server.url).set(password=PASSWORD)
     return url.render_as_string(hide_password=False)

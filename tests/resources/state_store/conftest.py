@@ -22,7 +22,7 @@ BOTH = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.components, pyte
 @pytest.fixture(params=BOTH)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database."""
-    server = request.getfixturevalue("postgres_server").dsn if request.param == "postgresql" else ""
+    server = request.getfixturevalue("postgres_server").url if request.param == "postgresql" else ""
     return empty_database(server, tmp_path)
 
 
@@ -31,12 +31,12 @@ def empty_database(server: str, folder: Path) -> str:
     name = f"state_{uuid.uuid4().hex}"
     if not server:
         return f"sqlite:///{folder / name}.db"
-    connection = psycopg2.connect(server)
+    connection = psycopg2.connect(server.replace("+psycopg2", ""))
     connection.autocommit = True
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {name}")
     connection.close()
-    return server.replace("postgresql://", "postgresql+psycopg2://").replace("/postgres", f"/{name}")
+    return server.replace("/postgres", f"/{name}")
 
 
 @pytest.fixture

@@ -50,7 +50,6 @@ DATABASE_SECONDS: Final = (5.0, 40.0)
 _ARRIVAL_SECONDS: Final = 0.06
 _TRIAL_SECONDS: Final = 150.0
 _END_SECONDS: Final = 120.0
-_ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 _DOWN: Final = (DBAPIError, DagsterPostgresException, TransientError)
 
 
@@ -239,8 +238,7 @@ def materialized(instance: dg.DagsterInstance) -> Counter[tuple[int, str]]:
 def chaos(folder: Path, seed: int) -> Iterator[Chaos]:
     """A world under way on a database of its own; whatever happens, nothing is left of it."""
     with postgres() as server, ExitStack() as stack:
-        url = server.dsn.replace("postgresql://", "postgresql+psycopg2://")
-        world = ChaosWorld(folder, url, workers=2, retry_seconds=1.0)
+        world = ChaosWorld(folder, server.url, workers=2, retry_seconds=1.0)
         world.write(PAIRS)
         # First of all: two processes that make a new storage at once spoil it.
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(world.home)))
@@ -261,7 +259,7 @@ def trials(folder: Path, seed: int, count: int) -> Counter[str]:
 
 
 def _all_ended(instance: dg.DagsterInstance) -> bool:
-    return all(run.status in _ENDED for run in instance.get_runs())
+    return all(run.is_finished for run in instance.get_runs())
 
 
 def _words(process: psutil.Process) -> str:

@@ -104,7 +104,7 @@ def start(url: str, days: int, *, noted: bool) -> tuple[int, list[Decision]]:
 def test_a_start_looks_at_the_same_slices_after_a_longer_past(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    server = request.getfixturevalue("postgres_server").dsn if kind == "postgresql" else ""
+    server = request.getfixturevalue("postgres_server").url if kind == "postgresql" else ""
     short, decided = start(empty_database(server, tmp_path), 30, noted=True)
     long, decided_later = start(empty_database(server, tmp_path), 300, noted=True)
     assert long == short < 700

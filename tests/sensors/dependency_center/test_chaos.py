@@ -30,7 +30,7 @@ def trials(url: str, folder: Path, seeds: range) -> int:
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_killed_at_any_point(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    server = request.getfixturevalue("postgres_server").dsn if kind == "postgresql" else ""
+    server = request.getfixturevalue("postgres_server").url if kind == "postgresql" else ""
     assert trials(server, tmp_path, range(6)) > 3
 
 
@@ -41,7 +41,7 @@ def killed_servers(folder: Path, seeds: range) -> int:
         running = server
         for seed in seeds:
             chance = random.Random(seed)
-            url, file = empty_database(running.dsn, folder), folder / f"runs-{seed}.jsonl"
+            url, file = empty_database(running.url, folder), folder / f"runs-{seed}.jsonl"
             pid = start(url, file, seed, None)
             for _ in range(chance.randrange(1, 3)):
                 time.sleep(chance.random() * 0.15)
@@ -71,5 +71,5 @@ def test_the_database_server_is_killed_over_two_hundred_seeds(tmp_path: Path) ->
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("kind", BOTH)
 def test_killed_at_any_point_over_two_hundred_seeds(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    server = request.getfixturevalue("postgres_server").dsn if kind == "postgresql" else ""
+    server = request.getfixturevalue("postgres_server").url if kind == "postgresql" else ""
     assert trials(server, tmp_path, range(1_000, 1_200)) > 150
