@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
-# These share one replay of the whole recording, and want the machine for themselves.
-WHOLE  := tests/end_to_end/test_demo.py tests/ui/test_dagster_ui.py
 
 .PHONY: setup demo up check test test-long clean components
 
@@ -34,8 +32,7 @@ check: setup
 
 test: setup
 	$(BIN)/python -m pytest -m "not spark and not components and not long" -n 2 --dist loadfile
-	$(BIN)/python -m pytest -m "(spark or components) and not long" -n 2 --dist loadgroup --durations=25 $(addprefix --ignore=,$(WHOLE))
-	$(BIN)/python -m pytest -m "not long" -p no:randomly --durations=15 $(WHOLE)
+	$(BIN)/python -m pytest -m "(spark or components) and not long" -n 3 --dist loadgroup --no-loadscope-reorder --durations=25
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -p no:randomly

@@ -7,8 +7,12 @@ from pyspark.sql import SparkSession
 
 from resources.settings import Settings
 from resources.spark.session import spark_session
-from tests.world import DemoWorld, World, run_demo
+from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
+from tests.world import WHOLE, DemoWorld, World, run_demo
 
+__all__ = ["kafka_server", "mariadb_server", "postgres_server"]
+
+_SERVERS = {"kafka_server": "kafka", "mariadb_server": "mariadb", "postgres_server": "postgresql"}
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
 _DEMO_SECONDS = 1800
 
@@ -26,7 +30,23 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests of one server go to one worker, which starts it once."""
+    for fixture in _SERVERS.keys() & set(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.xdist_group(_SERVERS[fixture]))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes begins first: at the end one worker would be alone with it."""
-    items.sort(key=lambda item: "tests/end_to_end/" not in item.nodeid)
+    """What takes minutes begins first: at the end one worker would be alone with it.
+
+    Tests of the one replay come in the order that they are written in, as each leaves something to the next.
+    """
+    items.sort(key=_order)
+
+
+def _order(item: pytest.Item) -> tuple[int, str, int]:
+    file, line, _ = item.location
+    if any(mark.args == (WHOLE,) for mark in item.iter_markers("xdist_group")):
+        return 0, file, line or 0
+    return (1 if "tests/end_to_end/" in item.nodeid else 2), "", 0

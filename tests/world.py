@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+WHOLE = "whole recording"
+"""The group of the tests that share one replay of the whole recording."""
+
 
 @dataclass(frozen=True)
 class World:

@@ -1,6 +1,6 @@
 """Real servers as pytest fixtures: one of each a test session, started when the first test asks for it.
 
-A conftest.py imports those that its tests use. A server that is not installed skips the test, with CI=true it fails it.
+A server that is not installed skips the test, with CI=true it fails it.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from deltalake import DeltaTable
 
 from console.demo.oracle import load_oracle
 from resources.settings import repository_root
-from tests.world import DemoWorld, World, run_demo, start_tidemark
+from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 
 # The first test that asks for it waits for the replay of the whole recording.
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group(WHOLE), pytest.mark.timeout(2400)]
 
 
 def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: DemoWorld) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from resources.olap import open_store
 from resources.settings import Settings, repository_root
+from tests.world import WHOLE
 from warehouse_assets.factory import build_assets
 from warehouse_assets.partitions import period_of
 from warehouse_assets.runtime import Runtime
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tests.ui.dagster_runs import DagsterRuns
     from tests.world import World
 
-pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.xdist_group(WHOLE), pytest.mark.timeout(2400)]
 
 DAYS = ("2026-03-23", "2026-03-24", "2026-03-25")
 _RUN_SECONDS = 240.0

@@ -9,16 +9,12 @@ from uuid import uuid4
 import pytest
 
 from resources.olap import OlapStore, open_store
-from tests.components.fixtures import postgres_server
 from tests.resources.olap.servers import url_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.components.postgres import Postgres
-
-
-__all__ = ["postgres_server"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,9 @@ class Target:
         return open_store(self.setting, self.data)
 
 
-@pytest.fixture(params=["duckdb", pytest.param("postgresql", marks=pytest.mark.components)])
+@pytest.fixture(
+    params=["duckdb", pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.xdist_group("postgresql")])]
+)
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
     table = f"ads_{uuid4().hex[:8]}"
     if request.param == "duckdb":

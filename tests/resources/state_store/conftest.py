@@ -10,7 +10,6 @@ import pytest
 
 from resources.state_store.database import Database
 from resources.state_store.store import StateStore
-from tests.components.fixtures import postgres_server  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,6 @@ def notify(dsn: str) -> None:
 
 
 @pytest.mark.components
-@pytest.mark.xdist_group("postgresql")
 def test_a_notification_ends_the_waiting(postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waking, "_UNHEARD_SECONDS", 30.0)
     waker = Listening(postgres_server.dsn)

@@ -9,7 +9,6 @@ import pytest
 
 from sensors.dependency_center.detectors.kafka_source import KafkaSource
 from sensors.dependency_center.detectors.topic import Message, TopicDetector
-from tests.components.fixtures import kafka_server  # noqa: F401 - a fixture
 from tests.sensors.dependency_center.test_center import CHAIN, World
 
 if TYPE_CHECKING:
@@ -65,8 +64,7 @@ def test_bad_messages_are_told_and_passed_over(world: World) -> None:
 
 
 @pytest.mark.components
-@pytest.mark.xdist_group("kafka")
-def test_a_real_topic(world: World, kafka_server: Kafka) -> None:  # noqa: F811
+def test_a_real_topic(world: World, kafka_server: Kafka) -> None:
     from confluent_kafka import Producer
 
     kafka_server.create_topic("facts", partitions=2)
