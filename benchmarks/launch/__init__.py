@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.launch.row import Row, measure_row
 from benchmarks.launch.world import LAUNCHERS
+from sensors.dependency_center.service import ACROSS
 
 if TYPE_CHECKING:
     import argparse
@@ -33,12 +34,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--burst", type=int, default=60, help="so many more in one second, in the middle")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--spark", action="store_true", help="slices that Spark writes to Delta tables")
+    parser.add_argument("--across", type=int, default=ACROSS, help="entities that share a run while there is no room")
     parser.add_argument("--alone", action="store_true", help="nothing else for comparison")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """The figure, and in `others` those to compare it with."""
-    names = ("host", "launcher", "db", "rate", "minutes", "burst", "workers", "spark")
+    names = ("host", "launcher", "db", "rate", "minutes", "burst", "workers", "spark", "across")
     row = Row(**{name: getattr(arguments, name) for name in names})
     others = {} if arguments.alone else _others(row)
     found = measure_row(row)

@@ -1,8 +1,9 @@
 """`tidemark center` on the code location of this figure, without its HTTP interface.
 
-    python -m benchmarks.launch.center_process WORKSPACE RETRY
+    python -m benchmarks.launch.center_process WORKSPACE RETRY ACROSS
 
-Failed slices are tried again after RETRY seconds, for ever; where it is 0, as the center does by itself.
+Failed slices are tried again after RETRY seconds, for ever; where it is 0, as the center does by itself. While there is
+no room a run holds up to ACROSS entities.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,15 +23,18 @@ from console.signals import stop_signals
 from resources.warm_runs.keeper import PoolKeeper
 from sensors.dependency_center.code_location import CodeLocation
 from sensors.dependency_center.dispatch import Policy
+from sensors.dependency_center.host import TOGETHER
 from sensors.dependency_center.service import Service
 
 
-def main(workspace: Path, retry_seconds: float) -> None:
+def main(workspace: Path, retry_seconds: float, across: int) -> None:
     """Serve until SIGTERM."""
     hide_notices()
     home = Path(os.environ["DAGSTER_HOME"])
     with stop_signals() as signals, dg.DagsterInstance.from_config(str(home)) as instance:
-        policy = Policy(attempts=1_000, wait=timedelta(seconds=retry_seconds), across=16) if retry_seconds else None
+        policy = Policy(together=TOGETHER, across=across)
+        if retry_seconds:
+            policy = replace(policy, attempts=1_000, wait=timedelta(seconds=retry_seconds))
         service = Service(declared_warehouse(), instance, CodeLocation.of_workspace(workspace), _tell, policy)
         with PoolKeeper(home, home / "workers.log", os.environ) as workers:
             service.serve(lambda: bool(signals), watch=workers.check)
@@ -41,4 +46,4 @@ def _tell(event: str, **values: object) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[2]))
+    main(Path(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))

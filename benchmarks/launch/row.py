@@ -20,6 +20,7 @@ from resources.warm_runs.connections import keep_connections
 from resources.warm_runs.errors import PoolDownError
 from resources.warm_runs.options import pool_folder
 from sensors.dependency_center.dagster_runs import PARTITION, RANGE_END, RANGE_START
+from sensors.dependency_center.service import ACROSS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,7 @@ class Row:
     burst: int = 60
     workers: int = 2
     spark: bool = False
+    across: int = ACROSS
 
 
 def measure_row(row: Row) -> dict[str, Any]:
@@ -53,13 +55,15 @@ def measure_row(row: Row) -> dict[str, Any]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         url = stack.enter_context(_database()) if row.db == "postgresql" else ""
-        world = LaunchWorld(folder, url, row.workers, row.launcher, spark=row.spark)
+        world = LaunchWorld(folder, url, row.workers, row.launcher, spark=row.spark, across=row.across)
         world.write(_PAIRS)
         # First of all: two processes that make a new storage at once spoil it.
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(world.home)))
         keep_connections(instance)
         pids = stack.enter_context(world.center() if row.host == "center" else world.sensor())
-        about = {name: value for name, value in asdict(row).items() if name in ("host", "launcher", "db", "spark")}
+        about = {
+            name: value for name, value in asdict(row).items() if name in ("host", "launcher", "db", "spark", "across")
+        }
         return {**about, **_measured(instance, pids, row)}
 
 

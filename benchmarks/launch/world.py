@@ -18,6 +18,7 @@ from console.dagster_server.server import DagsterServer
 from console.preflight.port import free_port
 from resources.settings import repository_root
 from resources.warm_runs.keeper import PoolKeeper
+from sensors.dependency_center.service import ACROSS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ class LaunchWorld:
     launcher: str = "warm"
     retry_seconds: float = 0.0
     spark: bool = False
+    across: int = ACROSS
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, pairs: int) -> None:
@@ -77,8 +79,8 @@ class LaunchWorld:
 
     def start_center(self, log: str = "center.log") -> subprocess.Popen[bytes]:
         """A center with its pool."""
-        arguments = ["-m", "benchmarks.launch.center_process", str(self.workspace), str(self.retry_seconds)]
-        return self.start(arguments, log)
+        given = [str(self.workspace), str(self.retry_seconds), str(self.across)]
+        return self.start(["-m", "benchmarks.launch.center_process", *given], log)
 
     def start(
         self, arguments: Sequence[str], log: str, env: Mapping[str, str] | None = None

@@ -39,7 +39,7 @@ Tell = Callable[..., None]
 
 LEASE_SECONDS: Final = 6.0
 _NOWHERE: Final = Fence(CENTER, 0)
-_ACROSS: Final = 16
+ACROSS: Final = 16
 """So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
 _STANDBY_SECONDS: Final = 0.3
 _THOROUGH_SECONDS: Final = 1.0
@@ -80,7 +80,7 @@ class Service:
         self.figures = Figures()
         self._instance, self._tell = instance, tell
         self._pools = Pools.parse(warehouse.settings.pools)
-        self._policy = policy or Policy(together=TOGETHER, across=_ACROSS)
+        self._policy = policy or Policy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
         self._leads, self._thorough_at = 0, 0.0
