@@ -18,10 +18,10 @@ from dependency_model.errors import TransientError
 from dependency_model.status import Event, Life
 from resources.crash import crash_point
 from resources.state_store.transition import Facts
-from sensors.dependency_center.critical_path import chain_lengths
 from sensors.dependency_center.errors import PoolError
 from sensors.dependency_center.fact import Fact
-from sensors.dependency_center.pools import DEFAULT, TAG
+from sensors.dependency_center.packing import Packing
+from sensors.dependency_center.pools import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ class Dispatch:
     ) -> None:
         self._center, self._read, self._launcher, self._pools = center, read, launcher, pools
         self._policy, self._clock = policy or Policy(), clock
-        self._lengths = chain_lengths(center.graph)
+        self._packing = Packing(center, pools, self._policy.together, self._policy.across)
         self._is_recovered = False
         self.misplaced: dict[str, PoolError] = {}
         """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""
@@ -91,8 +91,7 @@ class Dispatch:
         self.retry()
         busy, launched = self._busy(), 0
         self.misplaced = {}
-        groups = self._groups()
-        for group in self._packed(groups) if len(groups) > self._pools.room(busy) else groups:
+        for group in self._packing.groups(busy):
             pool = self._pool_for(group[0], busy)
             if pool is not None and self._launch(group, pool):
                 busy[pool] += 1
@@ -148,48 +147,6 @@ class Dispatch:
     def _busy(self) -> Counter[str]:
         runs = {run: pool or DEFAULT for run, pool in self._center.under_way().values()}
         return Counter(runs.values())
-
-    def _groups(self) -> list[list[Slice]]:
-        """Ready slices, neighbours in time of one entity together; the longest chain first, then the oldest."""
-        graph = self._center.graph
-        groups: list[list[Slice]] = []
-        ready = sorted(self._center.ready(), key=lambda one: (one.entity, one.sub, graph.window(one).start))
-        for piece in ready:
-            last = groups[-1] if groups else None
-            if last and len(last) < self._policy.together and self._follows(last[-1], piece):
-                last.append(piece)
-            else:
-                groups.append([piece])
-        return sorted(groups, key=lambda group: (-self._lengths.get(group[0].entity, 0.0), graph.window(group[0]).end))
-
-    def _packed(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
-        """Groups of different entities at the same times and for the same pools in one run each, in their order."""
-        packed: list[list[Slice]] = []
-        open_at: dict[object, tuple[list[Slice], int]] = {}
-        for group in groups:
-            if any(self._center.has_failed_before(piece) for piece in group):
-                packed.append(group)
-                continue
-            alike = self._alike(group)
-            found, entities = open_at.get(alike, (group, 0))
-            if 0 < entities < self._policy.across:
-                found.extend(group)
-            else:
-                packed.append(found := group)
-                entities = 0
-            open_at[alike] = (found, entities + 1)
-        return packed
-
-    def _alike(self, group: Sequence[Slice]) -> object:
-        """What groups of one run have in common."""
-        entity = self._center.graph.entity(group[0].entity)
-        return str(entity.period), entity.tags.get(TAG, DEFAULT), group[0].sub, tuple(piece.key for piece in group)
-
-    def _follows(self, one: Slice, other: Slice) -> bool:
-        """Whether one run may hold both: the next slice of the same entity and part, neither of them a second try."""
-        graph = self._center.graph
-        is_next = one[::2] == other[::2] and graph.window(one).end == graph.window(other).start
-        return is_next and not any(self._center.has_failed_before(piece) for piece in (one, other))
 
     def _launch(self, group: Sequence[Slice], pool: str) -> bool:
         run_id = str(uuid.uuid4())

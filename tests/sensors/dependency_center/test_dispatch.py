@@ -59,6 +59,15 @@ def test_where_there_is_no_room_entities_at_the_same_times_share_a_run(
     assert launcher.groups[2:] == [[f"z@{day}"]]
 
 
+def test_the_last_of_many_are_spread_over_all_places(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    world = World(tmp_path, **dict.fromkeys("abcdefghi", "period: day"))
+    world.now = NOW.replace(day=2, hour=0)
+    dispatch = dispatch_of(world, launcher, "default=3", together=1, across=16)
+    world.center.tick()
+    dispatch.step()
+    assert [len(group) for group in launcher.groups] == [3, 3, 3]
+
+
 def test_where_there_is_room_each_entity_has_its_run(tmp_path: Path, launcher: MemoryLauncher) -> None:
     world = World(tmp_path, a="period: day", b="period: day")
     world.now = NOW.replace(day=2, hour=0)
