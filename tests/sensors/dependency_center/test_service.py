@@ -78,6 +78,7 @@ def test_what_is_ready_is_run_on_a_warm_worker_and_sigterm_ends_everything(world
         world.arrive(0)
         until(lambda: world.is_there(0), "the slice")
         with dg.DagsterInstance.from_config(str(world.home)) as instance:
+            until(lambda: all(run.is_finished for run in instance.get_runs()), "the end of its run")
             (run,) = instance.get_runs()
             assert run.status is dg.DagsterRunStatus.SUCCESS
             assert run.remote_job_origin is not None
