@@ -1,0 +1,21 @@
+"""The figure of shared sessions at a small size: both ways compute all slices, and say what they took."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import pytest
+
+from benchmarks.sessions import measure
+
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(600)]
+
+
+def test_both_ways_are_measured() -> None:
+    found = measure(Namespace(rounds=1))
+    for way in ("shared", "each"):
+        assert 0 < found[way]["seconds_per_slice"] < found[way]["cpu_s_per_slice"] * 10
+        assert found[way]["rss_mb"] > 100
+    assert found["each"]["rss_mb"] > found["shared"]["rss_mb"]
+    assert found["wall_ratio"] > 0
+    assert found["cpu_ratio"] > 0
