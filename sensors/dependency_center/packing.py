@@ -14,8 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from sensors.dependency_center.critical_path import chain_lengths
-from sensors.dependency_center.errors import PoolError
-from sensors.dependency_center.pools import DEFAULT, TAG
+from sensors.dependency_center.pools import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ class Packing:
     def _shared(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         """Groups of different entities at the same times and for the same pools in one run each, in their order."""
         packed: list[list[Slice]] = []
-        waiting = Counter(self._tag(group[0]) for group in groups)
+        limits = self._limits(groups)
         open_at: dict[object, tuple[list[Slice], int]] = {}
         for group in groups:
             if any(self._center.has_failed_before(piece) for piece in group):
@@ -61,7 +60,7 @@ class Packing:
                 continue
             alike = self._alike(group)
             found, entities = open_at.get(alike, (group, 0))
-            if 0 < entities < min(self._across, self._share(group[0], waiting)):
+            if 0 < entities < limits[self._tag(group[0])]:
                 found.extend(group)
             else:
                 packed.append(found := group)
@@ -75,15 +74,12 @@ class Packing:
         return period, self._tag(group[0]), group[0].sub, tuple(piece.key for piece in group)
 
     def _tag(self, piece: Slice) -> str:
-        return self._center.graph.entity(piece.entity).tags.get(TAG, DEFAULT)
+        return tag_of(self._center.graph.entity(piece.entity))
 
-    def _share(self, piece: Slice, waiting: Counter[str]) -> int:
-        """How many of the groups that wait for a slice's pools come to each place in them."""
-        try:
-            allowed = self._pools.allowed(self._center.graph.entity(piece.entity))
-        except PoolError:
-            return 1
-        return ceil(waiting[self._tag(piece)] / sum(self._pools.capacity[name] for name in allowed))
+    def _limits(self, groups: Sequence[list[Slice]]) -> dict[str, int]:
+        """How many entities a run may hold, by the tag of its pools: of what waits for them one place's share."""
+        waiting = Counter(self._tag(group[0]) for group in groups)
+        return {tag: min(self._across, ceil(count / max(1, self._pools.places(tag)))) for tag, count in waiting.items()}
 
     def _follows(self, one: Slice, other: Slice) -> bool:
         """Whether one run may hold both: the next slice of the same entity and part, neither of them a second try."""

@@ -45,7 +45,7 @@ class Pools:
 
     def allowed(self, entity: Entity) -> tuple[str, ...]:
         """The pools that an entity may use. Raises PoolError where there is no such pool."""
-        names = tuple(name.strip() for name in entity.tags.get(TAG, DEFAULT).split(","))
+        names = _names(tag_of(entity))
         for name in names:
             if name not in self.capacity:
                 raise PoolError(
@@ -56,7 +56,20 @@ class Pools:
                 )
         return names
 
+    def places(self, tag: str) -> int:
+        """How many runs the pools that a tag names take together; a pool that there is not takes none."""
+        return sum(self.capacity.get(name, 0) for name in _names(tag))
+
     def choose(self, allowed: Iterable[str], busy: Counter[str]) -> str | None:
         """The pool with the most room in proportion, the first one where several have it; None where all are full."""
         free = [name for name in allowed if busy[name] < self.capacity[name]]
         return min(free, key=lambda name: busy[name] / self.capacity[name], default=None)
+
+
+def tag_of(entity: Entity) -> str:
+    """The pools that an entity may use, as its tag names them."""
+    return entity.tags.get(TAG, DEFAULT)
+
+
+def _names(tag: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in tag.split(","))
