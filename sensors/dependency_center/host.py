@@ -66,7 +66,11 @@ class Intake:
             self.center.checkpoint()
 
     def begin_anew(self) -> None:
-        """The next turn begins with what is stored, as another center may have been active since."""
+        """Another center may have been active: the next turn begins with what is stored, and all upkeep is due."""
+        self._events, self._due = None, {}
+
+    def read_again(self) -> None:
+        """After an error the next turn begins with what is stored."""
         self._events = None
 
     def _has_come(self, what: str, seconds: float) -> bool:

@@ -152,7 +152,7 @@ class Service:
         except _GOES_AGAIN as error:
             self.figures.errors += 1
             self._tell("again", error=" ".join(str(error).split())[:500])
-            self._intake.begin_anew()
+            self._intake.read_again()
             time.sleep(_AGAIN_SECONDS)
         else:
             self.figures.turns += 1
