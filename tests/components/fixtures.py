@@ -16,6 +16,9 @@ from tests.components.install import jars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+ON_POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.xdist_group("postgresql")])
+"""A parameter of tests that ask for the PostgreSQL server themselves, where others need none."""
+
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Postgres]:

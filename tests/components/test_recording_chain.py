@@ -38,13 +38,13 @@ SETTINGS = Settings(first_day=COUPON_DAY, days=1, changes_per_day=1_500)
 OPERATIONS = {"c": "insert", "u": "update", "d": "delete"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the servers' data directories are."""
     return tmp_path_factory.mktemp("servers")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory, work: Path) -> Path:
     """A recording of the day on which a column is added."""
     require(MARIADB, KAFKA)
@@ -53,14 +53,14 @@ def recording(tmp_path_factory: pytest.TempPathFactory, work: Path) -> Path:
     return out
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def oracle(recording: Path) -> dict[str, Any]:
     with lzma.open(recording / "oracle.json.xz", "rt", encoding="utf-8") as file:
         answers: dict[str, Any] = json.load(file)
         return answers
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def topics(recording: Path) -> dict[str, list[dict[str, Any]]]:
     return {instance: list(replay.records(replay.files(recording, instance))) for instance in INSTANCES}
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("repair job")]
 
 MONDAY, TUESDAY = date(2026, 3, 23), date(2026, 3, 24)
 NOW = datetime(2026, 3, 26, tzinfo=UTC)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from selenium.webdriver.remote.webdriver import WebDriver
 
-pytestmark = [pytest.mark.components, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.components, pytest.mark.xdist_group("warm runs in the UI"), pytest.mark.timeout(600)]
 
 
 class WarmUi:

@@ -20,7 +20,7 @@ from resources.delta.table import read_table
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("merge log")]
 
 SCHEMA = "id BIGINT, part STRING, v STRING, _offset BIGINT"
 BATCHES = 7

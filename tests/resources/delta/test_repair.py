@@ -30,7 +30,7 @@ from resources.delta.table import current_version, read_partition, table_metrics
 from resources.errors import AlreadyRunningError, SchemaChangedError
 from resources.lock import only_one
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("repair")]
 
 MONDAY, TUESDAY = {"dt": date(2026, 3, 23)}, {"dt": date(2026, 3, 24)}
 

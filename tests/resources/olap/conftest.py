@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from resources.olap import OlapStore, open_store
+from tests.components.fixtures import ON_POSTGRESQL
 from tests.resources.olap.servers import url_of
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ class Target:
         return open_store(self.setting, self.data)
 
 
-@pytest.fixture(
-    params=["duckdb", pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.xdist_group("postgresql")])]
-)
+@pytest.fixture(params=["duckdb", ON_POSTGRESQL])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
     table = f"ads_{uuid4().hex[:8]}"
     if request.param == "duckdb":

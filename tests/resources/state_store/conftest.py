@@ -5,17 +5,18 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-import psycopg2
 import pytest
+from sqlalchemy import create_engine, make_url, text
 
 from resources.state_store.database import Database
 from resources.state_store.store import StateStore
+from tests.components.fixtures import ON_POSTGRESQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-BOTH = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.xdist_group("postgresql")])]
+BOTH = ["sqlite", ON_POSTGRESQL]
 
 
 @pytest.fixture(params=BOTH)
@@ -30,12 +31,11 @@ def empty_database(server: str, folder: Path) -> str:
     name = f"state_{uuid.uuid4().hex}"
     if not server:
         return f"sqlite:///{folder / name}.db"
-    connection = psycopg2.connect(server.replace("+psycopg2", ""))
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name}")
-    connection.close()
-    return server.replace("/postgres", f"/{name}")
+    engine = create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture
