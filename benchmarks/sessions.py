@@ -15,13 +15,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import SparkContext
 
-from benchmarks.launch.location import FOLDER, write_declarations
+from benchmarks.launch.location import FOLDER, START, write_declarations
 from benchmarks.launch.world import cpu_seconds, resident_megabytes
 from dependency_model.slice import Slice
 from resources.settings import Settings
@@ -48,11 +49,11 @@ class _Way:
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
-    def compute(self, day: int) -> None:
+    def compute(self, day: date) -> None:
         """All entities' slices of a day, evenly among the processes."""
         before, begun = cpu_seconds(self.pids), time.monotonic()
         for number, pipe in enumerate(self.pipes):
-            pipe.send([f"small_{one}@2026-03-{day:02}" for one in range(number, _PAIRS, len(self.pipes))])
+            pipe.send([f"small_{one}@{day}" for one in range(number, _PAIRS, len(self.pipes))])
         for pipe in self.pipes:
             pipe.recv()
         self.wall.append((time.monotonic() - begun) / _PAIRS)
@@ -67,7 +68,7 @@ class _Way:
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=7, help="so many that count, after three that warm up")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -75,15 +76,20 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with ExitStack() as stack:
         shared = stack.enter_context(_way([_AT_ONCE]))
         each = stack.enter_context(_way([1] * _AT_ONCE))
-        for day in range(1, 1 + _WARM_UPS + arguments.rounds):
+        for number in range(_WARM_UPS + arguments.rounds):
             for way in (shared, each):
-                way.compute(day)
-        pairs = {name: zip(getattr(shared, name), getattr(each, name), strict=True) for name in ("wall", "cpu")}
-        ratios = {
-            f"{name}_ratio": round(median([one / other for one, other in list(both)[_WARM_UPS:]]), 2)
-            for name, both in pairs.items()
+                way.compute(date.fromisoformat(START) + timedelta(days=number))
+        return {
+            "shared": shared.figures(),
+            "each": each.figures(),
+            "wall_ratio": _ratio(shared.wall, each.wall),
+            "cpu_ratio": _ratio(shared.cpu, each.cpu),
         }
-        return {"shared": shared.figures(), "each": each.figures(), **ratios}
+
+
+def _ratio(ones: list[float], others: list[float]) -> float:
+    """The median of what a round took one way by what it took the other."""
+    return round(median([one / other for one, other in zip(ones, others, strict=True)][_WARM_UPS:]), 2)
 
 
 @contextmanager
@@ -98,6 +104,7 @@ def _way(threads: list[int]) -> Iterator[_Way]:
             ours, theirs = spawn.Pipe()
             process = spawn.Process(target=_serve, args=(theirs, folder, count), daemon=True)
             process.start()
+            theirs.close()  # a process that dies is an end of file here, not silence
             stack.callback(process.join, 30)
             stack.callback(ours.send, None)
             way.pipes.append(ours)
