@@ -6,6 +6,7 @@ work follows the batch and the files that it touches, not the table. What anothe
 attempt void, and it is made again.
 """
 
+import itertools
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -58,7 +59,10 @@ def merge_changes(
     batch = read_batch(changes, target)
     if feature:
         return _by_statement(batch, target, partitions, transaction, feature, back_off)
-    report, retries = retried(target.path, lambda: attempt_merge(batch, target, partitions, transaction), back_off)
+    looks = itertools.chain([look], iter(lambda: file_statistics(target.path), None))
+    report, retries = retried(
+        target.path, lambda: attempt_merge(next(looks), batch, target, partitions, transaction), back_off
+    )
     return replace(report, retries=retries)
 
 

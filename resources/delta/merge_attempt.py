@@ -1,7 +1,7 @@
 """One attempt at a merge: from the newest version to one commit, or to nothing."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,23 +17,31 @@ from resources.delta.identifiers import among, quoted
 from resources.delta.merge_report import MergeReport
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.probe import BROADCAST_ROWS, Probe, nothing_met, probe
-from resources.delta.statistics import FileStatistics, file_statistics, possible_keys
+from resources.delta.statistics import FileStatistics, possible_keys
 from resources.delta.strategy import Decision, Strategy, TouchedPartition, decide, is_small
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
+from resources.spark.settings import COMPILED, settings
 
 # Partition types whose text is the same in Spark and in the log.
 _SAME_TEXT = {"STRING", "DATE", "BIGINT", "INT", "SMALLINT", "TINYINT"}
-# Less than this is one task's work: a second one would cost more than it does.
-_ONE_TASK_BYTES = 8_000_000
+# A task for each of so many bytes: fewer leave cores idle, more leave files behind that readers pay for.
+_TASK_BYTES = 2_000_000
 _ONE_TASK_ROWS = 100_000
+# So many files are handed to Delta one by one faster than it lists all.
+_FEW_FILES = 200
+# So many rows read and written take longer than compiling their queries.
+_COMPILED_ROWS = 20_000
 
 
 def attempt_merge(
-    batch: Batch, target: MergeTarget, partitions: frozenset[str | None] | None, transaction: Transaction
+    look: FileStatistics,
+    batch: Batch,
+    target: MergeTarget,
+    partitions: frozenset[str | None] | None,
+    transaction: Transaction,
 ) -> MergeReport:
-    """Merge a batch into the newest version. Raises KeyNotUniqueError, or what resources.delta.conflict retries."""
-    look = file_statistics(target.path)
+    """Merge a batch into the version of `look`. Raises KeyNotUniqueError, or what resources.delta.conflict retries."""
     txn = OptimisticTransaction(batch.changes.sparkSession, target.path)
     if txn.version != look.version:
         raise StaleReadError
@@ -41,9 +49,15 @@ def attempt_merge(
         return MergeReport(txn.version, replayed=True)
     txn.depends_on(_inside(target, partitions))
     candidates = _candidates(txn, look, batch, target, partitions)
-    met = probe(txn, candidates.values(), batch, target) if candidates else nothing_met(batch, target)
-    plan = _plan(look, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
-    return _carry_out(txn, plan, batch, target, transaction)
+    with settings(batch.changes.sparkSession, COMPILED if _is_large(look, candidates, batch) else {}):
+        met = probe(txn, candidates.values(), batch, target) if candidates else nothing_met(batch, target)
+        plan = _plan(look, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
+        return _carry_out(txn, plan, batch, target, transaction)
+
+
+def _is_large(look: FileStatistics, candidates: Collection[str], batch: Batch) -> bool:
+    sizes = look.size_of() if candidates else {}
+    return bool(batch.keys.num_rows + sum(sizes[name][1] for name in candidates) >= _COMPILED_ROWS)
 
 
 @dataclass(frozen=True)
@@ -104,10 +118,12 @@ def _candidates(
     names = possible_keys(look, batch.keys.select(list(target.key)), within)
     if not names:
         return {}
+    logged = look.as_logged(names) if len(names) <= _FEW_FILES else None
+    if logged is not None:
+        return txn.files_of(logged)
     there = look.partition_of()
     predicate = _inside(target, frozenset(there[name] for name in names)) if is_same_text else None
-    files = txn.files(predicate)
-    return {name: files[name] for name in names}
+    return txn.files(names, predicate)
 
 
 def _plan(look: FileStatistics, candidates: Mapping[str, Any], met: Probe, batch: Batch, *, has_vectors: bool) -> _Plan:
@@ -176,7 +192,7 @@ def _few_files(rows: DataFrame, count: int) -> DataFrame:
 def _one_frame(txn: OptimisticTransaction, frames: Sequence[DataFrame], size_bytes: int) -> DataFrame:
     typed = [txn.as_stored(frame) for frame in frames]
     whole = typed[0] if len(typed) == 1 else typed[0].unionByName(typed[1])
-    return whole.coalesce(1) if len(typed) > 1 and size_bytes <= _ONE_TASK_BYTES else whole
+    return whole.coalesce(max(1, size_bytes // _TASK_BYTES)) if len(typed) > 1 else whole
 
 
 def _report(plan: _Plan, batch: Batch, rewritten: Mapping[str, Any], added: Sequence[Any]) -> MergeReport:

@@ -9,7 +9,7 @@ checksum lists its files (`allFilesInCrc`) is opened without a Spark job: a smal
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from resources.delta.transaction import Transaction, user_metadata
 from resources.spark.jvm import Jvm
 
 _DELTA = "org.apache.spark.sql.delta"
-_FETCHED = 200
 
 
 def _equal(partition: Mapping[str, str]) -> str:
@@ -89,9 +88,16 @@ class OptimisticTransaction:
         else:
             self._txn.trackReadPredicates(self._predicates(predicate), False, True)  # noqa: FBT003 - Scala's flags
 
-    def files(self, predicate: str | None = None) -> dict[str, Any]:
-        """Delta's AddFile by file name; at least those where `predicate` (on partition columns) holds."""
-        return {file_name(str(file.path())): file for file in self._list(self._listed(predicate, self._txn.snapshot()))}
+    def files(self, names: Collection[str], predicate: str | None = None) -> dict[str, Any]:
+        """Delta's AddFile by file name, of these names; `predicate` (on partition columns) holds for all of them."""
+        listed = self._listed(predicate, self._txn.snapshot())
+        files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
+        place = {file_name(one["path"]): at for at, one in enumerate(self.described(listed))}
+        return {name: files.get(place[name]) for name in names}
+
+    def files_of(self, described: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Delta's AddFile by file name, of live files given as the log writes them."""
+        return {file_name(one["path"]): self._add(one) for one in described}
 
     def files_in(self, partitions: Sequence[Mapping[str, str]]) -> list[Any]:
         """Delta's AddFiles of exactly these partitions: partition column -> value, as the log writes it."""
@@ -231,8 +237,8 @@ class OptimisticTransaction:
         """A Scala sequence of at least the files of a snapshot where `predicate` holds."""
         checksum = snapshot.checksumOpt()
         listed = checksum.get().allFiles() if checksum.isDefined() else checksum
-        # A file costs a fifth of a millisecond to fetch from the JVM, a query of the snapshot a tenth of a second.
-        if listed.isDefined() and listed.get().size() <= _FETCHED:
+        # A query of the snapshot, which Spark makes anew after each commit, takes most of a second.
+        if listed.isDefined():
             return listed.get()
         wanted = self._seq([]) if predicate is None else self._predicates(predicate)
         return snapshot.filesForScan(wanted, True).files()  # noqa: FBT003 - Scala's keepNumRecords

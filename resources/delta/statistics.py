@@ -7,6 +7,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +17,8 @@ from resources.delta.errors import NotADeltaTableError
 from resources.delta.live_file import file_name
 from resources.delta.table import table_exists
 
+# Types whose text is the same in the log and here.
+_PLAIN = (pa.types.is_integer, pa.types.is_string, pa.types.is_date32)
 # Types whose bounds in the log are what they say: text is cut with the upper bound rounded up; times are rounded to
 # milliseconds and floats may be NaN, so bounds of those are not used.
 _BOUNDED = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_date)
@@ -26,8 +29,9 @@ class FileStatistics:
     """The live files of `version`, and what the table is then; `types` of its columns in Delta's words.
 
     `column_metadata` are the keys of all that the schema says of columns beside their types.
-    `files` has columns path (file name), size_bytes, num_records, partition (text; the first partition column's, NULL
-    without one) and, where the log has them, min.<column> and max.<column>.
+    `files` has columns path (file name), location (as the log has it), modification_time (ms), size_bytes, num_records,
+    partition (text; the first partition column's, NULL without one) and, where the log has them, min.<column>,
+    max.<column> and partition.<column>.
     """
 
     version: int
@@ -50,6 +54,29 @@ class FileStatistics:
     @property
     def size_bytes(self) -> int:
         return int(pc.sum(self.files["size_bytes"]).as_py() or 0)
+
+    def as_logged(self, names: Collection[str]) -> list[dict[str, Any]] | None:
+        """The `add` actions of some files, by file name; None where only the log itself says all of them.
+
+        They are without statistics, which a reader of the file and its removal do without.
+        """
+        values = {name: self.files[f"partition.{name}"] for name in self.partition_columns}
+        has_plain_values = all(any(is_kind(one.type) for is_kind in _PLAIN) for one in values.values())
+        if "deletionVectors" in self.features or not has_plain_values:
+            return None
+        chosen = self.files.filter(pc.is_in(self.files["path"], value_set=pa.array(names, pa.string())))
+        columns = ["location", "size_bytes", "modification_time", *(f"partition.{name}" for name in values)]
+        return [self._add(row) for row in chosen.select(columns).to_pylist()]
+
+    def _add(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        partition = {name: row[f"partition.{name}"] for name in self.partition_columns}
+        return {
+            "path": row["location"],
+            "partitionValues": {name: None if value is None else str(value) for name, value in partition.items()},
+            "size": row["size_bytes"],
+            "modificationTime": row["modification_time"],
+            "dataChange": True,
+        }
 
     def partition_of(self) -> dict[str, str | None]:
         """File name -> partition value as text."""
@@ -93,7 +120,7 @@ def _type_text(kind: object) -> str:
 def _files(table: DeltaTable, partition_columns: Sequence[str]) -> pa.Table:
     files = pa.table(table.get_add_actions(flatten=True))
     names = pa.array([file_name(path) for path in files["path"].to_pylist()], pa.string())
-    files = files.set_column(0, "path", names)
+    files = files.append_column("location", files["path"]).set_column(0, "path", names)
     if partition_columns:
         values = pc.cast(files[f"partition.{partition_columns[0]}"], pa.string())
     else:

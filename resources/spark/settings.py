@@ -5,14 +5,21 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+# Queries over many rows are worth compiling; the session of one machine interprets (resources.spark.session).
+COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
 
 @contextmanager
 def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """The session has these settings while the block runs, and none of them afterwards; it is this thread's own."""
+    """The session has these settings while the block runs, and its own again afterwards; it is this thread's own."""
+    before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)
     try:
         yield
     finally:
-        for name in values:
-            spark.conf.unset(name)
+        for name, own in before.items():
+            if own is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, own)

@@ -17,6 +17,7 @@ from resources.delta.conflict import BackOff, StaleReadError
 from resources.delta.errors import ConflictError
 from resources.delta.optimistic import OptimisticTransaction
 from resources.delta.statistics import file_statistics
+from resources.spark.settings import COMPILED
 
 MEGABYTE = 1_000_000
 # Smaller tables cost less interpreted than compiled.
@@ -143,6 +144,6 @@ def _session(spark: SparkSession, size_bytes: int) -> SparkSession:
     """A session of its own: settings of a pass are not the caller's; large passes are worth compiling."""
     session = spark.newSession()
     if size_bytes >= _COMPILED_BYTES:
-        session.conf.set("spark.sql.codegen.wholeStage", "true")
-        session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+        for name, value in COMPILED.items():
+            session.conf.set(name, value)
     return session

@@ -7,6 +7,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from resources.delta import merge_attempt
 from resources.delta.identifiers import path_table, quoted, sql_literal, typed_literal
 from resources.delta.merge import merge_changes
 from resources.delta.merge_statement import merge_sql
@@ -61,3 +62,22 @@ def test_moved_deleted_new_and_stale_rows(spark: SparkSession, tmp_path: Path) -
     table = DeltaTable(str(path))
     assert (version, table.transaction_version("app")) == (1, 3)
     assert json.loads(table.history(1)[0]["userMetadata"])["who"] == 1
+
+
+@pytest.mark.spark
+def test_a_large_rewrite_is_shared_by_tasks_and_compiled(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge_attempt, "_TASK_BYTES", 3_000)
+    monkeypatch.setattr(merge_attempt, "_COMPILED_ROWS", 400)
+    monkeypatch.setattr(merge_attempt, "_FEW_FILES", 3)
+    path, session = tmp_path / "t", spark.newSession()
+    rows = session.range(0, 400, 1, 4).selectExpr("id", "'x' AS part", "md5(string(id)) AS v", "0L AS _offset")
+    rows.write.format("delta").partitionBy("part").save(str(path))
+    changes = session.range(0, 400, 100).selectExpr("'u' AS _op", "id", "'x' AS part", "'new' AS v", "1L AS _offset")
+    report = merge_changes(changes.localCheckpoint(), target(path), frozenset("x"), Transaction("app", 1, "{}"))
+    assert (report.updated, report.files_removed) == (4, 4)
+    assert 1 < report.files_added <= report.bytes_removed // 3_000
+    kept = read_table(spark, path)
+    assert (kept.count(), kept.where("v = 'new'").count()) == (400, 4)
+    assert session.conf.get("spark.sql.codegen.wholeStage") == "false"

@@ -1,5 +1,6 @@
 """File statistics against the rows themselves: a file that is left out holds none of the keys."""
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,32 @@ def test_what_the_log_says(tmp_path: Path) -> None:
     assert (found.version, found.columns, found.partition_columns) == (0, ("id", "dt"), ("dt",))
     assert sorted(map(str, found.partition_of().values())) == ["2026-03-23", "None"]
     assert sorted(rows for _, rows in found.size_of().values()) == [1, 2]
+
+
+def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
+    parts = pa.array(["a b", "\u00fc/=%", "0", None, "x"])
+    rows = pa.table(
+        {"p": parts, "d": [date(2026, 3, 23)] * 5, "n": pa.array([1, 2, None, -4, 5], pa.int32()), "v": range(5)}
+    )
+    write_deltalake(str(tmp_path / "t"), rows, partition_by=["p", "d", "n"])
+    log = (tmp_path / "t" / "_delta_log" / f"{0:020}.json").read_text().splitlines()
+    added = {one["add"]["path"]: one["add"] for line in log if "add" in (one := json.loads(line))}
+    found = file_statistics(tmp_path / "t")
+    told = found.as_logged(found.files["path"].to_pylist()[1:])
+    assert told is not None
+    assert len(told) == len(added) - 1
+    for one in told:
+        assert one == {name: value for name, value in added[one["path"]].items() if name in one}
+
+
+@pytest.mark.parametrize(
+    ("value", "properties"), [(0.5, {}), (1, {"delta.enableDeletionVectors": "true"})], ids=["floats", "hidden rows"]
+)
+def test_what_only_the_log_says_is_not_guessed(tmp_path: Path, value: float, properties: dict[str, str]) -> None:
+    rows = pa.table({"p": [value], "v": [1]})
+    write_deltalake(str(tmp_path / "t"), rows, partition_by=["p"], configuration=properties)
+    found = file_statistics(tmp_path / "t")
+    assert found.as_logged(found.files["path"].to_pylist()) is None
 
 
 def test_no_table(tmp_path: Path) -> None:
