@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from resources.delta import strategy
+from resources.spark.jvm import Jvm
 from tests.resources.delta.schedules import Schedule
 
 pytestmark = pytest.mark.spark
@@ -29,6 +30,8 @@ def live(session: SparkSession, path: Path, seed: int, patch: pytest.MonkeyPatch
     """One schedule; of those with an odd seed, files of a few rows are folded into the next one."""
     patch.setattr(strategy, "SMALL_BYTES", 1_500 * (seed % 2))
     Schedule(session, path, seed, has_vectors).live(_STEPS)
+    # Delta keeps what it knows of a table for an hour: of five hundred tables that fills the memory.
+    Jvm(session)("org.apache.spark.sql.delta.DeltaLog").clearCache()
 
 
 @pytest.mark.parametrize(("seed", "has_vectors"), [(0, True), (1, False)], ids=["deletion vectors", "plain, folded"])
