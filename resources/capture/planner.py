@@ -36,7 +36,8 @@ class Stream:
     """What can be read of one instance's topic: offsets in `[next_offset, end_offset)`.
 
     `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
-    `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do.
+    `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do. Marks from
+    offset `sure_until` on are not confirmed yet (heartbeat.clock): what is behind them waits, but closes nothing.
     """
 
     instance: str
@@ -44,6 +45,12 @@ class Stream:
     end_offset: int
     marks: Sequence[Mark]
     merged_ms: int | None
+    sure_until: int | None = None
+
+    def has_passed(self, boundary_ms: int) -> bool:
+        """Whether a confirmed record is at or past the boundary."""
+        cut = self.cut(boundary_ms)
+        return cut is not None and (self.sure_until is None or cut < self.sure_until)
 
     def cut(self, boundary_ms: int) -> int | None:
         """The offset of the first record at or past the boundary; None while there is none."""
@@ -105,7 +112,7 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     position = {stream.instance: stream.next_offset for stream in streams}
     batches: list[Batch] = []
     by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda one: one.end_ms)]
-    closing = [(end, group) for end, group in by_end if all(stream.cut(end) is not None for stream in streams)]
+    closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
         batches.append(_batch(streams, position, end, group, named_until))
         position = {instance: span.end for instance, span in batches[-1].spans.items()}
@@ -144,7 +151,7 @@ def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[Stream]) ->
     for boundary in boundaries:
         first.setdefault(boundary.entity, boundary)
     return tuple(
-        Waiting(one, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if s.cut(one.end_ms) is None))
+        Waiting(one, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(one.end_ms)))
         for one in first.values()
     )
 

@@ -1,0 +1,70 @@
+"""Idle or broken: nothing happened, or nothing arrives any more."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+
+class Health(StrEnum):
+    """Of one table on one instance. A snapshot is named on time while it is LIVE or IDLE, and waits while BROKEN."""
+
+    LIVE = "live"
+    IDLE = "idle"
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A table without a change for `idle` is idle; an instance without a heartbeat for `broken` is broken."""
+
+    idle: timedelta = timedelta(minutes=10)
+    broken: timedelta = timedelta(minutes=5)
+
+
+USUAL = Threshold()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """`since` is when the last sign of it came, None for UNKNOWN; `reason` says it in words."""
+
+    instance: str
+    health: Health
+    since: datetime | None
+    reason: str
+
+
+def diagnose(
+    instance: str, beat: datetime | None, change: datetime | None, now: datetime, threshold: Threshold
+) -> Diagnosis:
+    """What to make of the newest heartbeat that arrived and the newest change of the table.
+
+    `beat` is the time that the heartbeat's writer gave it, by the clock that `now` is of: a server's own clock may be
+    wrong by an hour and says nothing here. `change` is by the server's.
+    """
+    if beat is None:
+        return Diagnosis(instance, Health.UNKNOWN, None, f"no heartbeat of {instance} has arrived yet")
+    if now - beat > threshold.broken:
+        reason = f"the last heartbeat of {instance} is of {_at(beat)}, {_ago(now - beat)} ago: nothing arrives any more"
+        return Diagnosis(instance, Health.BROKEN, beat, reason)
+    fresh = f"its heartbeat is {_ago(now - beat)} old"
+    if change is None:
+        return Diagnosis(instance, Health.IDLE, None, f"no change has come of {instance} yet, {fresh}")
+    if now - change > threshold.idle:
+        reason = f"nothing has changed on {instance} for {_ago(now - change)}, {fresh}"
+        return Diagnosis(instance, Health.IDLE, change, reason)
+    return Diagnosis(instance, Health.LIVE, change, f"the last change of {instance} is of {_at(change)}, {fresh}")
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _ago(duration: timedelta) -> str:
+    """`4 s`, `12 min`, `3 h 5 min`."""
+    seconds = max(0, int(duration.total_seconds()))
+    if seconds < 120:
+        return f"{seconds} s"
+    minutes = seconds // 60
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

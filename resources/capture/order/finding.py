@@ -1,0 +1,32 @@
+"""What is wrong with a binlog, where, and in words."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What was found; each holds back everything that comes after it in the instance's topic."""
+
+    FILES_MISSING = "files missing"
+    GTIDS_MISSING = "transactions missing"
+    REGRESSED = "position went back"
+    OTHER_LOG = "another log"
+    SHARD_VANISHED = "shard vanished"
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """`offset` is that of the first record that is not taken in; `detail` says what was expected and what came.
+
+    `shard` (`a.school.orders_3`) is named where only its table is touched; without it every table of the instance is.
+    """
+
+    instance: str
+    offset: int
+    kind: Kind
+    detail: str
+    shard: str | None = None
+
+    def __str__(self) -> str:
+        who = f"shard {self.shard}" if self.shard else f"instance {self.instance}"
+        return f"{who}: {self.kind} before offset {self.offset}: {self.detail}"

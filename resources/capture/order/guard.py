@@ -1,0 +1,57 @@
+"""The order of one pass: what of it may be merged, and how far each instance's binlog is read then."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from resources.capture.heartbeat.beat import Beat
+from resources.capture.order.finding import Finding
+from resources.capture.order.progress import Again, Judged, Policy, Progress, judge
+from resources.capture.order.run import Run
+
+
+@dataclass(frozen=True)
+class Order:
+    """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`."""
+
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    beats: Mapping[str, Sequence[Beat]] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Where reading ends before the records do."""
+        return tuple(one.finding for one in self.judged.values() if one.finding is not None)
+
+    @property
+    def again(self) -> Mapping[str, tuple[Again, ...]]:
+        """Per instance the records that were read before."""
+        return {instance: tuple(one.again) for instance, one in self.judged.items() if one.again}
+
+    def end_offset(self, instance: str, default: int) -> int:
+        """Where reading ends: before a finding, else at `default`."""
+        found = self.judged.get(instance)
+        return default if found is None or found.finding is None else min(default, found.finding.offset)
+
+    def progress_at(self, instance: str, end: int, before: Progress | None) -> Progress | None:
+        """How far the binlog is read before offset `end`, a cut of the planner's."""
+        found = self.judged.get(instance)
+        return before if found is None else found.progress_at(end, before)
+
+    def beat_at(self, instance: str, end: int, before: int | None) -> int | None:
+        """The newest heartbeat's time (epoch ms) before offset `end`."""
+        times = [one.beat_ms for one in self.beats.get(instance, ()) if one.offset < end]
+        return max([*times, *([] if before is None else [before])], default=None)
+
+
+def watch(
+    runs: Mapping[str, list[Run]],
+    before: Mapping[str, Progress],
+    policy: Policy,
+    accepted: Mapping[str, Collection[int]],
+) -> Order:
+    """Judge each instance's runs after what was read of it."""
+    return Order(
+        {
+            instance: judge(instance, before.get(instance), found, policy, accepted.get(instance, ()))
+            for instance, found in runs.items()
+        }
+    )

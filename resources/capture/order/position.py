@@ -1,0 +1,47 @@
+"""Where a record is in a server's binlog: file, position and row, and the transaction's GTID."""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+_FILE = re.compile(r"^(?P<base>.*)\.(?P<number>\d+)$")
+_MARIADB = re.compile(r"^(?P<domain>\d+)-\d+-(?P<sequence>\d+)$")
+_MYSQL = re.compile(r"^(?P<server>[0-9a-fA-F-]{36}):(?P<sequence>\d+)$")
+
+
+class Position(NamedTuple):
+    """A row of a binlog event; positions of one server grow with its log. `file` is the file's number."""
+
+    file: int
+    pos: int
+    row: int = 0
+
+
+class BinlogFile(NamedTuple):
+    """`binlog.000012` is number 12 of `binlog`."""
+
+    base: str
+    number: int
+
+    @classmethod
+    def parse(cls, name: str) -> "BinlogFile | None":
+        """None for a name without a number: nothing can be said of its order."""
+        found = _FILE.match(name)
+        return cls(found["base"], int(found["number"])) if found else None
+
+
+@dataclass(frozen=True)
+class Gtid:
+    """A transaction's number among those of its origin: a domain (MariaDB `0-1-42`), a server (MySQL `uuid:42`)."""
+
+    origin: str
+    sequence: int
+
+    @classmethod
+    def parse(cls, text: str | None) -> Self | None:
+        """None where there is none, or in a form that is neither server's."""
+        for form, origin in ((_MARIADB, "domain"), (_MYSQL, "server")):
+            found = form.match(text or "")
+            if found:
+                return cls(found[origin], int(found["sequence"]))
+        return None
