@@ -14,6 +14,8 @@ ENV_PREFIX = "TIDEMARK_"
 FROM_ENVIRONMENT = (
     "data",
     "landing",
+    "kafka",
+    "canal",
     "warehouse",
     "state_db",
     "state",
@@ -38,6 +40,8 @@ class Settings(BaseModel):
 
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how many runs the center starts at a time, by pool: `default=2, heavy=1`.
+    `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
+    `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
     """
 
@@ -49,6 +53,8 @@ class Settings(BaseModel):
     warehouse: Path
     state_db: Path
     state: str = ""
+    kafka: str = ""
+    canal: str = ""
     pools: str = "default=2"
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
@@ -60,6 +66,11 @@ class Settings(BaseModel):
         """Read `TIDEMARK_DATA`, `TIDEMARK_SPARK_MASTER`, ... and fill in the rest. Raises SettingsError."""
         given = {name: env[key] for name in FROM_ENVIRONMENT if (key := ENV_PREFIX + name.upper()) in env}
         return cls.at(Path(given.pop("data", repository_root() / "data")), **given)
+
+    @property
+    def by_canal(self) -> frozenset[str]:
+        """The instances that a Canal server captures."""
+        return frozenset(name.strip() for name in self.canal.split(",") if name.strip())
 
     @classmethod
     def at(cls, data: Path, **others: str | Path) -> Self:

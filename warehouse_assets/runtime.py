@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resources.capture.ingestion import Ingestion
+from resources.capture.kafka.bounds import Broker
+from resources.capture.kafka.intake import KafkaIntake
 from resources.delta.clustering.recorder import UsageRecorder
 from resources.delta.clustering.usage import usage_log
 from resources.olap.open import open_store
@@ -34,7 +36,8 @@ class Runtime:
     def ingestion(self) -> Ingestion:
         """The capture of every declared source table."""
         settings = self.warehouse.settings
-        return Ingestion(spark_session(settings), settings, self.warehouse.source_tables(), self.registry)
+        intake = KafkaIntake(Broker(settings.kafka), settings.by_canal) if settings.kafka else None
+        return Ingestion(spark_session(settings), settings, self.warehouse.source_tables(), self.registry, intake)
 
     @functools.cached_property
     def olap(self) -> OlapStore:

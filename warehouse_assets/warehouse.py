@@ -10,6 +10,7 @@ from dependency_model.entity import Dependency, Entity, EntityState, Kind, Sourc
 from dependency_model.entity.dependency import COMPLETED
 from dependency_model.graph import DependencyGraph
 from dependency_model.offset import Offset
+from resources.capture.heartbeat.health import Threshold
 from resources.capture.source import SourceTable
 from warehouse_assets.column_graph import ColumnGraph, column_graph
 from warehouse_assets.declarations import read_declarations
@@ -64,6 +65,7 @@ class Warehouse:
             key=tuple(entity.key),
             partition_by=entity.partition_by,
             boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
+            threshold=Threshold(source.idle_after, source.broken_after),
         )
 
 

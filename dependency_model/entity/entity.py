@@ -1,5 +1,6 @@
 """An entity: a table, an external data set, a project, a report - as it is declared."""
 
+from datetime import timedelta
 from enum import Enum
 from functools import lru_cache
 from typing import Annotated
@@ -12,6 +13,7 @@ from dependency_model.entity.field import (
     STRICT,
     ColumnField,
     CronField,
+    DurationField,
     MomentField,
     NameField,
     PeriodField,
@@ -54,10 +56,15 @@ class EntityState:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Source:
-    """The physical tables behind an ODS entity: a name, `*` standing for shard numbers, in these instances."""
+    """The physical tables behind an ODS entity: a name, `*` standing for shard numbers, in these instances.
+
+    Without a change for `idle_after` the table is idle; an instance without a heartbeat for `broken_after` is broken.
+    """
 
     table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+\*?$")]
     instances: Annotated[tuple[NameField, ...], Field(min_length=1)]
+    idle_after: DurationField = timedelta(minutes=10)
+    broken_after: DurationField = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)

@@ -7,20 +7,23 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
+from resources.capture.binlog_runs import read_before
 from resources.capture.column_types import SourceColumn
+from resources.capture.order.guard import Order
 from resources.capture.planner import Batch
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable
-from resources.delta.identifiers import quoted
+from resources.capture.values import Values
 
 _BEFORE, _AFTER = "_partition_before", "_partition_after"
 
 
 @dataclass(frozen=True)
 class BatchStats:
-    """What one batch does to one shard. Offsets are those of the first record of the kind, None when there is none.
+    """What one batch does to one shard; `bad` changes are not among the `changes`.
 
-    `partitions` are the values, as text, of before- and after-images; None when a before-image is missing.
+    Offsets are those of the first record of the kind, None when there is none. `partitions` are the values, as text, of
+    before- and after-images; None when a before-image is missing.
     """
 
     batch: int
@@ -28,45 +31,58 @@ class BatchStats:
     changes: int
     late: int
     first_late: int | None
+    bad: int
     first_bad: int | None
     newest_ms: int
     partitions: frozenset[str | None] | None
 
 
 def table_changes(
-    spark: SparkSession, scan: Scan, table: SourceTable, columns: Sequence[SourceColumn], batches: Sequence[Batch]
+    spark: SparkSession,
+    scan: Scan,
+    order: Order,
+    table: SourceTable,
+    columns: Sequence[SourceColumn],
+    batches: Sequence[Batch],
 ) -> DataFrame:
-    """All changes in `batches` with columns _batch, _op, _late, _bad, _last and those of the lake's table.
+    """All changes in `batches` that were not read before: _batch, _op, _late, _bad, _last and the lake's columns.
 
-    `_last` marks the newest change of a key in its batch, the only one that is merged.
+    `_last` marks the newest change of a key in its batch that is not bad, the only one that is merged.
     """
     records = spark.table(f"global_temp.{scan.view}").where(sf.col("table") == table.name)
     if scan.repeated:
-        records = records.dropDuplicates(["instance", "offset"])
+        records = records.dropDuplicates(["instance", "offset", "row"])
+    if order.again:
+        records = records.where(~read_before(order.again))
     cut = records.withColumn("_batch", _batch_number(table, batches)).where("_batch IS NOT NULL")
-    images = cut.withColumns({"image": _image(columns), "prior": _prior(table, columns)})
+    values = Values(columns, with_text=scan.with_text)
+    images = values.parsed(cut, table.partition_by)
     rows = images.select(
         "_batch",
         sf.col("op").alias("_op"),
         (sf.col("event_ms") < _late_before(batches)).alias("_late"),
-        _is_bad(columns).alias("_bad"),
-        _partition(table, columns, "prior").alias(_BEFORE),
-        _partition(table, columns, "image").alias(_AFTER),
+        values.is_bad().alias("_bad"),
+        values.printed(table.partition_by, "prior").alias(_BEFORE),
+        values.printed(table.partition_by, "image").alias(_AFTER),
         (sf.col("op").isin("u", "d", "r") & sf.col("before").isNull()).alias("_no_before"),
-        *(sf.expr(column.decoded(f"image.{quoted(column.name)}")).alias(column.name) for column in columns),
+        *(values.value(column, "image").alias(column.name) for column in columns),
         sf.concat_ws(".", "instance", "physical").alias("_shard"),
         sf.timestamp_millis("event_ms").alias("_event_time"),
         sf.col("offset").alias("_offset"),
         "event_ms",
+        "row",
     )
-    newest = Window.partitionBy("_batch", "_shard", *table.key).orderBy(sf.col("_offset").desc())
-    return rows.withColumn("_last", sf.row_number().over(newest) == 1)
+    newest = Window.partitionBy("_batch", "_shard", "_bad", *table.key).orderBy(
+        sf.col("_offset").desc(), sf.col("row").desc()
+    )
+    return rows.withColumn("_last", (sf.row_number().over(newest) == 1) & ~sf.col("_bad"))
 
 
 def batch_stats(changes: DataFrame) -> list[BatchStats]:
     """What the batches hold, per shard; one Spark job."""
     grouped = changes.groupBy("_batch", "_shard").agg(
-        sf.count("*").alias("changes"),
+        sf.count_if(~sf.col("_bad")).alias("changes"),
+        sf.count_if("_bad").alias("bad"),
         sf.count_if("_late").alias("late"),
         sf.min(sf.when(sf.col("_late"), sf.col("_offset"))).alias("first_late"),
         sf.min(sf.when(sf.col("_bad"), sf.col("_offset"))).alias("first_bad"),
@@ -87,6 +103,7 @@ def _stats(row: dict[str, Any]) -> BatchStats:
         changes=row["changes"],
         late=row["late"],
         first_late=row["first_late"],
+        bad=row["bad"],
         first_bad=row["first_bad"],
         newest_ms=row["newest_ms"],
         partitions=None if row["no_before"] else values,
@@ -109,31 +126,3 @@ def _batch_number(table: SourceTable, batches: Sequence[Batch]) -> Column:
 def _late_before(batches: Sequence[Batch]) -> Column:
     # 0, not NULL, where nothing is named yet: no event is older than 1970.
     return sf.get(sf.array(*(sf.lit(batch.late_before or 0) for batch in batches)), sf.col("_batch"))
-
-
-def _image(columns: Sequence[SourceColumn]) -> Column:
-    schema = ", ".join([column.wire_field for column in columns] + ["_corrupt STRING"])
-    return sf.from_json(sf.coalesce("after", "before"), schema, {"columnNameOfCorruptRecord": "_corrupt"})
-
-
-def _prior(table: SourceTable, columns: Sequence[SourceColumn]) -> Column:
-    """Of the before-image only what says in which partition the row was."""
-    wanted = [column.wire_field for column in columns if column.name == table.partition_by]
-    return sf.from_json("before", wanted[0]) if wanted else sf.lit(None)
-
-
-def _partition(table: SourceTable, columns: Sequence[SourceColumn], image: str) -> Column:
-    for column in columns:
-        if column.name == table.partition_by:
-            return sf.expr(column.decoded(f"{image}.{quoted(column.name)}")).cast("string")
-    return sf.lit(None).cast("string")
-
-
-def _is_bad(columns: Sequence[SourceColumn]) -> Column:
-    """The image does not parse with the table's schema, or a value does not fit its type."""
-    bad = sf.col("image").isNull() | sf.col("image._corrupt").isNotNull() | ~sf.col("op").isin("c", "u", "d", "r")
-    for column in columns:
-        if "TRY_" in column.decode:
-            wire = f"image.{quoted(column.name)}"
-            bad = bad | (sf.col(wire).isNotNull() & sf.expr(column.decoded(wire)).isNull())
-    return bad

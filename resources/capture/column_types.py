@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from resources.capture.envelope.text_values import text_decode
 from resources.capture.errors import ColumnTypeError
 from resources.delta.identifiers import quoted
 
@@ -31,6 +32,10 @@ class SourceColumn:
     def decoded(self, wire_column: str) -> str:
         """SQL expression of the lake's value."""
         return self.decode.format(wire_column)
+
+    def from_text(self, text_column: str) -> str:
+        """SQL expression of the lake's value from what the server prints."""
+        return text_decode(self.delta).format(text_column)
 
     @property
     def wire_field(self) -> str:
@@ -78,10 +83,47 @@ _ISO = "TRY_CAST({} AS TIMESTAMP)"
 
 
 def table_schemas(table_changes: str) -> Iterator[TableSchema]:
-    """The schemas in one record's `tableChanges` (JSON text); dropped tables say nothing."""
-    for change in json.loads(table_changes):
+    """The schemas in one record's `changes` (JSON text); dropped tables say nothing.
+
+    Debezium's is a list of `tableChanges`, Canal's an object with the printed types of a table's columns.
+    """
+    found = json.loads(table_changes)
+    if isinstance(found, dict):
+        yield TableSchema(found["physical"], _printed_columns(json.loads(found["types"])))
+        return
+    for change in found:
         if change.get("table"):
             yield TableSchema(change["id"].replace('"', ""), change["table"]["columns"])
+
+
+_PRINTED = re.compile(r"^(?P<base>\w+)(\((?P<length>\d+)(,(?P<scale>\d+))?\))?(\(.*\))?(?P<modifier>( \w+)*)$")
+
+
+def _printed_columns(types: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Columns as Debezium lists them from types as the server prints them: `decimal(10,2)`, `int(10) unsigned`."""
+    listed: list[dict[str, Any]] = []
+    for position, (name, printed) in enumerate(types.items(), 1):
+        found = _PRINTED.match(printed)
+        type_name = f"{found['base']}{found['modifier']}".upper() if found else printed
+        length, scale = (found["length"], found["scale"]) if found else (None, None)
+        listed.append(
+            {
+                "name": name,
+                "position": position,
+                "typeName": type_name,
+                "length": int(length) if length else None,
+                "scale": int(scale) if scale else None,
+            }
+        )
+    return listed
+
+
+def dropped_tables(table_changes: str) -> Iterator[str]:
+    """The physical names of tables that one record's `changes` drop."""
+    found = json.loads(table_changes)
+    for change in found if isinstance(found, list) else ():
+        if change.get("type") == "DROP":
+            yield change["id"].replace('"', "")
 
 
 def _listed_column(physical: str, column: Mapping[str, Any]) -> SourceColumn:

@@ -13,6 +13,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 
 from resources.capture.column_types import SourceColumn, source_column
+from resources.capture.order.progress import Progress
 from resources.capture.planner import Boundary
 from resources.delta.table import table_exists
 
@@ -24,9 +25,10 @@ FIRST_LOOK = 20
 class CommitState:
     """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
 
-    `counts` are of this commit, `closes` the slices that its version is the snapshot of, `closed` per entity the end
-    (epoch ms) of the newest slice named so far. `columns` are the source's, in the order in which the lake got them.
-    `batch` counts this table's commits from 1.
+    `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
+    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `columns` are the
+    source's, in the order in which the lake got them. `batch` counts this table's commits from 1. `positions` are per
+    instance how far its binlog was read, `beats` the time (epoch ms) of its newest heartbeat.
     """
 
     batch: int = 0
@@ -36,6 +38,8 @@ class CommitState:
     closes: tuple[Boundary, ...] = ()
     closed: Mapping[str, int] = field(default_factory=dict)
     columns: tuple[SourceColumn, ...] = ()
+    positions: Mapping[str, Progress] = field(default_factory=dict)
+    beats: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def named_until(self) -> int | None:
@@ -54,6 +58,8 @@ class CommitState:
                 "closes": [[one.entity, one.period, one.slice, one.end_ms] for one in self.closes],
                 "closed": dict(self.closed),
                 "columns": [[one.name, *one.declared] for one in self.columns],
+                "positions": {instance: one.to_json() for instance, one in self.positions.items()},
+                "beats": dict(self.beats),
             }
         )
 
@@ -74,6 +80,8 @@ class CommitState:
             closes=tuple(Boundary(end, entity, period, key) for entity, period, key, end in found["closes"]),
             closed=found["closed"],
             columns=tuple(source_column("", *declared) for declared in found["columns"]),
+            positions={instance: Progress.from_json(one) for instance, one in found.get("positions", {}).items()},
+            beats=found.get("beats", {}),
         )
 
 

@@ -1,4 +1,4 @@
-"""Landed change files into Delta tables and named snapshots: one step takes in whatever is there.
+"""Records of changes into Delta tables and named snapshots: one step takes in whatever is there.
 
 Each table keeps its own offsets in its own commits, so a crash between two tables, or between a commit and the
 names it gives, is made good by the next step (B1, B2, B4).
@@ -6,7 +6,7 @@ names it gives, is made good by the next step (B1, B2, B4).
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -16,15 +16,23 @@ from dependency_model.errors import TidemarkError
 from dependency_model.time import Calendar
 from resources.capture.boundaries import missed_boundaries, open_boundaries
 from resources.capture.commit import Commit, CommitState, last_commit
+from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeFileError
-from resources.capture.landing import ChangeFile, landed_files, within
+from resources.capture.file_intake import FileIntake
+from resources.capture.intake import Due, Intake, Piece
+from resources.capture.landing import ChangeFile
 from resources.capture.naming import name_commit, name_missing
-from resources.capture.planner import Plan, Stream, Waiting, make_plan
+from resources.capture.order.accepted import Accepted
+from resources.capture.order.finding import Finding
+from resources.capture.order.held import Held
+from resources.capture.order.progress import SPARSE, Policy
+from resources.capture.planner import Plan, Waiting, make_plan
 from resources.capture.report import IngestReport, snapshot_waiting, utc_now
-from resources.capture.scan import Scan, scan_files
+from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, instances_of, topic_of
 from resources.capture.table_ingest import TableIngest, TableOutcome
 from resources.capture.unrouted import Unrouted
+from resources.capture.watch import Watched, watch_scan
 from resources.crash import crash_point
 from resources.delta.table import current_version
 from resources.disk import writable_directory
@@ -32,14 +40,15 @@ from resources.lock import only_one
 from resources.settings import Settings
 from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
 
-# Compressed bytes of change files of one instance that a pass caches and parses; they shrink about twentyfold.
-PASS_BYTES = 64_000_000
 THREADS = 2
 
 
 @dataclass
 class _Step:
-    """What a step has gathered so far. `refused` are offsets of unusable files per instance."""
+    """What a step has gathered so far. `refused` are offsets of unusable files per instance.
+
+    A pass that moved nothing on was too small: `scale` makes the next one bigger.
+    """
 
     changes: Counter[str] = field(default_factory=Counter)
     late: Counter[str] = field(default_factory=Counter)
@@ -48,26 +57,40 @@ class _Step:
     warnings: list[str] = field(default_factory=list)
     problems: list[TidemarkError] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
-    pass_bytes: int = PASS_BYTES
+    unreadable: set[str] = field(default_factory=set)
+    scale: int = 1
 
 
 class Ingestion:
-    """The capture of a set of tables; one instance at a time works on a warehouse, guarded by a lock."""
+    """The capture of a set of tables; one instance at a time works on a warehouse, guarded by a lock.
+
+    Records come from `intake`, without one from landed change files.
+    """
 
     def __init__(
-        self, spark: SparkSession, settings: Settings, sources: Sequence[SourceTable], registry: SnapshotRegistry
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        sources: Sequence[SourceTable],
+        registry: SnapshotRegistry,
+        intake: Intake | None = None,
+        policy: Policy = SPARSE,
     ) -> None:
         self._spark = spark
         self._settings = settings
         self._sources = tuple(sources)
         self._registry = registry
+        self._intake: Intake = intake or FileIntake(settings.landing)
         self._calendar = Calendar(settings.time_zone)
         self._tables = {one.name: TableIngest(spark, one, settings.warehouse) for one in sources}
         self._unrouted = Unrouted(settings.warehouse)
         self._states: dict[str, CommitState] = {}
         self._versions: dict[str, int | None] = {}
         self._waiting: dict[str, tuple[Waiting, ...]] = {}
-        self._read: list[ChangeFile] = []
+        self._read: Sequence[Piece] = ()
+        self._policy = policy
+        self._accepted: Mapping[str, frozenset[int]] = {}
+        self._held: dict[str, tuple[Finding, ...]] = {}
 
     def step(self) -> IngestReport:
         """Take in everything that has landed, name what is complete, and say what waits.
@@ -80,8 +103,10 @@ class Ingestion:
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
             step = _Step()
             self._load_states(step)
+            self._load_accepted()
             while self._pass(step):
                 pass
+            Held.of(self._settings).write(self._findings())
         if step.problems:
             raise step.problems[0]
         return self._report(step, time.monotonic() - started)
@@ -97,8 +122,14 @@ class Ingestion:
             last = last_commit(path)
             self._states[source.name] = CommitState() if last is None else last.state
             self._versions[source.name] = version
-            self._read = []
+            self._read = ()
             step.warnings += self._missed(source)
+
+    def _load_accepted(self) -> None:
+        """What people said to go on after; what was read before has to be looked at again then."""
+        accepted = Accepted.of(self._settings).offsets()
+        if accepted != self._accepted:
+            self._accepted, self._read = accepted, ()
 
     def _missed(self, source: SourceTable) -> list[str]:
         state = self._states[source.name]
@@ -106,54 +137,62 @@ class Ingestion:
         return [f"{one.entity} {one.slice}: never named, the changes of later times are merged" for one in missed]
 
     def _pass(self, step: _Step) -> bool:
-        """Take in one bounded set of files; False when there is nothing more to take in."""
-        due = [
-            file
-            for instance, offset in self._next_offsets().items()
-            for file in landed_files(self._settings.landing, instance, offset)
-            if file.first_offset < step.refused.get(instance, file.first_offset + 1)
-        ]
-        chosen = within(due, step.pass_bytes)
-        if not chosen or chosen == self._read:
+        """Take in one bounded set of records; False when there is nothing more to take in."""
+        reached = self._next_offsets()
+        due = self._intake.due(reached, step.refused, step.scale)
+        self._note(step, due)
+        if not due.pieces or due.pieces == self._read:
             return False
         try:
-            scan = scan_files(self._spark, chosen, self._sources, self._next_offsets())
+            scan = self._intake.scan(self._spark, due, self._sources, reached)
         except ChangeFileError as error:
-            self._refuse(step, chosen, error)
+            self._refuse(step, due.pieces, error)
             return True
         before = dict(self._states)
         try:
             self._take_in(step, scan)
         finally:
             scan.close()
-        self._read = chosen
-        if self._states == before:
-            step.pass_bytes *= 2
-        return len(chosen) < len(due) and not step.problems
+        self._read = due.pieces
+        stands = self._states == before
+        if stands:
+            step.scale *= 2
+        # What is held grows no shorter by reading more behind it.
+        return due.more and not step.problems and not (stands and any(self._held.values()))
 
-    def _refuse(self, step: _Step, chosen: Sequence[ChangeFile], error: ChangeFileError) -> None:
+    def _note(self, step: _Step, due: Due) -> None:
+        """Keep, once a step, why an instance cannot be read; the others go on."""
+        for instance, problem in due.problems.items():
+            if instance not in step.unreadable:
+                step.unreadable.add(instance)
+                step.problems.append(problem)
+
+    def _refuse(self, step: _Step, chosen: Sequence[Piece], error: ChangeFileError) -> None:
         """Go on without the file and without what comes after it in the same topic."""
-        bad = next(file for file in chosen if file.path == error.path)
+        bad = next(piece for piece in chosen if isinstance(piece, ChangeFile) and piece.path == error.path)
         step.refused[bad.instance] = bad.first_offset
         step.problems.append(error)
 
     def _take_in(self, step: _Step, scan: Scan) -> None:
         step.problems += scan.gaps.values()
         step.warnings += self._unrouted.keep(scan)
-        plans = {source.name: self._plan(source, scan) for source in self._sources}
+        step.warnings += DeadLetters(self._settings.warehouse).keep_messages(scan)
+        watched = watch_scan(scan, self._sources, self._states, self._next_offsets(), self._policy, self._accepted)
+        plans = {source.name: self._plan(source, watched) for source in self._sources}
+        self._held = {source.name: watched.held(source) for source in self._sources}
         self._waiting = {name: plan.waiting for name, plan in plans.items()}
         with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
             running = {
-                name: pool.submit(self._tables[name].run, scan, plan.batches, self._states[name])
+                name: pool.submit(self._tables[name].run, scan, watched.order, plan.batches, self._states[name])
                 for name, plan in plans.items()
                 if plan.batches
             }
         for name, future in running.items():
             self._settle(step, name, future)
 
-    def _plan(self, source: SourceTable, scan: Scan) -> Plan:
+    def _plan(self, source: SourceTable, watched: Watched) -> Plan:
         state = self._states[source.name]
-        streams = [_stream(instance, state, scan) for instance in source.instances]
+        streams = watched.streams(source, state)
         reached = max((mark.newest_ms for one in streams for mark in one.marks), default=0)
         boundaries = open_boundaries(source, self._calendar, state.closed, _merged_ms(state), reached)
         return make_plan(streams, boundaries, max(state.closed.values(), default=None))
@@ -191,9 +230,16 @@ class Ingestion:
             for instance in instances_of(self._sources)
         }
 
+    def _findings(self) -> tuple[Finding, ...]:
+        return tuple(
+            sorted({one for all_ in self._held.values() for one in all_}, key=lambda one: (one.instance, one.offset))
+        )
+
     def _report(self, step: _Step, seconds: float) -> IngestReport:
         waiting = tuple(
-            snapshot_waiting(one, self._states[name].watermarks) for name, all_ in self._waiting.items() for one in all_
+            snapshot_waiting(one, self._states[name].watermarks, self._held.get(name, ()))
+            for name, all_ in self._waiting.items()
+            for one in all_
         )
         return IngestReport(
             changes=dict(step.changes),
@@ -203,19 +249,10 @@ class Ingestion:
             waiting=waiting,
             warnings=tuple(step.warnings),
             seconds=seconds,
+            held=self._findings(),
         )
 
 
-def _stream(instance: str, state: CommitState, scan: Scan) -> Stream:
-    start = state.offsets.get(topic_of(instance), 0)
-    return Stream(
-        instance=instance,
-        next_offset=start,
-        end_offset=max(start, scan.end_offset(instance, start)),
-        marks=scan.marks.get(instance, ()),
-        merged_ms=state.watermarks.get(instance),
-    )
-
-
 def _merged_ms(state: CommitState) -> int:
-    return max(state.watermarks.values(), default=0)
+    """The newest event of the instances; shards' own times may be those of a wrong clock."""
+    return max((ms for name, ms in state.watermarks.items() if "." not in name), default=0)

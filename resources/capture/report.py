@@ -1,9 +1,10 @@
 """What one ingestion step did, and what waits for what."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from resources.capture.order.finding import Finding
 from resources.capture.planner import Waiting
 from resources.state_store.registry import NamedSnapshot
 
@@ -13,7 +14,8 @@ class SnapshotWaiting:
     """A slice that cannot be named yet. Times are UTC.
 
     `blockers` are (instance, newest event time read of it); `idle` per shard of those the time that its own newest
-    event is older than its instance's newest: heartbeats go on while the shard is silent.
+    event is older than its instance's newest: heartbeats go on while the shard is silent. `held` says of blockers why
+    nothing more of them is taken in.
     """
 
     entity: str
@@ -22,6 +24,7 @@ class SnapshotWaiting:
     end: datetime
     blockers: tuple[tuple[str, datetime | None], ...]
     idle: Mapping[str, timedelta]
+    held: tuple[Finding, ...] = ()
 
     def __str__(self) -> str:
         blockers = ", ".join(
@@ -29,9 +32,8 @@ class SnapshotWaiting:
             for name, at in self.blockers
         )
         silent = ", ".join(f"{shard} silent for {time}" for shard, time in self.idle.items() if time >= _WORTH_SAYING)
-        return f"{self.entity} {self.slice} (until {self.end:%Y-%m-%d %H:%M:%S}): {blockers}" + (
-            f"; {silent}" if silent else ""
-        )
+        reasons = [blockers, *([silent] if silent else []), *(f"held, {one}" for one in self.held)]
+        return f"{self.entity} {self.slice} (until {self.end:%Y-%m-%d %H:%M:%S}): {'; '.join(reasons)}"
 
 
 _WORTH_SAYING = timedelta(minutes=10)
@@ -39,7 +41,10 @@ _WORTH_SAYING = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Changes merged and of these late ones per table, snapshots named, slices that wait, and warnings in words."""
+    """Changes merged and of these late ones per table, snapshots named, slices that wait, and warnings in words.
+
+    `held` are findings in the order of the instances' binlogs, from which on nothing is taken in.
+    """
 
     changes: Mapping[str, int]
     late: Mapping[str, int]
@@ -48,9 +53,10 @@ class IngestReport:
     waiting: tuple[SnapshotWaiting, ...]
     warnings: tuple[str, ...]
     seconds: float
+    held: tuple[Finding, ...] = ()
 
 
-def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int]) -> SnapshotWaiting:
+def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int], held: Sequence[Finding]) -> SnapshotWaiting:
     """A planner's answer in words of time; `watermarks` are the table's (instance or shard -> epoch ms)."""
     instances = {name for name, _ in waiting.blockers}
     newest = {name: ms for name, ms in waiting.blockers if ms is not None}
@@ -66,6 +72,7 @@ def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int]) -> Snapsho
         end=utc(waiting.boundary.end_ms),
         blockers=tuple((name, None if ms is None else utc(ms)) for name, ms in waiting.blockers),
         idle=idle,
+        held=tuple(one for one in held if one.instance in instances),
     )
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from resources.capture.heartbeat.health import USUAL, Threshold
+
 SHARD_SUFFIX = r"_\d+"
 
 
@@ -14,6 +16,7 @@ class SourceTable:
 
     `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned. `boundaries`
     are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
+    `threshold` tells when a silent table is idle and a silent instance broken.
     """
 
     name: str
@@ -22,6 +25,7 @@ class SourceTable:
     key: tuple[str, ...]
     partition_by: str | None
     boundaries: tuple[tuple[str, str, str], ...]
+    threshold: Threshold = USUAL
 
     @cached_property
     def regex(self) -> str:

@@ -11,9 +11,10 @@ from pyspark.sql import functions as sf
 from resources.capture.changes import BatchStats, batch_stats, table_changes
 from resources.capture.column_types import SourceColumn
 from resources.capture.commit import APP, CommitState
+from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeValueError, ColumnTypeError
 from resources.capture.evolution import ensure_table, evolved, merge_target
-from resources.capture.landing import line_of
+from resources.capture.order.guard import Order
 from resources.capture.planner import Batch, fold_empty
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, topic_of
@@ -47,7 +48,7 @@ class TableIngest:
         self._table = table
         self._warehouse = warehouse
 
-    def run(self, scan: Scan, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+    def run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
         """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
 
         Raises ColumnTypeError, ChangeValueError; what was committed before stays and is not done again.
@@ -55,13 +56,13 @@ class TableIngest:
         columns = self._columns_by_batch(scan, batches, state.columns)
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
-            return TableOutcome(self._table, replace(passed(state, batches[-1], ()), closed=state.closed))
+            return TableOutcome(self._table, passed(state, batches[-1], (), order))
         # Cut off from how it was read: else every merge would analyse and optimise the parsing again.
-        changes = table_changes(self._spark, scan, self._table, columns[-1], batches).localCheckpoint()
+        changes = table_changes(self._spark, scan, order, self._table, columns[-1], batches).localCheckpoint()
         stats = batch_stats(changes)
-        self._refuse_bad(scan, stats)
-        state, committed = self._commit_all(changes, columns, batches, stats, state)
-        return TableOutcome(self._table, state, tuple(committed), tuple(self._late_warnings(scan, stats)))
+        warnings = self._quarantine(scan, changes, stats)
+        state, committed = self._commit_all(changes, columns, batches, stats, state, order)
+        return TableOutcome(self._table, state, tuple(committed), (*warnings, *self._late_warnings(scan, stats)))
 
     def _columns_by_batch(
         self, scan: Scan, batches: Sequence[Batch], known: tuple[SourceColumn, ...]
@@ -80,6 +81,7 @@ class TableIngest:
         batches: Sequence[Batch],
         stats: Sequence[BatchStats],
         state: CommitState,
+        order: Order,
     ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         by_batch = defaultdict(list)
         for one in stats:
@@ -89,9 +91,9 @@ class TableIngest:
         changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
         for index, batch in fold_empty(batches, changed):
             if not columns[index] or (index not in by_batch and not batch.closes):
-                state = passed(state, batch, columns[index])
+                state = passed(state, batch, columns[index], order)
                 continue
-            state = next_state(state, batch, by_batch[index], columns[index])
+            state = next_state(state, batch, by_batch[index], columns[index], order)
             committed.append((self._commit(changes, index, by_batch[index], state), state))
         return state, committed
 
@@ -116,51 +118,70 @@ class TableIngest:
     def _refuse_undeclared(self, scan: Scan, batches: Sequence[Batch]) -> None:
         for (instance, physical), offset in scan.first_offsets.items():
             if self._table.holds(instance, physical or "") and offset in batches[-1].spans[instance]:
-                raise ColumnTypeError.undeclared(self._table.name, self._place(scan, instance, offset))
+                raise ColumnTypeError.undeclared(self._table.name, scan.place(instance, offset))
+
+    def _quarantine(self, scan: Scan, changes: DataFrame, stats: Sequence[BatchStats]) -> list[str]:
+        """Changes whose values fit no type: kept apart, where their source cannot be corrected."""
+        if scan.poison is None:
+            self._refuse_bad(scan, stats)
+            return []
+        if any(one.bad for one in stats):
+            bad = changes.where("_bad").select("_shard", "_offset", "row").distinct()
+            DeadLetters(self._warehouse).keep_changes(scan, self._table, bad)
+        return [
+            f"{one.shard}: {one.bad} changes with a value that fits no type, the first at "
+            f"{scan.place(_instance(one.shard), one.first_bad)}: kept in the dead letters, see tidemark dlq list"
+            for one in stats
+            if one.first_bad is not None
+        ]
 
     def _refuse_bad(self, scan: Scan, stats: Sequence[BatchStats]) -> None:
         for one in stats:
             if one.first_bad is not None:
-                place = self._place(scan, _instance(one.shard), one.first_bad)
+                place = scan.place(_instance(one.shard), one.first_bad)
                 raise ChangeValueError.of(one.shard, place, f"record at offset {one.first_bad}")
 
     def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
         return [
             f"{one.shard}: {one.late} late change{'s' * (one.late > 1)}, the first at "
-            f"{self._place(scan, _instance(one.shard), one.first_late)}: the snapshot of that time is named already, "
+            f"{scan.place(_instance(one.shard), one.first_late)}: the snapshot of that time is named already, "
             "the change is in the next one"
             for one in stats
             if one.first_late is not None
         ]
 
-    def _place(self, scan: Scan, instance: str, offset: int) -> str:
-        path = scan.file_of(instance, offset)
-        return f"{path}:{line_of(path, offset)}" if path else f"{topic_of(instance)} offset {offset}"
-
 
 def next_state(
-    state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: tuple[SourceColumn, ...]
+    state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: tuple[SourceColumn, ...], order: Order
 ) -> CommitState:
     """The state that a commit of `batch` carries."""
     newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
-    after = passed(state, batch, columns)
+    after = passed(state, batch, columns, order)
     return replace(
         after,
         batch=state.batch + 1,
         watermarks={**after.watermarks, **newest},
-        counts={"changes": sum(one.changes for one in stats), "late": sum(one.late for one in stats)},
+        counts={
+            "changes": sum(one.changes for one in stats),
+            "late": sum(one.late for one in stats),
+            **{one.shard: one.changes for one in stats},
+        },
         closes=batch.closes,
         closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
     )
 
 
-def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...]) -> CommitState:
+def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...], order: Order) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
+    read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
+    beats = {name: order.beat_at(name, span.end, state.beats.get(name)) for name, span in batch.spans.items()}
     return replace(
         state,
         offsets={topic_of(instance): span.end for instance, span in batch.spans.items()},
         watermarks={**state.watermarks, **batch.watermarks},
         columns=columns,
+        positions={**state.positions, **{name: one for name, one in read.items() if one is not None}},
+        beats={**state.beats, **{name: one for name, one in beats.items() if one is not None}},
     )
 
 

@@ -7,7 +7,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from resources.capture.commit import APP, CommitState, last_commit
-from resources.capture.landing import line_of
 from resources.capture.scan import Scan
 from resources.capture.source import topic_of
 
@@ -26,7 +25,7 @@ class Unrouted:
             return []
         last = last_commit(self._path)
         state = CommitState() if last is None else last.state
-        rows = scan.records.where("raw IS NOT NULL").dropDuplicates(["instance", "offset"])
+        rows = scan.records.where("raw IS NOT NULL AND problem IS NULL").dropDuplicates(["instance", "offset"])
         for topic, offset in state.offsets.items():
             rows = rows.where((sf.concat(sf.lit(topic_of("")), "instance") != topic) | (sf.col("offset") >= offset))
         found = rows.groupBy("instance", "physical").agg(
@@ -60,9 +59,8 @@ class Unrouted:
 
 
 def _warning(scan: Scan, instance: str, physical: str, changes: int, first: int) -> str:
-    path = scan.file_of(instance, first)
-    place = f"{path}:{line_of(path, first)}" if path else f"{topic_of(instance)} offset {first}"
     return (
-        f"{instance}.{physical}: {changes} changes of a table that no entity declares, the first at {place}: kept in "
-        f"the Delta table {TABLE}; declare the table with source: {{table: {physical}, instances: [{instance}]}}"
+        f"{instance}.{physical}: {changes} changes of a table that no entity declares, the first at "
+        f"{scan.place(instance, first)}: kept in the Delta table {TABLE}; declare the table with "
+        f"source: {{table: {physical}, instances: [{instance}]}}"
     )

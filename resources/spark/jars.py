@@ -20,12 +20,19 @@ from resources.errors import JarsError, JavaMissingError
 from resources.spark.java import java_problem
 
 SCALA = "2.13"
+# Kafka's delegation tokens: Spark's reader loads these classes, and 4.0.0 is the last version that every mirror has.
+_TOKENS = f"org.apache.spark:spark-token-provider-kafka-0-10_{SCALA}"
 
 
 def coordinates() -> tuple[str, ...]:
-    """Maven coordinates that belong to the installed Python packages' versions."""
-    spark_line = ".".join(version("pyspark").split(".")[:2])
-    return (f"io.delta:delta-spark_{spark_line}_{SCALA}:{version('delta-spark')}",)
+    """Maven coordinates: Delta and the Kafka reader that belong to the installed Python packages' versions."""
+    spark = version("pyspark")
+    spark_line = ".".join(spark.split(".")[:2])
+    return (
+        f"io.delta:delta-spark_{spark_line}_{SCALA}:{version('delta-spark')}",
+        f"org.apache.spark:spark-sql-kafka-0-10_{SCALA}:{spark}",
+        f"{_TOKENS}:4.0.0",
+    )
 
 
 def jars_directory(base: Path | None = None) -> Path:
@@ -48,11 +55,13 @@ def _resolve_into(target: Path) -> None:
         raise JavaMissingError.of(problem)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".resolving-") as work:
-        ivy = Path(work) / "ivy"
-        _run_ivy(ivy, coordinates())
+        *wanted, tokens = coordinates()
+        # Apart, as the reader asks for the tokens in its own version.
+        _run_ivy(Path(work) / "ivy", wanted, [*_EXCLUDED, _TOKENS])
+        _run_ivy(Path(work) / "ivy-tokens", [tokens], [*_EXCLUDED, "org.apache.kafka:kafka-clients"])
         chosen = Path(work) / "chosen"
         chosen.mkdir()
-        for jar in _not_in_spark(sorted((ivy / "jars").glob("*.jar"))):
+        for jar in _not_in_spark(sorted(Path(work).glob("ivy*/jars/*.jar"))):
             shutil.copy(jar, chosen / jar.name)
         _publish(chosen, target)
 
@@ -66,14 +75,14 @@ def _publish(chosen: Path, target: Path) -> None:
             raise
 
 
-def _run_ivy(ivy: Path, wanted: Sequence[str]) -> None:
+def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
     """Let spark-submit resolve `wanted` for a program that ends at once."""
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     with tempfile.NamedTemporaryFile("w", suffix=".py", dir=ivy.parent, delete=False) as program:
         program.write("")
     command = [
         str(submit), "--master", "local[1]", "--packages", ",".join(wanted), "--conf", f"spark.jars.ivy={ivy}",
-        "--exclude-packages", ",".join(_EXCLUDED), program.name,
+        "--exclude-packages", ",".join(excluded), program.name,
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **_PYTHON})
     if done.returncode:

@@ -29,6 +29,7 @@ class Stream:
     def __init__(self, instance: str) -> None:
         self.instance = instance
         self.lines: list[str] = []
+        self._file, self._written = 1, 0
 
     def declare(self, table: str, columns: Mapping[str, str], when: datetime) -> None:
         described = [
@@ -61,8 +62,26 @@ class Stream:
             self._add(key, None)
         return offset
 
-    def heartbeat(self, when: datetime) -> None:
-        self.change("heartbeat", {"id": 1}, {"id": 1}, when)
+    def drop(self, table: str, when: datetime) -> int:
+        """The table is dropped; returns the offset."""
+        changed = {"type": "DROP", "id": f'"school"."{table}"', "table": None}
+        value = {**self._source(table, when), "databaseName": "school", "ddl": "DROP", "tableChanges": [changed]}
+        return self._add({"databaseName": "school"}, value)
+
+    def again(self, start: int, end: int) -> None:
+        """The connector sends the records in offsets `[start, end)` once more."""
+        for line in self.lines[start:end]:
+            record = json.loads(line)
+            self._add(record["key"], record["value"])
+
+    def lose_file(self) -> None:
+        """The server's next records are two binlog files on; nothing came of the one between."""
+        self._file += 2
+
+    def heartbeat(self, when: datetime, beat_at: datetime | None = None) -> None:
+        """`when` by the server's clock; `beat_at` is the writer's, which older heartbeats do not carry."""
+        beat = {"id": 1} if beat_at is None else {"id": 1, "beat_at": f"{beat_at:%Y-%m-%dT%H:%M:%SZ}"}
+        self.change("heartbeat", {"id": 1}, beat, when)
 
     def land(self, landing: Path, start: int, end: int | None = None) -> Path:
         """Write offsets `[start, end)` as one change file."""
@@ -72,7 +91,18 @@ class Stream:
         return path
 
     def _source(self, table: str, when: datetime) -> dict[str, Any]:
-        source = {"ts_ms": int(when.timestamp() * 1000), "db": "school", "table": table, "name": f"cdc.{self.instance}"}
+        self._written += 1
+        source = {
+            "ts_ms": int(when.timestamp() * 1000),
+            "db": "school",
+            "table": table,
+            "name": f"cdc.{self.instance}",
+            "snapshot": "false",
+            "file": f"binlog.{self._file:06d}",
+            "pos": 100 * self._written,
+            "row": 0,
+            "gtid": f"1-1-{self._written}",
+        }
         return {"source": source}
 
     def _add(self, key: Mapping[str, Any], value: Mapping[str, Any] | None) -> int:

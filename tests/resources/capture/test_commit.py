@@ -1,9 +1,12 @@
 """What a commit says of itself survives the way through JSON; what others wrote is not ours."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from resources.capture.column_types import source_column
 from resources.capture.commit import CommitState, last_commit
+from resources.capture.order.position import Position
+from resources.capture.order.progress import Progress
 from resources.capture.planner import Boundary
 
 STATE = CommitState(
@@ -14,11 +17,14 @@ STATE = CommitState(
     closes=(Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),),
     closed={"ods_orders": 1774220400000},
     columns=(source_column("t", "amount", "DECIMAL", 10, 2), source_column("t", "at", "DATETIME", None, None)),
+    positions={"a": Progress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
+    beats={"a": 1774220399000},
 )
 
 
 def test_json_and_back() -> None:
     assert CommitState.from_json(STATE.to_json()) == STATE
+    assert CommitState.from_json(STATE.to_json().replace('"positions"', '"unknown"')) == replace(STATE, positions={})
     assert STATE.named_until == 1774220400000
 
 

@@ -1,5 +1,6 @@
 """Jars are resolved once; what is there already is used without any process or network."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from resources.spark import jars
 
 
 def test_coordinates_follow_the_installed_packages() -> None:
-    (delta,) = jars.coordinates()
+    delta, kafka, _tokens = jars.coordinates()
     assert delta.startswith("io.delta:delta-spark_4.2_2.13:4.")
+    assert kafka.startswith("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.")
 
 
 def test_resolved_jars_are_only_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +26,7 @@ def test_resolved_jars_are_only_listed(tmp_path: Path, monkeypatch: pytest.Monke
 def test_what_spark_ships_is_left_out_and_the_folder_appears_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def resolve(ivy: Path, wanted: tuple[str, ...]) -> None:
+    def resolve(ivy: Path, wanted: Sequence[str], _excluded: Sequence[str]) -> None:
         (ivy / "jars").mkdir(parents=True)
         for name in ("io.delta_delta-storage-4.4.0.jar", "com.fasterxml.jackson.core_jackson-core-2.13.5.jar"):
             (ivy / "jars" / name).write_text(wanted[0])
@@ -38,7 +40,7 @@ def test_what_spark_ships_is_left_out_and_the_folder_appears_whole(
 def test_a_repository_out_of_reach_leaves_nothing_and_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_ivy: Path, wanted: tuple[str, ...]) -> None:
+    def refuse(_ivy: Path, wanted: Sequence[str], _excluded: Sequence[str]) -> None:
         raise JarsError.unresolved(wanted, "unresolved dependency")
 
     monkeypatch.setattr(jars, "_run_ivy", refuse)

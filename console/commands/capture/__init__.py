@@ -1,0 +1,17 @@
+"""`tidemark capture`: how the changes of the source databases come in."""
+
+from __future__ import annotations
+
+import click
+
+from console.commands.capture.accept import accept
+from console.commands.capture.status import status
+
+
+@click.group()
+def capture() -> None:
+    """See how the changes of the source databases come in, and say what to do where some are missing."""
+
+
+for _command in (status, accept):
+    capture.add_command(_command)

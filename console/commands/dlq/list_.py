@@ -1,0 +1,32 @@
+"""`tidemark dlq list`: the dead letters, with where they came from and why they are dead."""
+
+from __future__ import annotations
+
+import click
+
+from console.output import json_option, print_json, print_line, print_table
+
+_SHOWN = 80
+
+
+@click.command("list")
+@json_option
+def list_(*, as_json: bool) -> None:
+    """List the records that were kept apart, in the order of their topics.
+
+    \b
+    Exit codes: 0 shown.
+    With --json: {"dead_letters": [{"topic", "partition", "offset", "row", "event_time", "physical", "reason", "raw"}]}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from resources.capture.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
+    from resources.settings import Settings  # noqa: PLC0415
+
+    found = DeadLetters(Settings.load().warehouse).all()
+    if as_json:
+        print_json({"dead_letters": [one._asdict() for one in found]})
+        return
+    if not found:
+        print_line("no dead letters")
+        return
+    rows = [[one.topic, str(one.offset), one.physical or "", one.reason, (one.raw or "")[:_SHOWN]] for one in found]
+    print_table(["topic", "offset", "table", "why", "record"], rows)

@@ -1,0 +1,1 @@
+"""What capture software writes, as one kind of change record; an adapter for each."""

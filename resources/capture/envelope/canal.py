@@ -1,0 +1,90 @@
+"""Canal's flat messages in Kafka: one message may hold many rows of one statement, each is a change record.
+
+https://github.com/alibaba/canal/wiki/Canal-Kafka-RocketMQ-QuickStart. All values are text as the server prints them,
+`old` has the changed columns only, and there is no binlog position: identity and order are topic, partition, offset and
+the row's place in the message. Every message says its columns' types; statements in text (`QUERY`) say nothing.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from resources.capture.envelope.record import POSITION, line_of_message
+
+_VALUE = """
+    type: STRING, database: STRING, table: STRING, es: BIGINT, isDdl: BOOLEAN, sql: STRING, mysqlType: STRING,
+    data: ARRAY<MAP<STRING, STRING>>, old: ARRAY<MAP<STRING, STRING>>, _corrupt: STRING
+"""
+_KINDS = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
+_DROP = "ERASE"
+
+
+def read_messages(messages: DataFrame) -> DataFrame:
+    """The records of Kafka messages with columns instance, topic, partition, offset, key and value (JSON texts)."""
+    parsed = messages.select(
+        "instance",
+        "offset",
+        line_of_message().alias("line"),
+        sf.from_json("value", f"STRUCT<{_VALUE}>", {"columnNameOfCorruptRecord": "_corrupt"}).alias("v"),
+    )
+    rows = parsed.select("*", sf.posexplode_outer(_rows()).alias("row", "data"))
+    return rows.withColumn("op", _op()).select(
+        "instance",
+        sf.lit(None).cast("string").alias("path"),
+        "line",
+        "offset",
+        sf.coalesce("row", sf.lit(0)).alias("row"),
+        "op",
+        sf.col("v.es").alias("event_ms"),
+        sf.concat_ws(".", "v.database", "v.table").alias("physical"),
+        _before().alias("before"),
+        sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
+        sf.lit(col=True).alias("text"),
+        _changes().alias("changes"),
+        _problem().alias("problem"),
+        sf.lit(None).cast("string").alias("log"),
+        sf.lit(None).cast(POSITION).alias("position"),
+        sf.lit(None).cast("string").alias("gtid"),
+    )
+
+
+def _rows() -> Column:
+    return sf.when(sf.col("v.type").isin(*_KINDS) & ~_is_ddl(), sf.col("v.data"))
+
+
+def _is_ddl() -> Column:
+    return sf.coalesce("v.isDdl", sf.lit(col=False))
+
+
+def _op() -> Column:
+    kind = sf.lit(None).cast("string")
+    for name, op in _KINDS.items():
+        kind = sf.when(sf.col("v.type") == name, op).otherwise(kind)
+    return sf.when(sf.col("data").isNotNull(), kind)
+
+
+def _before() -> Column:
+    """An update's row with the values that it had before; a deleted row as it was."""
+    old = sf.coalesce(sf.get("v.old", sf.col("row")), sf.create_map().cast("map<string,string>"))
+    kept = sf.map_filter("data", lambda name, _: ~sf.map_contains_key(old, name))
+    updated = sf.to_json(sf.map_concat(kept, old))
+    return sf.when(sf.col("op") == "u", updated).when(sf.col("op") == "d", sf.to_json("data"))
+
+
+def _changes() -> Column:
+    """What a message says of its table: the types of its columns, or that it is dropped."""
+    table = sf.struct(
+        sf.concat_ws(".", "v.database", "v.table").alias("physical"), sf.col("v.mysqlType").alias("types")
+    )
+    dropped = sf.struct(sf.lit("DROP").alias("type"), sf.concat_ws(".", "v.database", "v.table").alias("id"))
+    return sf.when(_is_ddl() & (sf.col("v.type") == _DROP), sf.to_json(sf.array(dropped))).when(
+        sf.col("op").isNotNull() & sf.col("v.mysqlType").isNotNull(), sf.to_json(table)
+    )
+
+
+def _problem() -> Column:
+    """No JSON, or without what every message has; a change without its rows."""
+    unreadable = sf.col("v._corrupt").isNotNull() | sf.col("v.type").isNull() | sf.col("v.es").isNull()
+    empty = sf.col("v.type").isin(*_KINDS) & ~_is_ddl() & sf.col("data").isNull()
+    return sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no flat message of Canal's").when(
+        empty, "no rows in data"
+    )

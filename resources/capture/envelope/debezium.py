@@ -1,0 +1,93 @@
+"""Debezium's envelope, landed or in Kafka, parsed once.
+
+https://debezium.io/documentation/reference/connectors/mariadb.html#mariadb-events, without schemas in the messages.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from resources.capture.envelope.record import line_of_message
+from resources.capture.landing import ChangeFile
+from resources.capture.source import topic_of
+
+_VALUE = """
+    op: STRING, before: STRING, after: STRING, tableChanges: STRING,
+    source: STRUCT<
+        ts_ms: BIGINT, db: STRING, table: STRING, snapshot: STRING, file: STRING, pos: BIGINT, row: INT, gtid: STRING
+    >
+"""
+_OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
+
+
+def read_files(spark: SparkSession, files: Sequence[ChangeFile]) -> DataFrame:
+    """All records of `files`; lazily, nothing is checked yet."""
+    lines = spark.read.text([str(file.path) for file in files]).select(
+        sf.col("value").alias("line"), sf.col("_metadata.file_path").alias("path")
+    )
+    record = f"topic STRING, partition INT, offset BIGINT, _corrupt STRING, value STRUCT<{_VALUE}>"
+    parsed = lines.select(
+        "path",
+        "line",
+        sf.element_at(sf.split("path", "/"), -2).alias("instance"),
+        sf.from_json("line", record, _OPTIONS).alias("r"),
+    )
+    topics = sf.concat(sf.lit(topic_of("")), sf.col("instance"))
+    incomplete = sf.col("r.offset").isNull() | sf.col("r.topic").isNull() | (sf.col("r.topic") != topics)
+    return _records(parsed, sf.col("r").isNull() | sf.col("r._corrupt").isNotNull() | incomplete)
+
+
+def read_messages(messages: DataFrame) -> DataFrame:
+    """The records of Kafka messages with columns instance, topic, partition, offset, key and value (JSON texts)."""
+    value = sf.from_json("value", f"STRUCT<{_VALUE}, _corrupt: STRING>", _OPTIONS)
+    parsed = messages.select(
+        sf.lit(None).cast("string").alias("path"),
+        line_of_message().alias("line"),
+        "instance",
+        sf.struct("offset", value.alias("value")).alias("r"),
+        sf.col("value").isNull().alias("is_tombstone"),
+    )
+    unread = sf.col("r.value").isNull() & ~sf.col("is_tombstone")
+    return _records(parsed, unread | sf.col("r.value._corrupt").isNotNull())
+
+
+def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
+    """A record without a time is bad, unless it is a tombstone (value null)."""
+    timeless = sf.col("r.value").isNotNull() & sf.col("r.value.source.ts_ms").isNull()
+    return parsed.select(
+        "instance",
+        "path",
+        "line",
+        sf.col("r.offset").alias("offset"),
+        sf.lit(0).alias("row"),
+        sf.col("r.value.op").alias("op"),
+        sf.col("r.value.source.ts_ms").alias("event_ms"),
+        sf.concat_ws(".", "r.value.source.db", "r.value.source.table").alias("physical"),
+        sf.col("r.value.before").alias("before"),
+        sf.col("r.value.after").alias("after"),
+        sf.lit(col=False).alias("text"),
+        sf.col("r.value.tableChanges").alias("changes"),
+        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
+        .when(timeless, "no source.ts_ms")
+        .alias("problem"),
+        *_order(),
+    )
+
+
+def _order() -> list[Column]:
+    """Where a record is in the binlog; all rows of a first load have one position, which says nothing."""
+    source = "r.value.source"
+    streamed = sf.coalesce(sf.col(f"{source}.snapshot"), sf.lit("false")) == "false"
+    number = sf.regexp_extract(f"{source}.file", r"\.(\d+)$", 1)
+    placed = streamed & (number != "") & sf.col(f"{source}.pos").isNotNull()
+    position = sf.struct(
+        number.try_cast("int").alias("file"),
+        sf.col(f"{source}.pos").alias("pos"),
+        sf.coalesce(f"{source}.row", sf.lit(0)).alias("row"),
+    )
+    return [
+        sf.when(placed, sf.regexp_replace(f"{source}.file", r"\.\d+$", "")).alias("log"),
+        sf.when(placed, position).alias("position"),
+        sf.when(placed, sf.col(f"{source}.gtid")).alias("gtid"),
+    ]

@@ -1,0 +1,50 @@
+"""The change record: what every envelope is turned into, one row a change, images still as JSON text.
+
+A table's images are parsed with the table's own schema later. Columns:
+
+instance, path (file URI, NULL from Kafka), offset, row (of the changes in a message, from 0), op (c, u, d, r; NULL for
+what is no row change), event_ms, physical (`school.orders_0`), table (logical; `HEARTBEAT` for the heartbeat, NULL for
+nobody's and for no row change), before, after (JSON text), text (whether the images' values are text as the server
+prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: column_types.py), raw (the line,
+where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), log (the binlog's
+name without the file's number), position (file's number, pos, row), gtid (all three NULL for what no binlog has).
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from resources.capture.source import SourceTable
+
+HEARTBEAT = "heartbeat"
+POSITION = "STRUCT<file: INT, pos: BIGINT, row: INT>"
+
+
+def routed(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
+    """The change records of an adapter: those columns, less `table` and `raw`, and `line`, the record as it came."""
+    named = records.withColumn("table", _table(tables))
+    nobodys = sf.col("op").isNotNull() & sf.col("table").isNull()
+    return named.withColumn("raw", sf.when(nobodys | sf.col("problem").isNotNull(), sf.col("line"))).drop("line")
+
+
+def line_of_message() -> Column:
+    """A Kafka message in the form that a landed file has: one JSON object."""
+    return sf.format_string(
+        '{"topic":"%s","partition":%d,"offset":%d,"key":%s,"value":%s}',
+        "topic",
+        "partition",
+        "offset",
+        sf.coalesce("key", sf.lit("null")),
+        sf.coalesce("value", sf.lit("null")),
+    )
+
+
+def _table(tables: Sequence[SourceTable]) -> Column:
+    """The logical table of a record, by the instance and the physical name."""
+    heartbeat = sf.substring_index("physical", ".", -1) == HEARTBEAT
+    choice = sf.when(sf.col("op").isNull(), None).when(heartbeat, HEARTBEAT)
+    for table in tables:
+        here = sf.col("instance").isin(*table.instances) & sf.col("physical").rlike(table.regex)
+        choice = choice.when(here, table.name)
+    return choice

@@ -1,0 +1,137 @@
+"""One pass over the change files that are due: checked, cached, and summed up for the planner."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from resources.capture.envelope.debezium import read_files
+from resources.capture.envelope.record import routed
+from resources.capture.errors import CorruptFileError, OffsetGapError
+from resources.capture.landing import ChangeFile, check_file, line_of
+from resources.capture.scan import Scan, first_offsets_of, marks_of, opened, summary
+from resources.capture.source import SourceTable, topic_of
+
+
+@dataclass(frozen=True)
+class FileRange:
+    """Offsets `[start, end)` that one file really holds."""
+
+    file: ChangeFile
+    start: int
+    end: int
+
+
+def scan_files(
+    spark: SparkSession, files: Sequence[ChangeFile], tables: Sequence[SourceTable], next_offsets: Mapping[str, int]
+) -> Scan:
+    """Read and check `files`. Raises CorruptFileError or MalformedLineError when one of them cannot be used."""
+    records = routed(read_files(spark, files), tables)
+    return opened(records, lambda view, cached: _scan(view, cached, files, next_offsets))
+
+
+def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offsets: Mapping[str, int]) -> Scan:
+    try:
+        summed = summary(records)
+    except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
+        raise _file_error(files, error) from error
+    by_path = {file.path.resolve(): file for file in files}
+    rows = [{**row, "file": by_path[_local(row["path"])]} for row in summed]
+    _refuse_bad(files, rows)
+    found = _file_ranges(rows)
+    _refuse_holes(records, found, rows)
+    ranges, gaps = _contiguous(found, next_offsets)
+    kept = {one.file for of_instance in ranges.values() for one in of_instance}
+    rows = [row for row in rows if row["file"] in kept]
+    return Scan(
+        view=view,
+        records=records,
+        ends={instance: held[-1].end for instance, held in ranges.items()},
+        marks=marks_of(rows),
+        first_offsets=first_offsets_of(rows),
+        nobodys=sum(row["nobodys"] for row in rows),
+        repeated=sum(row["records"] for row in rows) > sum(one[-1].end - one[0].start for one in ranges.values()),
+        gaps=gaps,
+        place=lambda instance, offset: _place(ranges.get(instance, ()), instance, offset),
+    )
+
+
+def _place(ranges: Sequence[FileRange], instance: str, offset: int) -> str:
+    """The file and line that an offset came in."""
+    held = (one.file.path for one in ranges if one.start <= offset < one.end)
+    path = next(held, None)
+    return f"{path}:{line_of(path, offset)}" if path else f"{topic_of(instance)} offset {offset}"
+
+
+def _local(uri: str) -> Path:
+    return Path(unquote(urlparse(uri).path)).resolve()
+
+
+def _file_error(files: Sequence[ChangeFile], error: Exception) -> Exception:
+    """Which file it was, in words; the original error when every file reads well."""
+    for file in files:
+        try:
+            check_file(file.path, topic_of(file.instance))
+        except CorruptFileError as found:
+            return found
+    return error
+
+
+def _refuse_bad(files: Sequence[ChangeFile], rows: Sequence[Mapping[str, Any]]) -> None:
+    for file in sorted(set(files) - {row["file"] for row in rows}):
+        raise CorruptFileError.of(file.path, "no record in it")
+    for row in rows:
+        if row["bad"]:
+            bad: ChangeFile = row["file"]
+            check_file(bad.path, topic_of(bad.instance))
+            raise CorruptFileError.of(bad.path, f"{row['bad']} lines that Spark cannot read as change records")
+
+
+def _file_ranges(rows: Iterable[Mapping[str, Any]]) -> list[FileRange]:
+    spans: dict[ChangeFile, list[tuple[int, int]]] = defaultdict(list)
+    for row in rows:
+        spans[row["file"]].append((row["first_offset"], row["last_offset"]))
+    return [
+        FileRange(file, min(start for start, _ in found), max(end for _, end in found) + 1)
+        for file, found in sorted(spans.items())
+    ]
+
+
+def _refuse_holes(records: DataFrame, found: Sequence[FileRange], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Inside of a file offsets may repeat (redelivery) but not be missing."""
+    for one in found:
+        mine = [row for row in rows if row["file"] == one.file]
+        if sum(row["records"] for row in mine) == one.end - one.start:
+            continue
+        distinct = records.where(sf.col("path") == mine[0]["path"]).select("offset").distinct().count()
+        if distinct < one.end - one.start:
+            missing = one.end - one.start - distinct
+            raise CorruptFileError.of(
+                one.file.path, f"{missing} of the offsets {one.start} to {one.end - 1} are missing"
+            )
+
+
+def _contiguous(
+    found: Sequence[FileRange], next_offsets: Mapping[str, int]
+) -> tuple[dict[str, tuple[FileRange, ...]], dict[str, OffsetGapError]]:
+    """Per instance the files up to the first hole; files may overlap (a redelivered tail)."""
+    kept: dict[str, list[FileRange]] = defaultdict(list)
+    gaps: dict[str, OffsetGapError] = {}
+    reached = dict(next_offsets)
+    for one in found:
+        instance = one.file.instance
+        if instance in gaps:
+            continue
+        if one.start > reached[instance]:
+            gaps[instance] = OffsetGapError.of(topic_of(instance), one.file.path, reached[instance], one.start)
+            continue
+        kept[instance].append(one)
+        reached[instance] = max(reached[instance], one.end)
+    return {instance: tuple(ranges) for instance, ranges in kept.items()}, gaps

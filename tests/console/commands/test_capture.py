@@ -1,0 +1,71 @@
+"""`capture` and `dlq`: what people see of the changes that come in, before and after something was wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from deltalake import write_deltalake
+
+from console.main import main
+from resources.capture.dead_letters import DeadLetters
+from resources.capture.order.accepted import Accepted
+from resources.capture.order.finding import Finding, Kind
+from resources.capture.order.held import Held
+from resources.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+GAP = Finding("a", 40, Kind.FILES_MISSING, "nothing came of binlog.000008")
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
+    return Settings.at(tmp_path)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(settings: Settings) -> None:
+    Held.of(settings).write([GAP])
+    found = json.loads(run("capture", "status", "--json").stdout)
+    orders = next(one for one in found["tables"] if one["table"] == "ods_orders")
+    assert (orders["watermark"], orders["last_snapshot"], found["dead_letters"]) == (None, None, 0)
+    assert orders["streams"]["a"]["diagnosis"]["health"] == "unknown"
+    assert orders["streams"]["a"]["held"][0]["offset"] == 40
+    shown = run("capture", "status").stdout
+    assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat of a has arrived yet\tnone\t0.0" in shown
+    assert f"held: {GAP}; tidemark capture accept a 40 goes on" in shown
+
+
+def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Settings) -> None:
+    refused = run("capture", "accept", "a", "40", "--because", "it was empty")
+    assert refused.exit_code == 1
+    assert "nothing is held there" in refused.stderr
+    Held.of(settings).write([GAP])
+    assert run("capture", "accept", "a", "40", "--because", "it was empty").exit_code == 0
+    assert Accepted.of(settings).offsets() == {"a": {40}}
+    assert "it was empty" in (settings.data / "capture" / "accepted.jsonl").read_text()
+
+
+def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
+    assert run("dlq", "list").stdout == "no dead letters\n"
+    letter = {
+        "topic": "cdc.a", "partition": 0, "offset": 7, "row": 0, "event_time": None, "physical": None,
+        "reason": "no record of Debezium's", "raw": "{",
+    }  # fmt: skip
+    kinds = {"partition": pa.int32(), "offset": pa.int64(), "row": pa.int32(), "event_time": pa.timestamp("us", "UTC")}
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in letter])
+    write_deltalake(settings.warehouse / "_dead_letters", pa.Table.from_pylist([letter], schema))
+    assert [one._asdict() for one in DeadLetters(settings.warehouse).all()] == [letter]
+    assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
+    assert run("dlq", "list").stdout == "cdc.a\t7\t\tno record of Debezium's\t{\n"

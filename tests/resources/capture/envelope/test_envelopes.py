@@ -1,0 +1,108 @@
+"""The same workload in both envelopes is the same changes: those that were made."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from resources.capture.changes import table_changes
+from resources.capture.column_types import dropped_tables, table_schemas
+from resources.capture.evolution import evolved
+from resources.capture.kafka.intake import OffsetRange, scan_messages
+from resources.capture.order.guard import Order
+from resources.capture.planner import Batch, Span
+from resources.capture.source import SourceTable
+from tests.resources.capture.envelope.workload import COLUMNS, Change, canal, debezium, workload
+from tests.resources.capture.kafka.sent import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from resources.capture.scan import Scan
+
+pytestmark = pytest.mark.spark
+
+ORDERS = SourceTable("ods_orders", "school.orders_*", ("a", "b"), ("id",), "day", ())
+CHANGES = workload(seed=11, count=300)
+
+
+def scan_of(spark: SparkSession, **values: Sequence[str | None]) -> Scan:
+    """What Debezium sent of `a` and Canal of `b`."""
+    ranges = [OffsetRange(name, 0, len(sent)) for name, sent in values.items()]
+    return scan_messages(messages(spark, values, ranges), ranges, [ORDERS], {"b"})
+
+
+@pytest.fixture(scope="module")
+def scan(spark: SparkSession) -> Iterator[Scan]:
+    found = scan_of(spark, a=debezium(CHANGES), b=canal(CHANGES))
+    yield found
+    found.close()
+
+
+def expected(one: Change, instance: str) -> tuple[Any, ...]:
+    image = one.after or one.before or {}
+    partitions = (None if one.before is None else one.before["day"], image["day"])
+    shard = f"{instance}.school.{one.table}"
+    return (one.op, shard, one.event_ms, *map(_text, partitions), *(image[name] for name in COLUMNS))
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+@pytest.mark.parametrize("instance", ["a", "b"])
+def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, instance: str) -> None:
+    columns = evolved((), [one.schema for one in scan.schema_changes if one.instance == instance])
+    span = {name: Span(0, scan.ends[name] if name == instance else 0) for name in ("a", "b")}
+    changes = table_changes(spark, scan, Order(), ORDERS, columns, [Batch(span, {}, (), None)])
+    assert changes.where("_bad OR _late").count() == 0
+    found = changes.orderBy("_offset", "row").selectExpr(
+        "_op", "_shard", "event_ms", "_partition_before", "_partition_after", *COLUMNS
+    )
+    assert [_plain(row) for row in found.collect()] == [expected(one, instance) for one in CHANGES]
+
+
+def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
+    values: list[Any] = [bytes(value) if isinstance(value, bytearray) else value for value in row]
+    stamp = 5 + list(COLUMNS).index("stamp")
+    # Spark hands an instant over in the process's zone, without saying so.
+    values[stamp] = values[stamp].astimezone(CHANGES[0].after["stamp"].tzinfo if CHANGES[0].after else None)
+    return tuple(values)
+
+
+def test_both_envelopes_declare_the_same_columns(scan: Scan) -> None:
+    a, b = (evolved((), [one.schema for one in scan.schema_changes if one.instance == instance]) for instance in "ab")
+    assert [(one.name, one.delta) for one in a] == [(one.name, one.delta) for one in b]
+
+
+def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSession) -> None:
+    query = {"type": "QUERY", "database": "school", "table": "", "es": 5, "isDdl": False, "data": None, "sql": "BEGIN"}
+    drop = {"type": "ERASE", "database": "school", "table": "orders_1", "es": 6, "isDdl": True, "data": None}
+    empty = {"type": "INSERT", "database": "school", "table": "orders_1", "es": 7, "isDdl": False, "data": None}
+    sent = [json.dumps(query), json.dumps(drop), json.dumps(empty), "{", "[]", '{"type": "INSERT"}']
+    found = scan_of(spark, b=sent)
+    try:
+        rows = found.records.orderBy("offset").collect()
+        assert [(row["op"], row["problem"] is not None) for row in rows] == [
+            (None, False), (None, False), (None, True), (None, True), (None, True), (None, True),
+        ]  # fmt: skip
+        assert [(one.offset, one.physical) for one in found.dropped] == [(1, "school.orders_1")]
+    finally:
+        found.close()
+
+
+def test_types_as_the_server_prints_them() -> None:
+    types = {"a": "int(10) unsigned", "b": "decimal(12,4)", "c": "enum('x','y z')", "d": "text", "e": "datetime(6)"}
+    (schema,) = table_schemas(json.dumps({"physical": "s.t", "types": json.dumps(types)}))
+    assert [(one.name, one.delta) for one in schema.columns] == [
+        ("a", "BIGINT"),
+        ("b", "DECIMAL(12,4)"),
+        ("c", "STRING"),
+        ("d", "STRING"),
+        ("e", "TIMESTAMP_NTZ"),
+    ]
+    assert list(dropped_tables(json.dumps([{"type": "DROP", "id": '"s"."t"'}, {"type": "CREATE"}]))) == ["s.t"]

@@ -1,0 +1,67 @@
+"""Changes from a real broker's topics: each once, and what cannot be complete is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from resources.capture.ingestion import Ingestion
+from resources.capture.kafka.bounds import Broker
+from resources.capture.kafka.errors import OffsetsLostError, TopicMissingError, TopicPartitionsError
+from resources.capture.kafka.intake import KafkaIntake
+from resources.settings import Settings
+from resources.state_store.registry import SnapshotRegistry
+from tests.resources.capture.history import History
+from tests.resources.capture.kafka.topics import publish
+from tests.resources.capture.streams import USERS, Stream, at
+from tests.resources.capture.test_random_history import ORDERS, check_snapshots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tests.components.kafka import Kafka
+
+pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.xdist_group("kafka")]
+
+
+def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(
+    spark: SparkSession, tmp_path: Path, kafka_server: Kafka
+) -> None:
+    history, settings = History(7, changes=60), Settings.at(tmp_path / "data")
+    registry = SnapshotRegistry.at(settings.state_db)
+    intake = KafkaIntake(Broker(kafka_server.bootstrap_servers), pass_records=90)
+    sent = dict.fromkeys(history.streams, 0)
+    for name in history.streams:
+        kafka_server.create_topic(f"cdc.{name}")
+    for share in (0.4, 1.0):
+        for name, stream in history.streams.items():
+            end = int(len(stream.lines) * share)
+            publish(kafka_server, stream, sent[name], end)
+            sent[name] = end
+        # A process that was just started: it knows what the tables' commits say.
+        Ingestion(spark, settings, [ORDERS], registry, intake).step()
+    check_snapshots(spark, settings, registry, history)
+    assert Ingestion(spark, settings, [ORDERS], registry, intake).step().commits == 0
+
+
+def test_dropped_records_and_wrong_topics_are_said(kafka_server: Kafka) -> None:
+    broker, stream = Broker(kafka_server.bootstrap_servers), Stream("lost")
+    kafka_server.create_topic("cdc.lost")
+    stream.declare("users", USERS, at("2026-03-23 09:00"))
+    for number in range(5):
+        stream.heartbeat(at(f"2026-03-23 10:0{number}"))
+    publish(kafka_server, stream)
+    admin = AdminClient({"bootstrap.servers": kafka_server.bootstrap_servers, "log_level": 3})
+    for dropped in admin.delete_records([TopicPartition("cdc.lost", 0, 3)]).values():
+        dropped.result(30)
+    assert isinstance(KafkaIntake(broker).due({"lost": 2}, {}, 1).problems["lost"], OffsetsLostError)
+    with pytest.raises(TopicMissingError, match=r"the topic cdc\.nobody"):
+        broker.bounds(["cdc.nobody"])
+    kafka_server.create_topic("cdc.two", partitions=2)
+    with pytest.raises(TopicPartitionsError, match="found 2 partitions"):
+        broker.bounds(["cdc.two"])

@@ -1,0 +1,170 @@
+"""Ingestion and the binlog's order: what came again is merged once, and a gap holds what it touches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from resources.capture.binlog_runs import runs_in
+from resources.capture.file_scan import scan_files
+from resources.capture.ingestion import Ingestion
+from resources.capture.landing import landed_files
+from resources.capture.order.accepted import Accepted
+from resources.capture.order.finding import Kind
+from resources.capture.order.position import Gtid, Position
+from resources.capture.order.run import Seen, runs_of
+from resources.delta.table import read_table
+from resources.settings import Settings
+from resources.state_store.registry import SnapshotRegistry
+from tests.resources.capture.streams import ORDERS, Stream, at, order
+from tests.resources.capture.test_bad_input import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from resources.capture.report import IngestReport
+    from tests.resources.capture.streams import Row
+
+pytestmark = pytest.mark.spark
+
+ACCEPTED_AT = datetime(2026, 3, 24, tzinfo=UTC)
+
+
+@dataclass
+class Capture:
+    spark: SparkSession
+    settings: Settings
+    registry: SnapshotRegistry
+
+    def step(self, *streams: Stream) -> IngestReport:
+        """Land what is new, and take it in with a process that was just started."""
+        for stream in streams:
+            landed = [one.first_offset for one in landed_files(self.settings.landing, stream.instance, 10**9)]
+            stream.land(self.settings.landing, self._ends.get(stream.instance, 0) if landed else 0)
+            self._ends[stream.instance] = len(stream.lines)
+        return Ingestion(self.spark, self.settings, TABLES, self.registry).step()
+
+    def __post_init__(self) -> None:
+        self._ends: dict[str, int] = {}
+
+    def orders(self, version: int | None = None) -> dict[int, str]:
+        rows = read_table(self.spark, self.settings.warehouse / "ods_orders", version).collect()
+        return {row["order_id"]: str(row["amount"]) for row in rows}
+
+
+@pytest.fixture
+def capture(tmp_path: Path, spark: SparkSession) -> Capture:
+    settings = Settings.at(tmp_path / "data")
+    return Capture(spark, settings, SnapshotRegistry.at(settings.state_db))
+
+
+def changed(amount: str) -> Row:
+    return order(1, amount, 23)
+
+
+def started(instance: str, shard: str) -> Stream:
+    stream = Stream(instance)
+    stream.declare(shard, ORDERS, at("2026-03-23 09:00"))
+    return stream
+
+
+def test_what_the_connector_sends_again_changes_nothing(capture: Capture) -> None:
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 10:01"))
+    a.again(1, 2)
+    assert capture.step(a, b).changes == {"ods_orders": 2}
+    assert capture.orders() == {1: "2.00"}
+    start = len(a.lines)
+    a.again(1, 3)
+    a.change("orders_0", changed("2.00"), changed("3.00"), at("2026-03-23 10:02"))
+    a.again(1, start)
+    assert capture.step(a).changes == {"ods_orders": 1}
+    assert capture.orders() == {1: "3.00"}
+
+
+def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture: Capture) -> None:
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    a.lose_file()
+    gap = a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 11:00"))
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-24 00:00"))
+    report = capture.step(a, b)
+    assert [(one.instance, one.offset, one.kind) for one in report.held] == [("a", gap, Kind.FILES_MISSING)]
+    assert report.closed == ()
+    (line,) = [str(one) for one in report.waiting if one.entity == "ods_orders"]
+    assert "instance a is at 2026-03-23 10:00:00; held, instance a: files missing before offset 2" in line
+    assert capture.orders() == {1: "1.00"}
+
+    Accepted.of(capture.settings).add("a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours")
+    report = capture.step()
+    assert report.held == ()
+    assert {(one.entity, one.slice) for one in report.closed} >= {("ods_orders", "2026-03-23")}
+    assert capture.orders() == {1: "2.00"}
+
+
+def test_a_dropped_shard_holds_its_table_alone(capture: Capture) -> None:
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a.declare("users", {"user_id": "BIGINT"}, at("2026-03-23 09:00"))
+    a.change("users", None, {"user_id": 5}, at("2026-03-23 10:00"))
+    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    dropped = a.drop("orders_0", at("2026-03-23 11:00"))
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-24 00:00"))
+    report = capture.step(a, b)
+    assert [(one.shard, one.offset) for one in report.held] == [("a.school.orders_0", dropped)]
+    assert {one.entity for one in report.closed} == {"ods_users"}
+    assert "shard a.school.orders_0: shard vanished" in " ".join(str(one) for one in report.waiting)
+
+
+def test_a_clock_that_runs_ahead_names_nothing_early(capture: Capture) -> None:
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    b.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
+    a.change("orders_0", None, changed("1.00"), at("2026-03-23 22:10"))
+    a.heartbeat(at("2026-03-23 22:10"), at("2026-03-23 22:10"))
+    a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 23:11"))
+    assert capture.step(a, b).closed == ()
+    a.heartbeat(at("2026-03-23 23:11"), at("2026-03-23 22:11"))
+    a.change("orders_0", changed("2.00"), changed("3.00"), at("2026-03-23 22:30"))
+    assert capture.step(a).closed == ()
+    a.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
+    a.change("orders_0", changed("3.00"), changed("4.00"), at("2026-03-23 23:01"))
+    assert {one.slice for one in capture.step(a).closed} == {"2026-03-23"}
+    named = capture.registry.get("ods_orders", "day", "2026-03-23")
+    assert named is not None
+    assert capture.orders(named.version) == {1: "3.00"}
+
+
+def test_spark_cuts_the_same_runs(spark: SparkSession, tmp_path: Path) -> None:
+    stream = started("a", "orders_0")
+    for number in range(30):
+        stream.change("orders_0", None if number % 4 else changed("1.00"), None if not number % 4 else changed("2.00"),
+                      at(f"2026-03-23 10:{number // 7:02d}"))  # fmt: skip
+        if number in {9, 20}:
+            stream.again(number - 5, number)
+        if number == 14:
+            stream.lose_file()
+    stream.land(tmp_path, 0)
+    (file,) = landed_files(tmp_path, "a", 0)
+    scan = scan_files(spark, [file], TABLES, {"a": 0})
+    try:
+        found = runs_in(scan, {"a": 3})["a"]
+        assert found == list(runs_of(one for one in seen(scan.records.orderBy("offset").collect()) if one.offset >= 3))
+        assert len(found) > 8
+    finally:
+        scan.close()
+
+
+def seen(rows: Iterable[Any]) -> list[Seen]:
+    return [
+        Seen(row["offset"], row["log"], Position(*row["position"]), row["event_ms"], Gtid.parse(row["gtid"]))
+        for row in rows
+        if row["position"] is not None
+    ]
