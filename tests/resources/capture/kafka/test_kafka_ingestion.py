@@ -17,7 +17,7 @@ from resources.state_store.registry import SnapshotRegistry
 from tests.resources.capture.history import History
 from tests.resources.capture.kafka.topics import publish
 from tests.resources.capture.streams import USERS, Stream, at
-from tests.resources.capture.test_random_history import ORDERS, check_snapshots
+from tests.resources.capture.test_crash import ORDERS, check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +32,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.xdist_group
 def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(
     spark: SparkSession, tmp_path: Path, kafka_server: Kafka
 ) -> None:
-    history, settings = History(7, changes=60), Settings.at(tmp_path / "data")
+    history, settings = History(7, changes=30), Settings.at(tmp_path / "data")
     registry = SnapshotRegistry.at(settings.state_db)
-    intake = KafkaIntake(Broker(kafka_server.bootstrap_servers), pass_records=90)
+    intake = KafkaIntake(Broker(kafka_server.bootstrap_servers), pass_records=200)
     sent = dict.fromkeys(history.streams, 0)
     for name in history.streams:
         kafka_server.create_topic(f"cdc.{name}")
@@ -45,7 +45,7 @@ def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(
             sent[name] = end
         # A process that was just started: it knows what the tables' commits say.
         Ingestion(spark, settings, [ORDERS], registry, intake).step()
-    check_snapshots(spark, settings, registry, history)
+    check(spark, settings, history, registry.of("ods_orders"))
     assert Ingestion(spark, settings, [ORDERS], registry, intake).step().commits == 0
 
 
