@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resources.capture.ingestion import Ingestion
-from resources.capture.kafka.bounds import Broker
-from resources.capture.kafka.intake import KafkaIntake
 from resources.delta.clustering.recorder import UsageRecorder
 from resources.delta.clustering.usage import usage_log
 from resources.olap.open import open_store
@@ -17,7 +15,9 @@ from resources.state_store.registry import SnapshotRegistry
 from warehouse_assets.compute import Computer
 
 if TYPE_CHECKING:
+    from resources.capture.intake import Intake
     from resources.olap.store import OlapStore
+    from resources.settings import Settings
     from warehouse_assets.warehouse import Warehouse
 
 
@@ -36,8 +36,8 @@ class Runtime:
     def ingestion(self) -> Ingestion:
         """The capture of every declared source table."""
         settings = self.warehouse.settings
-        intake = KafkaIntake(Broker(settings.kafka), settings.by_canal) if settings.kafka else None
-        return Ingestion(spark_session(settings), settings, self.warehouse.source_tables(), self.registry, intake)
+        sources = self.warehouse.source_tables()
+        return Ingestion(spark_session(settings), settings, sources, self.registry, _intake(settings))
 
     @functools.cached_property
     def olap(self) -> OlapStore:
@@ -53,3 +53,13 @@ class Runtime:
     def computer(self) -> Computer:
         """A computer with a session of its own."""
         return Computer(spark_session(self.warehouse.settings), self.warehouse, self.registry, self.usage)
+
+
+def _intake(settings: Settings) -> Intake | None:
+    """Where changes come from, if not from files."""
+    if not settings.kafka:
+        return None
+    from resources.capture.kafka.bounds import Broker  # noqa: PLC0415 - loads Kafka's client
+    from resources.capture.kafka.intake import KafkaIntake  # noqa: PLC0415
+
+    return KafkaIntake(Broker(settings.kafka), settings.by_canal)

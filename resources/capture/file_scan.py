@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlparse
 
 from py4j.protocol import Py4JJavaError
@@ -16,8 +15,9 @@ from resources.capture.envelope.debezium import read_files
 from resources.capture.envelope.record import routed
 from resources.capture.errors import CorruptFileError, OffsetGapError
 from resources.capture.landing import ChangeFile, check_file, line_of
-from resources.capture.scan import Scan, first_offsets_of, marks_of, opened, summary
+from resources.capture.scan import Scan, opened
 from resources.capture.source import SourceTable, topic_of
+from resources.capture.summary import Group, summed
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,24 @@ def scan_files(
 
 def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offsets: Mapping[str, int]) -> Scan:
     try:
-        summed = summary(records)
+        summary = summed(records, next_offsets)
     except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
         raise _file_error(files, error) from error
     by_path = {file.path.resolve(): file for file in files}
-    rows = [{**row, "file": by_path[_local(row["path"])]} for row in summed]
+    rows = [{**group, "file": by_path[_local(group["path"])]} for group in summary.groups]
     _refuse_bad(files, rows)
     found = _file_ranges(rows)
     _refuse_holes(records, found, rows)
     ranges, gaps = _contiguous(found, next_offsets)
+    ends = {instance: held[-1].end for instance, held in ranges.items()}
     kept = {one.file for of_instance in ranges.values() for one in of_instance}
-    rows = [row for row in rows if row["file"] in kept]
+    groups = [row for row in rows if row["file"] in kept]
     return Scan(
         view=view,
         records=records,
-        ends={instance: held[-1].end for instance, held in ranges.items()},
-        marks=marks_of(rows),
-        first_offsets=first_offsets_of(rows),
-        nobodys=sum(row["nobodys"] for row in rows),
-        repeated=sum(row["records"] for row in rows) > sum(one[-1].end - one[0].start for one in ranges.values()),
+        summary=summary.within(groups, ends),
+        ends=ends,
+        repeated=sum(one["records"] for one in groups) > sum(one[-1].end - one[0].start for one in ranges.values()),
         gaps=gaps,
         place=lambda instance, offset: _place(ranges.get(instance, ()), instance, offset),
     )
@@ -84,7 +83,7 @@ def _file_error(files: Sequence[ChangeFile], error: Exception) -> Exception:
     return error
 
 
-def _refuse_bad(files: Sequence[ChangeFile], rows: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_bad(files: Sequence[ChangeFile], rows: Sequence[Group]) -> None:
     for file in sorted(set(files) - {row["file"] for row in rows}):
         raise CorruptFileError.of(file.path, "no record in it")
     for row in rows:
@@ -94,7 +93,7 @@ def _refuse_bad(files: Sequence[ChangeFile], rows: Sequence[Mapping[str, Any]]) 
             raise CorruptFileError.of(bad.path, f"{row['bad']} lines that Spark cannot read as change records")
 
 
-def _file_ranges(rows: Iterable[Mapping[str, Any]]) -> list[FileRange]:
+def _file_ranges(rows: Iterable[Group]) -> list[FileRange]:
     spans: dict[ChangeFile, list[tuple[int, int]]] = defaultdict(list)
     for row in rows:
         spans[row["file"]].append((row["first_offset"], row["last_offset"]))
@@ -104,7 +103,7 @@ def _file_ranges(rows: Iterable[Mapping[str, Any]]) -> list[FileRange]:
     ]
 
 
-def _refuse_holes(records: DataFrame, found: Sequence[FileRange], rows: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_holes(records: DataFrame, found: Sequence[FileRange], rows: Sequence[Group]) -> None:
     """Inside of a file offsets may repeat (redelivery) but not be missing."""
     for one in found:
         mine = [row for row in rows if row["file"] == one.file]

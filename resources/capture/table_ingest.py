@@ -67,7 +67,7 @@ class TableIngest:
     def _columns_by_batch(
         self, scan: Scan, batches: Sequence[Batch], known: tuple[SourceColumn, ...]
     ) -> list[tuple[SourceColumn, ...]]:
-        mine = [one for one in scan.schema_changes if self._table.holds(one.instance, one.schema.physical)]
+        mine = [one for one in scan.summary.schema_changes if self._table.holds(one.instance, one.schema.physical)]
         result = []
         for batch in batches:
             known = evolved(known, (one.schema for one in mine if one.offset in batch.spans[one.instance]))
@@ -116,7 +116,7 @@ class TableIngest:
         nothing.write.format("delta").mode("append").save(str(target.path))
 
     def _refuse_undeclared(self, scan: Scan, batches: Sequence[Batch]) -> None:
-        for (instance, physical), offset in scan.first_offsets.items():
+        for (instance, physical), offset in scan.summary.first_changes.items():
             if self._table.holds(instance, physical or "") and offset in batches[-1].spans[instance]:
                 raise ColumnTypeError.undeclared(self._table.name, scan.place(instance, offset))
 

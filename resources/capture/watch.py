@@ -3,10 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from resources.capture.binlog_runs import runs_in
 from resources.capture.commit import CommitState
 from resources.capture.heartbeat.clock import trusted
-from resources.capture.heartbeat.seen import beats_in
+from resources.capture.heartbeat.seen import beats_once
 from resources.capture.order.finding import Finding
 from resources.capture.order.guard import Order, watch
 from resources.capture.order.progress import Policy, Progress
@@ -39,7 +38,7 @@ class Watched:
     def _stream(self, source: SourceTable, instance: str, state: CommitState) -> Stream:
         start = state.offsets.get(topic_of(instance), 0)
         end = max(start, self._end(source, instance, start))
-        marks = [mark for mark in self.scan.marks.get(instance, ()) if mark.first_offset < end]
+        marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
         found = trusted(marks, [one for one in self.order.beats.get(instance, ()) if one.offset < end])
         return Stream(
             instance=instance,
@@ -65,8 +64,8 @@ def watch_scan(
     accepted: Accepted,
 ) -> Watched:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
-    order = watch(runs_in(scan, reached), _progress(states, reached), policy, accepted)
-    order = replace(order, beats=beats_in(scan, order))
+    order = watch(scan.summary.runs, _progress(states, reached), policy, accepted)
+    order = replace(order, beats=beats_once(scan.summary.beats, order.again))
     return Watched(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
 
 
@@ -81,11 +80,11 @@ def _progress(states: States, reached: Mapping[str, int]) -> dict[str, Progress]
 
 
 def _vanished(source: SourceTable, scan: Scan, state: CommitState, accepted: Accepted) -> dict[str, Finding]:
-    first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.first_offsets.items()}
+    first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
     dropped = [
         one
-        for one in scan.dropped
+        for one in scan.summary.dropped
         if source.holds(one.instance, one.physical) and one.offset >= state.offsets.get(topic_of(one.instance), 0)
     ]
     return vanished(dropped, {**first, **earlier}, accepted)

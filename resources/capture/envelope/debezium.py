@@ -79,15 +79,16 @@ def _order() -> list[Column]:
     """Where a record is in the binlog; all rows of a first load have one position, which says nothing."""
     source = "r.value.source"
     streamed = sf.coalesce(sf.col(f"{source}.snapshot"), sf.lit("false")) == "false"
-    number = sf.regexp_extract(f"{source}.file", r"\.(\d+)$", 1)
-    placed = streamed & (number != "") & sf.col(f"{source}.pos").isNotNull()
+    suffix = sf.substring_index(f"{source}.file", ".", -1)
+    number = suffix.try_cast("int")
+    placed = streamed & number.isNotNull() & sf.col(f"{source}.pos").isNotNull()
     position = sf.struct(
-        number.try_cast("int").alias("file"),
+        number.alias("file"),
         sf.col(f"{source}.pos").alias("pos"),
         sf.coalesce(f"{source}.row", sf.lit(0)).alias("row"),
     )
     return [
-        sf.when(placed, sf.regexp_replace(f"{source}.file", r"\.\d+$", "")).alias("log"),
+        sf.when(placed, sf.left(f"{source}.file", sf.length(f"{source}.file") - sf.length(suffix) - 1)).alias("log"),
         sf.when(placed, position).alias("position"),
         sf.when(placed, sf.col(f"{source}.gtid")).alias("gtid"),
     ]

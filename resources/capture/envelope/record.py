@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from resources.capture.heartbeat.beat import TABLE as HEARTBEAT
 from resources.capture.source import SourceTable
 
-HEARTBEAT = "heartbeat"
 POSITION = "STRUCT<file: INT, pos: BIGINT, row: INT>"
 
 

@@ -1,6 +1,10 @@
 """A heartbeat as a topic has it."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+# The heartbeat's table in each instance, and its column in which the writer puts the time.
+TABLE: Final = "heartbeat"
+COLUMN: Final = "beat_at"
 
 
 class Beat(NamedTuple):

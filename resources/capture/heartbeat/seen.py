@@ -1,30 +1,21 @@
-"""The heartbeats among the records of a pass."""
+"""The heartbeats of a pass."""
 
-from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
-from pyspark.sql import functions as sf
-
-from resources.capture.binlog_runs import read_before
-from resources.capture.envelope.record import HEARTBEAT
 from resources.capture.heartbeat.beat import Beat
-from resources.capture.order.guard import Order
-from resources.capture.scan import Scan
+from resources.capture.order.position import Position
+from resources.capture.order.progress import Again
 
-# The column of the heartbeat table in which its writer puts the time.
-COLUMN = "beat_at"
+Placed = tuple[Beat, Position | None]
 
 
-def beats_in(scan: Scan, order: Order) -> dict[str, list[Beat]]:
-    """Per instance the heartbeats that carry their writer's time and were not read before."""
-    written = sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp")
-    rows = (
-        scan.records.where((sf.col("table") == HEARTBEAT) & ~read_before(order.again))
-        .select("instance", "offset", sf.unix_millis(written).alias("beat_ms"))
-        .where("beat_ms IS NOT NULL")
-        .toArrow()
-        .to_pylist()
-    )
-    found: dict[str, list[Beat]] = defaultdict(list)
-    for row in rows:
-        found[row["instance"]].append(Beat(row["offset"], row["beat_ms"]))
-    return found
+def beats_once(beats: Mapping[str, Sequence[Placed]], again: Mapping[str, Sequence[Again]]) -> dict[str, list[Beat]]:
+    """Per instance, in order, those that were not read before."""
+    return {
+        instance: sorted(beat for beat, at in found if not _is_again(beat, at, again.get(instance, ())))
+        for instance, found in beats.items()
+    }
+
+
+def _is_again(beat: Beat, at: Position | None, again: Iterable[Again]) -> bool:
+    return at is not None and any(one.holds(beat.offset, at) for one in again)

@@ -17,8 +17,9 @@ from resources.capture.envelope.record import routed
 from resources.capture.intake import Due
 from resources.capture.kafka.bounds import Bounds, Broker
 from resources.capture.kafka.errors import OffsetsLostError, TopicShrunkError
-from resources.capture.scan import Scan, first_offsets_of, marks_of, opened, summary
+from resources.capture.scan import Scan, opened
 from resources.capture.source import SourceTable, topic_of
+from resources.capture.summary import summed
 from resources.errors import CaptureError
 
 # Records of all instances that a pass caches and parses.
@@ -107,17 +108,15 @@ def scan_messages(
 
 
 def _scan(view: str, records: DataFrame, ranges: Sequence[OffsetRange], *, with_text: bool) -> Scan:
-    rows = summary(records)
+    summary = summed(records, {one.instance: one.first_offset for one in ranges})
     return Scan(
         view=view,
         records=records,
+        summary=summary,
         ends={one.instance: one.end for one in ranges},
-        marks=marks_of(rows),
-        first_offsets=first_offsets_of(rows),
-        nobodys=sum(row["nobodys"] for row in rows),
         repeated=False,
         gaps={},
         place=lambda instance, offset: f"{topic_of(instance)} offset {offset}",
         with_text=with_text,
-        poison=sum(row["bad"] for row in rows),
+        poison=summary.bad,
     )

@@ -43,7 +43,7 @@ class Order:
 
 
 def watch(
-    runs: Mapping[str, list[Run]],
+    runs: Mapping[str, Sequence[Run]],
     before: Mapping[str, Progress],
     policy: Policy,
     accepted: Mapping[str, Collection[int]],

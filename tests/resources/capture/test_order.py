@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resources.capture.binlog_runs import runs_in
+from resources.capture.errors import OffsetGapError
 from resources.capture.file_scan import scan_files
 from resources.capture.ingestion import Ingestion
 from resources.capture.landing import landed_files
@@ -110,6 +110,21 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
     assert capture.orders() == {1: "2.00"}
 
 
+def test_a_file_that_lands_late_is_taken_in_whole(capture: Capture) -> None:
+    """The records around the hole follow each other in one minute: nothing but the file says that some are missing."""
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    for number in range(1, 13):
+        a.change("orders_0", None, order(number, "1.00", 23), at("2026-03-23 10:00"))
+    a.land(capture.settings.landing, 0, 5)
+    a.land(capture.settings.landing, 9)
+    with pytest.raises(OffsetGapError):
+        capture.step(b)
+    assert sorted(capture.orders()) == [1, 2, 3, 4]
+    a.land(capture.settings.landing, 5, 9)
+    assert capture.step().changes == {"ods_orders": 8}
+    assert sorted(capture.orders()) == list(range(1, 13))
+
+
 def test_a_dropped_shard_holds_its_table_alone(capture: Capture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.declare("users", {"user_id": "BIGINT"}, at("2026-03-23 09:00"))
@@ -151,12 +166,19 @@ def test_spark_cuts_the_same_runs(spark: SparkSession, tmp_path: Path) -> None:
             stream.again(number - 5, number)
         if number == 14:
             stream.lose_file()
-    stream.land(tmp_path, 0)
-    (file,) = landed_files(tmp_path, "a", 0)
-    scan = scan_files(spark, [file], TABLES, {"a": 0})
+    whole = [
+        all('"value":null' not in line for line in stream.lines[place - 1 : place + 2])
+        for place in range(len(stream.lines))
+    ]
+    twice = whole.index(True, 12)
+    for start, end in ((0, twice + 1), (twice, None)):
+        stream.land(tmp_path, start, end)
+    scan = scan_files(spark, landed_files(tmp_path, "a", 0), TABLES, {"a": 3})
     try:
-        found = runs_in(scan, {"a": 3})["a"]
-        assert found == list(runs_of(one for one in seen(scan.records.orderBy("offset").collect()) if one.offset >= 3))
+        assert scan.repeated
+        found = scan.summary.runs["a"]
+        records = scan.records.dropDuplicates(["offset"]).orderBy("offset").collect()
+        assert found == list(runs_of(one for one in seen(records) if one.offset >= 3))
         assert len(found) > 8
     finally:
         scan.close()

@@ -56,7 +56,7 @@ def _text(value: object) -> str | None:
 
 @pytest.mark.parametrize("instance", ["a", "b"])
 def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, instance: str) -> None:
-    columns = evolved((), [one.schema for one in scan.schema_changes if one.instance == instance])
+    columns = evolved((), [one.schema for one in scan.summary.schema_changes if one.instance == instance])
     span = {name: Span(0, scan.ends[name] if name == instance else 0) for name in ("a", "b")}
     changes = table_changes(spark, scan, Order(), ORDERS, columns, [Batch(span, {}, (), None)])
     assert changes.where("_bad OR _late").count() == 0
@@ -75,7 +75,10 @@ def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def test_both_envelopes_declare_the_same_columns(scan: Scan) -> None:
-    a, b = (evolved((), [one.schema for one in scan.schema_changes if one.instance == instance]) for instance in "ab")
+    a, b = (
+        evolved((), [one.schema for one in scan.summary.schema_changes if one.instance == instance])
+        for instance in "ab"
+    )
     assert [(one.name, one.delta) for one in a] == [(one.name, one.delta) for one in b]
 
 
@@ -90,7 +93,7 @@ def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSes
         assert [(row["op"], row["problem"] is not None) for row in rows] == [
             (None, False), (None, False), (None, True), (None, True), (None, True), (None, True),
         ]  # fmt: skip
-        assert [(one.offset, one.physical) for one in found.dropped] == [(1, "school.orders_1")]
+        assert [(one.offset, one.physical) for one in found.summary.dropped] == [(1, "school.orders_1")]
     finally:
         found.close()
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.components.kafka import Kafka
 
-pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.xdist_group("kafka")]
+pytestmark = [pytest.mark.spark, pytest.mark.components]
 
 
 def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(

@@ -1,0 +1,161 @@
+"""What a pass's records amount to: few rows, by one Spark job, from which everything else is decided.
+
+The job is the one that reads and caches the records; each further one would cost a small pass as much as its merges.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from resources.capture.binlog_runs import run_of, runs_in
+from resources.capture.column_types import TableSchema, dropped_tables, table_schemas
+from resources.capture.heartbeat.beat import COLUMN, TABLE, Beat
+from resources.capture.order.position import Position
+from resources.capture.order.run import MINUTE_MS, Run
+from resources.capture.order.shards import Dropped
+from resources.capture.planner import Mark
+
+Group = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """A table's columns from `offset` of the instance's topic on."""
+
+    instance: str
+    offset: int
+    schema: TableSchema
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`groups`: one per file, physical table and event minute, and one per heartbeat and declaration of columns.
+
+    `runs` are those of each instance's binlog, in order; none where there are no positions.
+    """
+
+    groups: Sequence[Group]
+    runs: Mapping[str, Sequence[Run]]
+
+    def within(self, groups: Sequence[Group], ends: Mapping[str, int]) -> "Summary":
+        """Of these groups alone, and of the runs those that begin before `ends` (per instance)."""
+        kept = {name: [one for one in found if one.start < ends.get(name, 0)] for name, found in self.runs.items()}
+        return Summary(groups, {instance: found for instance, found in kept.items() if found})
+
+    @property
+    def bad(self) -> int:
+        """How many records are none."""
+        return sum(group["bad"] for group in self.groups)
+
+    @property
+    def nobodys(self) -> int:
+        """How many changes there are of tables that nobody declared."""
+        return sum(group["nobodys"] for group in self.groups)
+
+    @cached_property
+    def marks(self) -> Mapping[str, Sequence[Mark]]:
+        """The event minutes of each instance."""
+        marks: dict[str, dict[int, Mark]] = defaultdict(dict)
+        for group in self.groups:
+            if group["minute"] is not None:
+                mark = Mark(group["minute"], group["first_offset"], group["newest"])
+                marks[group["instance"]][mark.minute] = _both(mark, marks[group["instance"]].get(mark.minute, mark))
+        return {instance: list(found.values()) for instance, found in marks.items()}
+
+    @cached_property
+    def first_changes(self) -> Mapping[tuple[str, str | None], int]:
+        """The offset of the first row change of each (instance, physical table)."""
+        first: dict[tuple[str, str | None], int] = {}
+        for group in self.groups:
+            if group["first_change"] is not None:
+                shard = (group["instance"], group["physical"])
+                first[shard] = min(group["first_change"], first.get(shard, group["first_change"]))
+        return first
+
+    @cached_property
+    def schema_changes(self) -> tuple[SchemaChange, ...]:
+        """All recorded schema changes, in order of (instance, offset)."""
+        return tuple(
+            SchemaChange(instance, offset, schema)
+            for instance, offset, changes in self._declarations
+            for schema in table_schemas(changes)
+        )
+
+    @cached_property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """All tables that were dropped, in order of (instance, offset)."""
+        return tuple(
+            Dropped(instance, offset, physical)
+            for instance, offset, changes in self._declarations
+            for physical in dropped_tables(changes)
+        )
+
+    @cached_property
+    def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
+        """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
+        found: dict[str, list[tuple[Beat, Position | None]]] = defaultdict(list)
+        for group in self.groups:
+            if group["beat_ms"] is not None:
+                place = [group[f"beat_{name}"] for name in Position._fields]
+                beat = Beat(group["first_offset"], group["beat_ms"])
+                found[group["instance"]].append((beat, None if None in place else Position(*place)))
+        return found
+
+    @cached_property
+    def _declarations(self) -> list[tuple[str, int, str]]:
+        """The first of each: Canal repeats a table's columns in every message."""
+        first: dict[tuple[str, str, int | None], int] = {}
+        for group in self.groups:
+            if group["changes"] is not None:
+                one = (group["instance"], group["changes"], group["alone"])
+                first[one] = min(group["first_offset"], first.get(one, group["first_offset"]))
+        return sorted((instance, offset, changes) for (instance, changes, _), offset in first.items())
+
+
+def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
+    """Sum up change records; their order from the offsets `reached` (per instance) on. One Spark job."""
+    rows = _grouped(records).unionByName(runs_in(records, reached), allowMissingColumns=True).toArrow().to_pylist()
+    runs: dict[str, list[Run]] = defaultdict(list)
+    for row in rows:
+        if row["start"] is not None:
+            runs[row["instance"]].append(run_of(row))
+    return Summary(
+        groups=[row for row in rows if row["start"] is None],
+        runs={instance: sorted(found, key=lambda run: run.start) for instance, found in runs.items()},
+    )
+
+
+def _grouped(records: DataFrame) -> DataFrame:
+    minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint").alias("minute")
+    is_beat = sf.col("table") == TABLE
+    # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
+    return records.groupBy("instance", "path", "physical", minute, "changes", _alone(is_beat).alias("alone")).agg(
+        sf.min("offset").alias("first_offset"),
+        sf.max("offset").alias("last_offset"),
+        sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
+        sf.max("event_ms").alias("newest"),
+        sf.count("*").alias("records"),
+        sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("nobodys"),
+        sf.count("problem").alias("bad"),
+        sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
+        *(sf.min(sf.when(is_beat, sf.col(f"position.{name}"))).alias(f"beat_{name}") for name in Position._fields),
+    )
+
+
+def _alone(is_beat: Column) -> Column:
+    """The offset of what is a group by itself."""
+    is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
+    return sf.when(is_beat | is_declaration, sf.col("offset"))
+
+
+def _beat_ms() -> Column:
+    return sf.unix_millis(sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp"))
+
+
+def _both(one: Mark, other: Mark) -> Mark:
+    return Mark(one.minute, min(one.first_offset, other.first_offset), max(one.newest_ms, other.newest_ms))
