@@ -1,6 +1,7 @@
 """Records that nothing can be made of, kept with where they came from and why, so that the others go on."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -12,6 +13,7 @@ from pyspark.sql import functions as sf
 
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, topic_of
+from resources.delta.identifiers import sql_literal
 from resources.delta.table import read_table, table_exists
 
 TABLE = "_dead_letters"
@@ -21,7 +23,10 @@ _KEY = ["topic", "partition", "offset", "row"]
 
 
 class DeadLetter(NamedTuple):
-    """One record. `row` is its place in the message, `physical` its table where that is known; `raw` as it came."""
+    """One record. `row` is its place in the message, `physical` its table where that is known; `raw` as it came.
+
+    `replayed_at` (UTC) is when it had its effect after all, None while it waits.
+    """
 
     topic: str
     partition: int
@@ -31,6 +36,7 @@ class DeadLetter(NamedTuple):
     physical: str | None
     reason: str
     raw: str | None
+    replayed_at: datetime | None = None
 
 
 class DeadLetters:
@@ -69,6 +75,20 @@ class DeadLetters:
         rows = DeltaTable(str(self._path)).to_pyarrow_table().to_pylist()
         return sorted((_letter(row) for row in rows), key=lambda one: one[:4])
 
+    def waiting(self) -> list[DeadLetter]:
+        """Those that had no effect yet."""
+        return [one for one in self.all() if one.replayed_at is None]
+
+    def note_replayed(self, letters: Iterable[DeadLetter], now: datetime) -> None:
+        """They had their effect; in one commit."""
+        places = defaultdict(list)
+        for one in letters:
+            places[one.topic].append(f"(offset = {one.offset} AND row = {one.row})")
+        if not places:
+            return
+        of_topics = (f"(topic = {sql_literal(topic)} AND ({' OR '.join(found)}))" for topic, found in places.items())
+        DeltaTable(str(self._path)).update(predicate=" OR ".join(of_topics), new_values={"replayed_at": now})
+
     def _new(self, letters: DataFrame) -> DataFrame:
         """Those that are not kept yet."""
         if not table_exists(self._path):
@@ -95,6 +115,7 @@ def _letters(records: DataFrame, reason: Column, raw: Column) -> DataFrame:
         "physical",
         reason.alias("reason"),
         raw.alias("raw"),
+        sf.lit(None).cast("timestamp").alias("replayed_at"),
     )
 
 

@@ -6,7 +6,8 @@ CaptureError
 │   └── MalformedLineError     a line that is no change record
 ├── OffsetGapError         changes are missing between two files
 ├── ColumnTypeError        a column whose type the lake has no twin for, or that changed
-└── ChangeValueError       a value that does not fit its column's type
+├── ChangeValueError       a value that does not fit its column's type
+└── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
 
 from collections.abc import Iterable
@@ -120,4 +121,18 @@ class ChangeValueError(CaptureError):
             found=found,
             where=f"{table}, {where}",
             hint="nothing of this batch was taken in for the table; correct the record and go on",
+        )
+
+
+class ReplayUnreadableError(CaptureError):
+    """Records behind a dead letter that were read once and cannot be now."""
+
+    @classmethod
+    def of(cls, topic: str, first: int, count: int) -> Self:
+        return cls(
+            "what came after the dead letters cannot be read now, so their effect is not known",
+            expected="records that are read as they were when they were merged",
+            found=f"{count} that are none, the first at offset {first}",
+            where=topic,
+            hint="set TIDEMARK_CANAL as it was when they came, or load the instance's tables anew",
         )

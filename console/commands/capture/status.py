@@ -38,7 +38,7 @@ def status(*, as_json: bool) -> None:
 
     settings = Settings.load()
     found = _status(load_warehouse(settings).source_tables(), settings)
-    letters = len(DeadLetters(settings.warehouse).all())
+    letters = len(DeadLetters(settings.warehouse).waiting())
     if as_json:
         print_json({"tables": [asdict(one) for one in found], "dead_letters": letters})
         return
@@ -46,7 +46,7 @@ def status(*, as_json: bool) -> None:
     for finding in dict.fromkeys(one for table in found for stream in table.streams.values() for one in stream.held):
         print_line(f"held: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
     if letters:
-        print_line(f"{letters} dead letters: tidemark dlq list")
+        print_line(f"dead letters: {letters}; tidemark dlq list shows them")
 
 
 def _status(sources: Sequence[SourceTable], settings: Settings) -> list[TableStatus]:

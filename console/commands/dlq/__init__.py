@@ -5,11 +5,13 @@ from __future__ import annotations
 import click
 
 from console.commands.dlq.list_ import list_
+from console.commands.dlq.replay import replay
 
 
 @click.group()
 def dlq() -> None:
-    """Look at the records that capture could make nothing of: the dead letters."""
+    """Look at the records that capture could make nothing of, the dead letters, and read them once more."""
 
 
-dlq.add_command(list_)
+for _command in (list_, replay):
+    dlq.add_command(_command)

@@ -10,18 +10,21 @@ _SHOWN = 80
 
 
 @click.command("list")
+@click.option("--all", "with_replayed", is_flag=True, help="Also those that were replayed.")
 @json_option
-def list_(*, as_json: bool) -> None:
-    """List the records that were kept apart, in the order of their topics.
+def list_(*, with_replayed: bool, as_json: bool) -> None:
+    """List the records that were kept apart and wait, in the order of their topics.
 
     \b
     Exit codes: 0 shown.
-    With --json: {"dead_letters": [{"topic", "partition", "offset", "row", "event_time", "physical", "reason", "raw"}]}.
+    With --json: {"dead_letters": [{"topic", "partition", "offset", "row", "event_time", "physical", "reason", "raw",
+    "replayed_at"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from resources.capture.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
     from resources.settings import Settings  # noqa: PLC0415
 
-    found = DeadLetters(Settings.load().warehouse).all()
+    letters = DeadLetters(Settings.load().warehouse)
+    found = letters.all() if with_replayed else letters.waiting()
     if as_json:
         print_json({"dead_letters": [one._asdict() for one in found]})
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
+REPLAYED_AT = datetime(2026, 3, 24, tzinfo=UTC)
 GAP = Finding("a", 40, Kind.FILES_MISSING, "nothing came of binlog.000008")
 
 
@@ -61,11 +63,26 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     assert run("dlq", "list").stdout == "no dead letters\n"
     letter = {
         "topic": "cdc.a", "partition": 0, "offset": 7, "row": 0, "event_time": None, "physical": None,
-        "reason": "no record of Debezium's", "raw": "{",
+        "reason": "no record of Debezium's", "raw": "{", "replayed_at": None,
     }  # fmt: skip
-    kinds = {"partition": pa.int32(), "offset": pa.int64(), "row": pa.int32(), "event_time": pa.timestamp("us", "UTC")}
+    kinds = {"partition": pa.int32(), "offset": pa.int64(), "row": pa.int32()}
+    kinds |= dict.fromkeys(["event_time", "replayed_at"], pa.timestamp("us", "UTC"))
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in letter])
     write_deltalake(settings.warehouse / "_dead_letters", pa.Table.from_pylist([letter], schema))
     assert [one._asdict() for one in DeadLetters(settings.warehouse).all()] == [letter]
     assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
     assert run("dlq", "list").stdout == "cdc.a\t7\t\tno record of Debezium's\t{\n"
+    assert "dead letters: 1; tidemark dlq list shows them" in run("capture", "status").stdout
+    letters = DeadLetters(settings.warehouse)
+    letters.note_replayed(letters.all(), REPLAYED_AT)
+    assert run("dlq", "list").stdout == "no dead letters\n"
+    (shown,) = json.loads(run("dlq", "list", "--all", "--json").stdout)["dead_letters"]
+    assert shown["offset"] == 7
+    assert shown["replayed_at"].startswith("2026-03-24")
+
+
+def test_without_kafka_nothing_is_replayed(settings: Settings) -> None:
+    refused = run("dlq", "replay")
+    assert refused.exit_code == 1
+    assert "TIDEMARK_KAFKA" in refused.stderr
+    assert not (settings.data / "spark-warehouse").exists()
