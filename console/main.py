@@ -19,7 +19,7 @@ COMMANDS: Final = (
     CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
-    CommandEntry("dlq", "The tables", "Show the records that nothing could be made of."),
+    CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),
     CommandEntry(
         "delta", "The tables", "Mend one partition, name versions, vacuum; how files lie, and what to cluster by."
     ),
@@ -35,6 +35,7 @@ Begin with:
 Settings are environment variables:
   TIDEMARK_DATA           where everything is kept (default: data/ beside the code)
   TIDEMARK_KAFKA          host:port,...: take changes from Kafka's topics, not from files in data/landing
+  TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where heartbeats are written, a minute each
   TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
   TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077
   DAGSTER_HOME            Dagster's own storage (default: dagster_home/ beside the code)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
 
 from resources.errors import SettingsError
 
@@ -16,6 +16,7 @@ FROM_ENVIRONMENT = (
     "landing",
     "kafka",
     "canal",
+    "databases",
     "warehouse",
     "state_db",
     "state",
@@ -42,6 +43,7 @@ class Settings(BaseModel):
     `pools` says how many runs the center starts at a time, by pool: `default=2, heavy=1`.
     `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
+    `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
     """
 
@@ -55,6 +57,7 @@ class Settings(BaseModel):
     state: str = ""
     kafka: str = ""
     canal: str = ""
+    databases: SecretStr = SecretStr("")
     pools: str = "default=2"
     spark_master: str = "local[*]"
     spark_memory: str = "2g"

@@ -1,8 +1,10 @@
-"""The code location: every declared entity as an asset, and the readiness sensor that starts their slices."""
+"""The code location: every declared entity as an asset, the sensor that starts their slices, and that of heartbeats."""
 
 import dagster as dg
 
+from resources.capture.heartbeat.databases import databases
 from resources.settings import Settings
+from sensors.heartbeat_sensor import heartbeat_sensor
 from sensors.readiness_sensor import readiness_sensor
 from warehouse_assets.definitions import build_definitions
 from warehouse_assets.warehouse import load_warehouse
@@ -11,5 +13,8 @@ from warehouse_assets.warehouse import load_warehouse
 @dg.definitions
 def definitions() -> dg.Definitions:
     """What `dagster dev` loads; the environment is read here and nowhere further in."""
-    warehouse = load_warehouse(Settings.load())
-    return dg.Definitions.merge(build_definitions(warehouse), dg.Definitions(sensors=[readiness_sensor(warehouse)]))
+    settings = Settings.load()
+    warehouse = load_warehouse(settings)
+    sources = databases(settings.databases.get_secret_value())
+    sensors = [readiness_sensor(warehouse), *([heartbeat_sensor(sources)] if sources else [])]
+    return dg.Definitions.merge(build_definitions(warehouse), dg.Definitions(sensors=sensors))
