@@ -96,6 +96,7 @@ def test_letters_have_their_effect_once_they_can_be_read(world: World) -> None:
     assert current_version(world.settings.warehouse / "ods_orders") == version
 
 
+@pytest.mark.long
 def test_what_came_after_a_letter_stays(world: World) -> None:
     world.values["a"] = [*world.values["a"], flat("DELETE", 3, "3.00"), flat("UPDATE", 1, "6.00", "5.00")]
     world.step()

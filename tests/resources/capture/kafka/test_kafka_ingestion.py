@@ -34,7 +34,7 @@ def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(
 ) -> None:
     history, settings = History(7, changes=30), Settings.at(tmp_path / "data")
     registry = SnapshotRegistry.at(settings.state_db)
-    intake = KafkaIntake(Broker(kafka_server.bootstrap_servers), pass_records=200)
+    intake = KafkaIntake(Broker(kafka_server.bootstrap_servers), pass_records=600)
     sent = dict.fromkeys(history.streams, 0)
     for name in history.streams:
         kafka_server.create_topic(f"cdc.{name}")
