@@ -7,10 +7,10 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
-from resources.capture.binlog_runs import read_before
 from resources.capture.column_types import SourceColumn
 from resources.capture.order.guard import Order
 from resources.capture.planner import Batch
+from resources.capture.positions import read_before
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable
 from resources.capture.values import Values

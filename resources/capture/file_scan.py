@@ -1,7 +1,7 @@
 """One pass over the change files that are due: checked, cached, and summed up for the planner."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -43,14 +43,16 @@ def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offse
     except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
         raise _file_error(files, error) from error
     by_path = {file.path.resolve(): file for file in files}
-    rows = [{**group, "file": by_path[_local(group["path"])]} for group in summary.groups]
-    _refuse_bad(files, rows)
-    found = _file_ranges(rows)
-    _refuse_holes(records, found, rows)
+    by_uri = {uri: by_path[_local(uri)] for uri in {group["path"] for group in summary.groups}}
+    by_file: dict[ChangeFile, list[Group]] = defaultdict(list)
+    for group in summary.groups:
+        by_file[by_uri[group["path"]]].append(group)
+    _refuse_bad(files, by_file)
+    found = [_file_range(file, groups) for file, groups in sorted(by_file.items())]
+    _refuse_holes(records, found, by_file)
     ranges, gaps = _contiguous(found, next_offsets)
     ends = {instance: held[-1].end for instance, held in ranges.items()}
-    kept = {one.file for of_instance in ranges.values() for one in of_instance}
-    groups = [row for row in rows if row["file"] in kept]
+    groups = [group for held in ranges.values() for one in held for group in by_file[one.file]]
     return Scan(
         view=view,
         records=records,
@@ -83,31 +85,28 @@ def _file_error(files: Sequence[ChangeFile], error: Exception) -> Exception:
     return error
 
 
-def _refuse_bad(files: Sequence[ChangeFile], rows: Sequence[Group]) -> None:
-    for file in sorted(set(files) - {row["file"] for row in rows}):
+def _refuse_bad(files: Sequence[ChangeFile], by_file: Mapping[ChangeFile, Sequence[Group]]) -> None:
+    for file in sorted(set(files) - by_file.keys()):
         raise CorruptFileError.of(file.path, "no record in it")
-    for row in rows:
-        if row["bad"]:
-            bad: ChangeFile = row["file"]
-            check_file(bad.path, topic_of(bad.instance))
-            raise CorruptFileError.of(bad.path, f"{row['bad']} lines that Spark cannot read as change records")
+    for file, groups in by_file.items():
+        bad = sum(group["bad"] for group in groups)
+        if bad:
+            check_file(file.path, topic_of(file.instance))
+            raise CorruptFileError.of(file.path, f"{bad} lines that Spark cannot read as change records")
 
 
-def _file_ranges(rows: Iterable[Group]) -> list[FileRange]:
-    spans: dict[ChangeFile, list[tuple[int, int]]] = defaultdict(list)
-    for row in rows:
-        spans[row["file"]].append((row["first_offset"], row["last_offset"]))
-    return [
-        FileRange(file, min(start for start, _ in found), max(end for _, end in found) + 1)
-        for file, found in sorted(spans.items())
-    ]
+def _file_range(file: ChangeFile, groups: Sequence[Group]) -> FileRange:
+    start, end = min(one["first_offset"] for one in groups), max(one["last_offset"] for one in groups) + 1
+    return FileRange(file, start, end)
 
 
-def _refuse_holes(records: DataFrame, found: Sequence[FileRange], rows: Sequence[Group]) -> None:
+def _refuse_holes(
+    records: DataFrame, found: Sequence[FileRange], by_file: Mapping[ChangeFile, Sequence[Group]]
+) -> None:
     """Inside of a file offsets may repeat (redelivery) but not be missing."""
     for one in found:
-        mine = [row for row in rows if row["file"] == one.file]
-        if sum(row["records"] for row in mine) == one.end - one.start:
+        mine = by_file[one.file]
+        if sum(group["records"] for group in mine) == one.end - one.start:
             continue
         distinct = records.where(sf.col("path") == mine[0]["path"]).select("offset").distinct().count()
         if distinct < one.end - one.start:

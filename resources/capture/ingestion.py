@@ -25,7 +25,7 @@ from resources.capture.naming import name_commit, name_missing
 from resources.capture.order.accepted import Accepted
 from resources.capture.order.finding import Finding
 from resources.capture.order.held import Held
-from resources.capture.order.progress import SPARSE, Policy
+from resources.capture.order.policy import SPARSE, Policy
 from resources.capture.planner import Plan, Waiting, make_plan
 from resources.capture.report import IngestReport, snapshot_waiting, utc_now
 from resources.capture.scan import Scan

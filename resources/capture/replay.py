@@ -23,7 +23,7 @@ from resources.capture.intake import Due
 from resources.capture.kafka.intake import KafkaIntake, OffsetRange
 from resources.capture.order.accepted import Accepted
 from resources.capture.order.guard import Order, watch
-from resources.capture.order.progress import SPARSE
+from resources.capture.order.policy import SPARSE
 from resources.capture.planner import Batch, Span
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, topic_of
@@ -104,7 +104,7 @@ class Replay:
         places = [(one.offset, one.row) for one in waiting]
         try:
             _check_others(scan, topic_of(instance), places)
-            order = watch(scan.summary.runs, {}, SPARSE, Accepted.of(self._settings).offsets())
+            order = watch(scan.summary.runs(SPARSE), {}, SPARSE, Accepted.of(self._settings).offsets())
             return {place for one in tables for place in self._table(*one, scan, order, places)}
         finally:
             scan.close()

@@ -1,6 +1,6 @@
-"""What a pass's records amount to: few rows, by one Spark job, from which everything else is decided.
+"""What a pass's records amount to, from which everything else is decided: few groups, and the binlogs' positions.
 
-The job is the one that reads and caches the records; each further one would cost a small pass as much as its merges.
+By two Spark jobs: the first reads and caches the records, the second only hands on numbers.
 """
 
 from collections import defaultdict
@@ -12,13 +12,15 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from resources.capture.binlog_runs import run_of, runs_in
 from resources.capture.column_types import TableSchema, dropped_tables, table_schemas
 from resources.capture.heartbeat.beat import COLUMN, TABLE, Beat
+from resources.capture.order.binlog import Binlog, binlogs_of
+from resources.capture.order.policy import Policy
 from resources.capture.order.position import Position
 from resources.capture.order.run import MINUTE_MS, Run
 from resources.capture.order.shards import Dropped
 from resources.capture.planner import Mark
+from resources.capture.positions import placed
 
 Group = Mapping[str, Any]
 
@@ -36,16 +38,20 @@ class SchemaChange:
 class Summary:
     """`groups`: one per file, physical table and event minute, and one per heartbeat and declaration of columns.
 
-    `runs` are those of each instance's binlog, in order; none where there are no positions.
+    `binlogs` are per instance its records with positions; without any the instance is not in it.
     """
 
     groups: Sequence[Group]
-    runs: Mapping[str, Sequence[Run]]
+    binlogs: Mapping[str, Binlog]
 
     def within(self, groups: Sequence[Group], ends: Mapping[str, int]) -> "Summary":
-        """Of these groups alone, and of the runs those that begin before `ends` (per instance)."""
-        kept = {name: [one for one in found if one.start < ends.get(name, 0)] for name, found in self.runs.items()}
-        return Summary(groups, {instance: found for instance, found in kept.items() if found})
+        """Of these groups alone, and of the binlogs what is before `ends` (per instance)."""
+        return Summary(groups, {instance: one.before(ends.get(instance, 0)) for instance, one in self.binlogs.items()})
+
+    def runs(self, policy: Policy) -> Mapping[str, Sequence[Run]]:
+        """Per instance the runs of its binlog, in order."""
+        found = {instance: one.runs(policy) for instance, one in self.binlogs.items()}
+        return {instance: runs for instance, runs in found.items() if runs}
 
     @property
     def bad(self) -> int:
@@ -98,13 +104,16 @@ class Summary:
     @cached_property
     def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
         """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
-        found: dict[str, list[tuple[Beat, Position | None]]] = defaultdict(list)
+        found: dict[str, list[Beat]] = defaultdict(list)
         for group in self.groups:
             if group["beat_ms"] is not None:
-                place = [group[f"beat_{name}"] for name in Position._fields]
-                beat = Beat(group["first_offset"], group["beat_ms"])
-                found[group["instance"]].append((beat, None if None in place else Position(*place)))
-        return found
+                found[group["instance"]].append(Beat(group["first_offset"], group["beat_ms"]))
+        return {instance: self._placed(instance, beats) for instance, beats in found.items()}
+
+    def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
+        binlog = self.binlogs.get(instance)
+        places = [None] * len(beats) if binlog is None else binlog.positions([one.offset for one in beats])
+        return list(zip(beats, places, strict=True))
 
     @cached_property
     def _declarations(self) -> list[tuple[str, int, str]]:
@@ -118,16 +127,9 @@ class Summary:
 
 
 def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
-    """Sum up change records; their order from the offsets `reached` (per instance) on. One Spark job."""
-    rows = _grouped(records).unionByName(runs_in(records, reached), allowMissingColumns=True).toArrow().to_pylist()
-    runs: dict[str, list[Run]] = defaultdict(list)
-    for row in rows:
-        if row["start"] is not None:
-            runs[row["instance"]].append(run_of(row))
-    return Summary(
-        groups=[row for row in rows if row["start"] is None],
-        runs={instance: sorted(found, key=lambda run: run.start) for instance, found in runs.items()},
-    )
+    """Sum up change records; their order from the offsets `reached` (per instance) on."""
+    groups = _grouped(records).toArrow().to_pylist()
+    return Summary(groups, binlogs_of(placed(records, reached).toArrow()))
 
 
 def _grouped(records: DataFrame) -> DataFrame:
@@ -143,7 +145,6 @@ def _grouped(records: DataFrame) -> DataFrame:
         sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("nobodys"),
         sf.count("problem").alias("bad"),
         sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
-        *(sf.min(sf.when(is_beat, sf.col(f"position.{name}"))).alias(f"beat_{name}") for name in Position._fields),
     )
 
 

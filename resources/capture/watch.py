@@ -8,7 +8,8 @@ from resources.capture.heartbeat.clock import trusted
 from resources.capture.heartbeat.seen import beats_once
 from resources.capture.order.finding import Finding
 from resources.capture.order.guard import Order, watch
-from resources.capture.order.progress import Policy, Progress
+from resources.capture.order.policy import Policy
+from resources.capture.order.progress import Progress
 from resources.capture.order.shards import vanished
 from resources.capture.planner import Stream
 from resources.capture.scan import Scan
@@ -64,7 +65,7 @@ def watch_scan(
     accepted: Accepted,
 ) -> Watched:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
-    order = watch(scan.summary.runs, _progress(states, reached), policy, accepted)
+    order = watch(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
     order = replace(order, beats=beats_once(scan.summary.beats, order.again))
     return Watched(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
 

@@ -8,7 +8,7 @@ the row's place in the message. Every message says its columns' types; statement
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from resources.capture.envelope.record import POSITION, line_of_message
+from resources.capture.envelope.record import line_of_message
 
 _VALUE = """
     type: STRING, database: STRING, table: STRING, es: BIGINT, isDdl: BOOLEAN, sql: STRING, mysqlType: STRING,
@@ -41,8 +41,9 @@ def read_messages(messages: DataFrame) -> DataFrame:
         sf.lit(col=True).alias("text"),
         _changes().alias("changes"),
         _problem().alias("problem"),
-        sf.lit(None).cast("string").alias("log"),
-        sf.lit(None).cast(POSITION).alias("position"),
+        sf.lit(None).cast("string").alias("binlog_file"),
+        sf.lit(None).cast("bigint").alias("binlog_pos"),
+        sf.lit(None).cast("int").alias("binlog_row"),
         sf.lit(None).cast("string").alias("gtid"),
     )
 

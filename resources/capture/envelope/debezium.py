@@ -71,24 +71,14 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
         .when(timeless, "no source.ts_ms")
         .alias("problem"),
-        *_order(),
+        _binlog_file().alias("binlog_file"),
+        sf.col("r.value.source.pos").alias("binlog_pos"),
+        sf.coalesce("r.value.source.row", sf.lit(0)).alias("binlog_row"),
+        sf.col("r.value.source.gtid").alias("gtid"),
     )
 
 
-def _order() -> list[Column]:
-    """Where a record is in the binlog; all rows of a first load have one position, which says nothing."""
-    source = "r.value.source"
-    streamed = sf.coalesce(sf.col(f"{source}.snapshot"), sf.lit("false")) == "false"
-    suffix = sf.substring_index(f"{source}.file", ".", -1)
-    number = suffix.try_cast("int")
-    placed = streamed & number.isNotNull() & sf.col(f"{source}.pos").isNotNull()
-    position = sf.struct(
-        number.alias("file"),
-        sf.col(f"{source}.pos").alias("pos"),
-        sf.coalesce(f"{source}.row", sf.lit(0)).alias("row"),
-    )
-    return [
-        sf.when(placed, sf.left(f"{source}.file", sf.length(f"{source}.file") - sf.length(suffix) - 1)).alias("log"),
-        sf.when(placed, position).alias("position"),
-        sf.when(placed, sf.col(f"{source}.gtid")).alias("gtid"),
-    ]
+def _binlog_file() -> Column:
+    """None of a first load's: all its rows have one position, which says nothing."""
+    streamed = sf.coalesce(sf.col("r.value.source.snapshot"), sf.lit("false")) == "false"
+    return sf.when(streamed & sf.col("r.value.source.pos").isNotNull(), sf.col("r.value.source.file"))

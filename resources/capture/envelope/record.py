@@ -6,8 +6,9 @@ instance, path (file URI, NULL from Kafka), offset, row (of the changes in a mes
 what is no row change), event_ms, physical (`school.orders_0`), table (logical; `HEARTBEAT` for the heartbeat, NULL for
 nobody's and for no row change), before, after (JSON text), text (whether the images' values are text as the server
 prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: column_types.py), raw (the line,
-where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), log (the binlog's
-name without the file's number), position (file's number, pos, row), gtid (all three NULL for what no binlog has).
+where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), binlog_file (its
+name as the server has it; NULL for what no binlog has, and the next three say nothing then), binlog_pos, binlog_row,
+gtid.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,6 @@ from pyspark.sql import functions as sf
 
 from resources.capture.heartbeat.beat import TABLE as HEARTBEAT
 from resources.capture.source import SourceTable
-
-POSITION = "STRUCT<file: INT, pos: BIGINT, row: INT>"
 
 
 def routed(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
@@ -42,7 +41,7 @@ def line_of_message() -> Column:
 
 def _table(tables: Sequence[SourceTable]) -> Column:
     """The logical table of a record, by the instance and the physical name."""
-    heartbeat = sf.substring_index("physical", ".", -1) == HEARTBEAT
+    heartbeat = sf.endswith("physical", sf.lit(f".{HEARTBEAT}"))
     choice = sf.when(sf.col("op").isNull(), None).when(heartbeat, HEARTBEAT)
     for table in tables:
         here = sf.col("instance").isin(*table.instances) & sf.col("physical").rlike(table.regex)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from resources.capture.heartbeat.beat import Beat
 from resources.capture.order.finding import Finding
-from resources.capture.order.progress import Again, Judged, Policy, Progress, judge
+from resources.capture.order.policy import Policy
+from resources.capture.order.progress import Again, Judged, Progress, judge
 from resources.capture.order.run import Run
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 _FILE = re.compile(r"^(?P<base>.*)\.(?P<number>\d+)$")
-_MARIADB = re.compile(r"^(?P<domain>\d+)-\d+-(?P<sequence>\d+)$")
-_MYSQL = re.compile(r"^(?P<server>[0-9a-fA-F-]{36}):(?P<sequence>\d+)$")
+MARIADB = re.compile(r"^(?P<domain>\d+)-\d+-(?P<sequence>\d{1,18})$")
+MYSQL = re.compile(r"^(?P<server>[0-9a-fA-F-]{36}):(?P<sequence>\d{1,18})$")
 
 
 class Position(NamedTuple):
@@ -40,7 +40,7 @@ class Gtid:
     @classmethod
     def parse(cls, text: str | None) -> Self | None:
         """None where there is none, or in a form that is neither server's."""
-        for form, origin in ((_MARIADB, "domain"), (_MYSQL, "server")):
+        for form, origin in ((MARIADB, "domain"), (MYSQL, "server")):
             found = form.match(text or "")
             if found:
                 return cls(found[origin], int(found["sequence"]))

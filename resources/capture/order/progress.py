@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from resources.capture.order.finding import Finding, Kind
+from resources.capture.order.policy import Policy
 from resources.capture.order.position import Position
 from resources.capture.order.run import Run
 
@@ -32,19 +33,6 @@ class Progress:
         """What `to_json` gave."""
         base, position, event_ms, gtids = found
         return cls(base, Position(*position), event_ms, gtids)
-
-
-@dataclass(frozen=True)
-class Policy:
-    """`dense_gtids`: every transaction of the server is captured, so a missing number is a missing change.
-
-    It is not where other databases of the server write, too, and are left out.
-    """
-
-    dense_gtids: bool = False
-
-
-SPARSE = Policy()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from resources.capture.order.policy import Policy
 from resources.capture.order.position import Gtid, Position
 
 
@@ -22,7 +23,7 @@ class Run:
     """Records from `start` up to the next run's start: one log, positions that grow within a file, one event minute.
 
     `first` and `last` are their positions, `first_ms` the first one's event time and `newest_ms` the newest; the GTIDs
-    are of one origin and without a hole. Other records (tombstones) may lie between.
+    are of one origin, do not go back, and have no hole where they are dense. Others (tombstones) may lie between.
     """
 
     start: int
@@ -39,12 +40,12 @@ class Run:
 MINUTE_MS = 60_000
 
 
-def runs_of(records: Iterable[Seen]) -> Iterator[Run]:
-    """The runs of records in the order of their offsets."""
+def runs_of(records: Iterable[Seen], policy: Policy) -> Iterator[Run]:
+    """The runs of records in the order of their offsets; `order.binlog` does the same with many."""
     run: Run | None = None
     minute = 0
     for one in records:
-        if run is not None and one.event_ms // MINUTE_MS == minute and _goes_on(run, one):
+        if run is not None and one.event_ms // MINUTE_MS == minute and _goes_on(run, one, policy):
             sequence = one.gtid.sequence if one.gtid else 0
             newest = max(run.newest_ms, one.event_ms)
             run = replace(run, last=one.position, newest_ms=newest, last_sequence=sequence)
@@ -61,7 +62,8 @@ def _begun(one: Seen) -> Run:
     return Run(one.offset, one.base, one.position, one.position, one.event_ms, one.event_ms, origin, sequence, sequence)
 
 
-def _goes_on(run: Run, one: Seen) -> bool:
+def _goes_on(run: Run, one: Seen, policy: Policy) -> bool:
     origin, sequence = (one.gtid.origin, one.gtid.sequence) if one.gtid else (None, 0)
     same_log = one.base == run.base and one.position.file == run.last.file and one.position > run.last
-    return same_log and origin == run.origin and 0 <= sequence - run.last_sequence <= 1
+    step = sequence - run.last_sequence
+    return same_log and origin == run.origin and (step in {0, 1} or (step > 1 and not policy.dense_gtids))

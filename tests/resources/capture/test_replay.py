@@ -1,23 +1,20 @@
-"""A dead letter that can be read now has the effect that it would have had, and no other."""
+"""What a replay leaves as it is: later changes, and letters that nothing can be made of still.
+
+How letters have their effect is in tests/console/commands/test_dlq_replay.py.
+"""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from resources.capture.dead_letters import DeadLetters
-from resources.capture.ingestion import Ingestion
 from resources.capture.kafka.bounds import Bounds
 from resources.capture.replay import Replay
-from resources.delta.table import current_version, read_table
-from resources.settings import Settings
-from resources.state_store.registry import SnapshotRegistry
+from tests.resources.capture.kafka.letters import NOW, World, flat, world_at
 from tests.resources.capture.kafka.sent import Known, Sent, Values
-from tests.resources.capture.streams import ORDERS, Stream, at, order
+from tests.resources.capture.streams import Stream, at, order
 from tests.resources.capture.test_bad_input import TABLES
 from tests.resources.capture.test_dead_letters import values_of
 
@@ -27,73 +24,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from resources.capture.replay import Replayed
-
 pytestmark = pytest.mark.spark
-
-NOW = datetime(2026, 3, 25, tzinfo=UTC)
-TYPES = {"order_id": "bigint(20)", "user_id": "bigint(20)", "amount": "decimal(10,2)", "order_date": "date"}
-
-
-@dataclass
-class World:
-    """A warehouse that reads `a` and `b` as Debezium's, whatever is in them."""
-
-    spark: SparkSession
-    settings: Settings
-    values: Values
-
-    def step(self) -> None:
-        registry = SnapshotRegistry.at(self.settings.state_db)
-        Ingestion(self.spark, self.settings, TABLES, registry, Sent(self.values)).step()
-
-    def replay(self, *by_canal: str) -> tuple[Replayed, ...]:
-        return Replay(self.spark, self.settings, TABLES, Sent(self.values, by_canal)).run(NOW)
-
-    def waiting(self) -> list[int]:
-        return [one.offset for one in DeadLetters(self.settings.warehouse).waiting()]
-
-    def orders(self) -> dict[int, str]:
-        rows = read_table(self.spark, self.settings.warehouse / "ods_orders").collect()
-        return {row["order_id"]: str(row["amount"]) for row in rows}
-
-
-def flat(kind: str, order_id: int, amount: str, before: str | None = None) -> str:
-    """A message of Canal's on orders_0."""
-    row = {"order_id": str(order_id), "user_id": "1", "amount": amount, "order_date": "2026-03-23"}
-    message = {
-        "type": kind,
-        "database": "school",
-        "table": "orders_0",
-        "es": int(at("2026-03-23 11:00").timestamp()) * 1000,
-    }
-    old = None if before is None else [{"amount": before}]
-    return json.dumps({**message, "isDdl": False, "mysqlType": TYPES, "data": [row], "old": old})
 
 
 @pytest.fixture
 def world(spark: SparkSession, tmp_path: Path) -> World:
-    """Two orders of Debezium's; then a Canal server took over, and nobody said so."""
-    a, b = Stream("a"), Stream("b")
-    for stream, shard in ((a, "orders_0"), (b, "orders_1")):
-        stream.declare(shard, ORDERS, at("2026-03-23 09:00"))
-    for number in (1, 2):
-        a.change("orders_0", None, order(number, f"{number}.00", 23), at("2026-03-23 10:00"))
-    canals = [flat("UPDATE", 1, "5.00", "1.00"), flat("DELETE", 2, "2.00"), flat("INSERT", 3, "3.00")]
-    return World(spark, Settings.at(tmp_path / "data"), {"a": [*values_of(a), *canals], "b": values_of(b)})
-
-
-def test_letters_have_their_effect_once_they_can_be_read(world: World) -> None:
-    world.step()
-    assert world.orders() == {1: "1.00", 2: "2.00"}
-    assert [one.problem for one in world.replay()] == ["no source.ts_ms"] * 3
-    assert world.waiting() == [3, 4, 5]
-    assert [(one.letter.offset, one.problem) for one in world.replay("a")] == [(3, None), (4, None), (5, None)]
-    assert world.orders() == {1: "5.00", 3: "3.00"}
-    version = current_version(world.settings.warehouse / "ods_orders")
-    assert (world.waiting(), world.replay("a")) == ([], ())
-    world.step()
-    assert current_version(world.settings.warehouse / "ods_orders") == version
+    return world_at(spark, tmp_path)
 
 
 @pytest.mark.long

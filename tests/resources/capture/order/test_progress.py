@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resources.capture.order.finding import Kind
+from resources.capture.order.policy import SPARSE, Policy
 from resources.capture.order.position import BinlogFile, Gtid, Position
-from resources.capture.order.progress import Policy, Progress, judge
+from resources.capture.order.progress import Progress, judge
 from resources.capture.order.run import Run, Seen, runs_of
 from tests.resources.capture.order.logs import Log, logs
 
@@ -60,7 +61,7 @@ def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, da
     cuts = sorted(data.draw(st.lists(st.integers(0, len(log.topic)), max_size=3)))
     for start, end in zip([0, *cuts], [*cuts, len(log.topic)], strict=True):
         piece = log.topic[start:end]
-        judged = judge("a", progress, list(runs_of(piece)), policy)
+        judged = judge("a", progress, list(runs_of(piece, policy)), policy)
         skipped |= {one.offset for one in piece for again in judged.again if again.holds(one.offset, one.position)}
         found = judged.finding
         if found is not None:
@@ -77,7 +78,7 @@ def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, da
 
 @given(logs())
 def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None:
-    judged = judge("a", None, list(runs_of(log.topic)), Policy())
+    judged = judge("a", None, list(runs_of(log.topic, SPARSE)), SPARSE)
     if judged.finding is None:
         kept = [
             one.position
@@ -90,7 +91,7 @@ def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None
 def test_a_topic_that_came_again_as_a_whole_is_one_repetition() -> None:
     written = [Seen(number, "binlog", Position(1, number), number * 60_000) for number in range(50)]
     again = [Seen(50 + one.offset, one.base, one.position, one.event_ms) for one in written]
-    judged = judge("a", None, list(runs_of([*written, *again])), Policy())
+    judged = judge("a", None, list(runs_of([*written, *again], SPARSE)), SPARSE)
     assert judged.finding is None
     assert [(one.start, one.end, one.until) for one in judged.again] == [(50, None, Position(1, 49))]
 
@@ -112,18 +113,18 @@ BEFORE = Progress("binlog", Position(7, 900), 5_000)
     ],
 )
 def test_what_was_found_is_said_and_holds_until_it_is_accepted(came: Run, kind: Kind, words: str) -> None:
-    judged = judge("a", BEFORE, [came], Policy())
+    judged = judge("a", BEFORE, [came], SPARSE)
     assert judged.finding is not None
     assert (judged.finding.offset, judged.finding.kind) == (40, kind)
     assert words in str(judged.finding)
-    accepted = judge("a", BEFORE, [came], Policy(), accepted={40})
+    accepted = judge("a", BEFORE, [came], SPARSE, accepted={40})
     assert accepted.finding is None
     assert accepted.again == []
     assert accepted.steps[-1][1].position == came.last
 
 
 def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:
-    judged = judge("a", BEFORE, [run(40, 7, 950, 6_000), run(50, 8, 4, 7_000)], Policy())
+    judged = judge("a", BEFORE, [run(40, 7, 950, 6_000), run(50, 8, 4, 7_000)], SPARSE)
     assert judged.progress_at(40, BEFORE) is BEFORE
     reached = [judged.progress_at(end, BEFORE) for end in (41, 51)]
     assert [one and one.position for one in reached] == [Position(7, 950), Position(8, 4)]
