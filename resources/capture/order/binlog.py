@@ -111,7 +111,7 @@ def _begins(records: pa.Table, policy: Policy) -> npt.NDArray[np.bool_]:
 
 def _same(values: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Whether a value is that before it; for all but the first."""
-    return values[1:] == values[:-1]
+    return values[1:] == values[:-1]  # type: ignore[no-any-return]
 
 
 def _numbers(records: pa.Table, name: str) -> npt.NDArray[np.int64]:

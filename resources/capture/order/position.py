@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-_FILE = re.compile(r"^(?P<base>.*)\.(?P<number>\d+)$")
+_FILE = re.compile(r"^(?P<base>.*)\.(?P<number>\d{1,18})$")
 MARIADB = re.compile(r"^(?P<domain>\d+)-\d+-(?P<sequence>\d{1,18})$")
 MYSQL = re.compile(r"^(?P<server>[0-9a-fA-F-]{36}):(?P<sequence>\d{1,18})$")
 

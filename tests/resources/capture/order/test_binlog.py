@@ -60,7 +60,7 @@ def batch(instance: str, records: Sequence[Placed]) -> pa.RecordBatch:
 def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
     topics: dict[str, list[Placed]], data: st.DataObject
 ) -> None:
-    """Batches of tasks in any order, some of them twice, as a file is that landed twice."""
+    """Batches of tasks in any order; the end of one may be the beginning of another, as in files that overlap."""
     batches = []
     for instance, records in topics.items():
         cuts = sorted(data.draw(st.sets(st.integers(0, len(records)), max_size=4)))
@@ -74,6 +74,8 @@ def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
     assert found.keys() == topics.keys()
     for instance, records in topics.items():
         seen = [one for one, _ in records]
+        places = {one.offset: one.position for one in seen}
+        assert found[instance].positions(range(end)) == [places.get(offset) for offset in range(end)]
         assert found[instance].runs(policy) == list(runs_of(seen, policy))
         assert found[instance].before(end).runs(policy) == list(
             runs_of([one for one in seen if one.offset < end], policy)
