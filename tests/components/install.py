@@ -1,4 +1,4 @@
-"""The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven into `.components/` of the repository.
+"""The jars of Kafka, Kafka Connect, Debezium and Canal: fetched once by Maven into `.components/` of the repository.
 
 A second call finds them there; a changed pom fetches anew. The repository that Maven asks is the machine's own setting.
 """
@@ -10,11 +10,15 @@ import hashlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.components.errors import ComponentMissingError
 from tests.components.process import run
 
-_POM = Path(__file__).parent / "maven" / "pom.xml"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MAVEN = Path(__file__).parent / "maven"
 REPOSITORY_ROOT = Path(__file__).parents[2]
 _DOWNLOAD_TIMEOUT_SECONDS = 900.0
 
@@ -35,23 +39,33 @@ class Jars:
 
 
 def jars(root: Path = REPOSITORY_ROOT / ".components") -> Jars:
-    """The jars, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
-    marker, wanted = root / "pom.sha256", hashlib.sha256(_POM.read_bytes()).hexdigest()
+    """Those of Kafka and Connect, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
+    _fetched(root, "Kafka", _MAVEN / "pom.xml", ("kafka", "plugins", "markers"))
+    return Jars(root)
+
+
+def canal_classpath(root: Path = REPOSITORY_ROOT / ".components") -> str:
+    """Those of Canal's server, as `jars`."""
+    _fetched(root, "Canal", _MAVEN / "canal" / "pom.xml", ("canal",))
+    return f"{root / 'canal'}/*"
+
+
+def _fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
+    marker, wanted = root / f"{component.lower()}.sha256", hashlib.sha256(pom.read_bytes()).hexdigest()
     root.mkdir(parents=True, exist_ok=True)
     with root.joinpath("lock").open("w") as lock:
         # Test processes side by side: one fetches, the others wait for it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not marker.exists() or marker.read_text() != wanted:
-            _fetch(root)
+            _fetch(root, component, pom, folders)
             marker.write_text(wanted)
-    return Jars(root)
 
 
-def _fetch(root: Path) -> None:
+def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
     for program, package in (("java", "Java 17 or later"), ("mvn", "Apache Maven 3.8 or later")):
         if shutil.which(program) is None:
-            raise ComponentMissingError("Kafka", program, f"install {package}")
-    for stale in ("kafka", "plugins", "markers"):
+            raise ComponentMissingError(component, program, f"install {package}")
+    for stale in folders:
         shutil.rmtree(root / stale, ignore_errors=True)
-    command = ["mvn", "--quiet", "--batch-mode", f"--file={_POM}", f"-Dcomponents={root.resolve()}", "package"]
-    run("the fetch of Kafka's jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS)
+    command = ["mvn", "--quiet", "--batch-mode", f"--file={pom}", f"-Dcomponents={root.resolve()}", "package"]
+    run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS)
