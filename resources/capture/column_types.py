@@ -73,6 +73,8 @@ _UNSIGNED = {
     "INTEGER": "BIGINT",
     "BIGINT": "DECIMAL(20,0)",
 }
+# The bits of an unsigned number, sent as a signed one (`bigint.unsigned.handling.mode=long`, the default).
+_SIGNED_AS_SENT = "CAST({0} + IF({0} < 0, 18446744073709551616BD, 0BD) AS DECIMAL(20,0))"
 _TEXT = re.compile(r"^(VAR)?CHAR$|^(TINY|MEDIUM|LONG)?TEXT$|^ENUM$|^SET$|^JSON$|^UUID$")
 _BINARY = re.compile(r"^(VAR)?BINARY$|^(TINY|MEDIUM|LONG)?BLOB$")
 
@@ -143,7 +145,7 @@ def source_column(physical: str, name: str, type_name: str, length: int | None, 
 def _number(base: str, modifier: str, length: int | None, scale: int | None) -> tuple[str, str, str] | None:
     if base in _INTEGERS:
         kind = (_UNSIGNED if "UNSIGNED" in modifier else _INTEGERS)[base]
-        return kind, kind, "{}"
+        return kind, kind, _SIGNED_AS_SENT if kind == _UNSIGNED["BIGINT"] else "{}"
     if base in {"DECIMAL", "NUMERIC"}:
         kind = f"DECIMAL({10 if length is None else length},{scale or 0})"
         return kind, "STRING", f"TRY_CAST({{}} AS {kind})"
@@ -162,6 +164,24 @@ def _by_name(base: str, length: int) -> tuple[str, str, str] | None:
         "YEAR": ("INT", "INT", "{}"),
         "FLOAT": ("FLOAT", "FLOAT", "{}"),
         "DOUBLE": ("DOUBLE", "DOUBLE", "{}"),
+        "TIME": ("STRING", "BIGINT", _clock(length)),
         "BOOLEAN": ("BOOLEAN", "BOOLEAN", "{}"),
+        **({"BIT": ("BOOLEAN", "BOOLEAN", "{}")} if length == 1 else {}),
     }
     return fixed.get(base)
+
+
+def _clock(digits: int) -> str:
+    """SQL of a time as the server prints it, up to 838 hours and below zero, from microseconds."""
+    seconds = "abs({0}) DIV 1000000"
+    hours, minutes = f"{seconds} DIV 3600", f"lpad({seconds} DIV 60 % 60, 2, '0')"
+    parts = [
+        "IF({0} < 0, '-', '')",
+        f"lpad({hours}, greatest(2, length({hours})), '0')",
+        "':'",
+        minutes,
+        "':'",
+        f"lpad({seconds} % 60, 2, '0')",
+        *(["'.'", f"substring(lpad(abs({{0}}) % 1000000, 6, '0'), 1, {digits})"] if digits else []),
+    ]
+    return f"concat({', '.join(parts)})"

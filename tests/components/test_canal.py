@@ -43,7 +43,7 @@ def test_changes_come_in_the_binlogs_order_also_after_a_restart(
         sql.execute(
             "CREATE DATABASE canal_test; USE canal_test; CREATE TABLE t_0 (id INT PRIMARY KEY, v DECIMAL(10,2))"
         )
-        sql.execute("INSERT INTO t_0 VALUES (1, 2), (2, NULL)")
+        sql.execute("FLUSH BINARY LOGS; INSERT INTO t_0 VALUES (1, 2), (2, NULL)")
         with canal(canal_classpath(), kafka_server, [mariadb_server], "canal_test", tmp_path):
             sql.execute("UPDATE t_0 SET v = 3 WHERE id = 1")
             before = rows(kafka_server, topic, 2)

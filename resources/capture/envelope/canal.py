@@ -26,25 +26,30 @@ def read_messages(messages: DataFrame) -> DataFrame:
         line_of_message().alias("line"),
         sf.from_json("value", f"STRUCT<{_VALUE}>", {"columnNameOfCorruptRecord": "_corrupt"}).alias("v"),
     )
-    rows = parsed.select("*", sf.posexplode_outer(_rows()).alias("row", "data"))
-    return rows.withColumn("op", _op()).select(
-        "instance",
-        sf.lit(None).cast("string").alias("path"),
-        "line",
-        "offset",
-        sf.coalesce("row", sf.lit(0)).alias("row"),
-        "op",
-        sf.col("v.es").alias("event_ms"),
-        sf.concat_ws(".", "v.database", "v.table").alias("physical"),
-        _before().alias("before"),
-        sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
-        sf.lit(col=True).alias("text"),
-        _changes().alias("changes"),
-        _problem().alias("problem"),
-        sf.lit(None).cast("string").alias("binlog_file"),
-        sf.lit(None).cast("bigint").alias("binlog_pos"),
-        sf.lit(None).cast("int").alias("binlog_row"),
-        sf.lit(None).cast("string").alias("gtid"),
+    typed = parsed.withColumn("kinds", sf.from_json("v.mysqlType", "MAP<STRING, STRING>"))
+    rows = typed.select("*", sf.posexplode_outer(_rows()).alias("row", "printed"))
+    return (
+        rows.withColumn("data", _chosen("printed"))
+        .withColumn("op", _op())
+        .select(
+            "instance",
+            sf.lit(None).cast("string").alias("path"),
+            "line",
+            "offset",
+            sf.coalesce("row", sf.lit(0)).alias("row"),
+            "op",
+            sf.col("v.es").alias("event_ms"),
+            sf.concat_ws(".", "v.database", "v.table").alias("physical"),
+            _before().alias("before"),
+            sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
+            sf.lit(col=True).alias("text"),
+            _changes().alias("changes"),
+            _problem().alias("problem"),
+            sf.lit(None).cast("string").alias("binlog_file"),
+            sf.lit(None).cast("bigint").alias("binlog_pos"),
+            sf.lit(None).cast("int").alias("binlog_row"),
+            sf.lit(None).cast("string").alias("gtid"),
+        )
     )
 
 
@@ -65,10 +70,29 @@ def _op() -> Column:
 
 def _before() -> Column:
     """An update's row with the values that it had before; a deleted row as it was."""
-    old = sf.coalesce(sf.get("v.old", sf.col("row")), sf.create_map().cast("map<string,string>"))
+    old = sf.coalesce(_chosen(sf.get("v.old", sf.col("row"))), sf.create_map().cast("map<string,string>"))
     kept = sf.map_filter("data", lambda name, _: ~sf.map_contains_key(old, name))
     updated = sf.to_json(sf.map_concat(kept, old))
     return sf.when(sf.col("op") == "u", updated).when(sf.col("op") == "d", sf.to_json("data"))
+
+
+def _chosen(row: Column | str) -> Column:
+    """The row with the words of ENUM and SET columns: Canal prints the numbers that the binlog has."""
+    is_listed = "startswith(kind, 'enum(') OR startswith(kind, 'set(')"
+    some = sf.expr(f"exists(map_values(kinds), kind -> {is_listed})")
+    words = sf.transform_values(row, lambda name, printed: _words(sf.col("kinds")[name], printed))
+    return sf.when(some, words).otherwise(sf.col(row) if isinstance(row, str) else row)
+
+
+def _words(kind: Column, printed: Column) -> Column:
+    """What a number stands for in `enum('x','y')`, counted from 1, or in `set('x','y')`, a bit each."""
+    quoted = sf.regexp_extract_all(kind, sf.lit("'((?:[^']|'')*)'"), sf.lit(1))
+    words = sf.transform(quoted, lambda word: sf.replace(word, sf.lit("''"), sf.lit("'")))
+    number = printed.try_cast("bigint")
+    one = sf.when(number == 0, "").otherwise(sf.get(words, (number - 1).cast("int")))
+    some = sf.array_join(sf.filter(words, lambda _, at: sf.getbit(number, at) == 1), ",")
+    text = sf.when(kind.startswith("enum("), one).when(kind.startswith("set("), some)
+    return sf.coalesce(sf.when(number.isNotNull(), text), printed)
 
 
 def _changes() -> Column:

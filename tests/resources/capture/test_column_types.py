@@ -28,6 +28,9 @@ KINDS = [
     ("DATETIME", 6, None, "TIMESTAMP_NTZ"),
     ("TIMESTAMP", None, None, "TIMESTAMP"),
     ("VARBINARY", 8, None, "BINARY"),
+    ("TIME", 6, None, "STRING"),
+    ("YEAR", None, None, "INT"),
+    ("BIT", 1, None, "BOOLEAN"),
 ]
 
 

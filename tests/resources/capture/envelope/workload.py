@@ -25,7 +25,12 @@ COLUMNS: dict[str, tuple[str, int | None, int | None, str]] = {
     "small": ("TINYINT", 4, None, "tinyint(4)"),
     "ratio": ("DOUBLE", None, None, "double"),
     "data": ("BLOB", None, None, "blob"),
+    "kind": ("ENUM", 1, None, "enum('x','it''s')"),
+    "tags": ("SET", 1, None, "set('a','b','c')"),
+    "clock": ("TIME", 6, None, "time(6)"),
+    "flag": ("BIT", 1, None, "bit(1)"),
 }
+KINDS, TAGS = ("x", "it's"), ("a", "b", "c")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTES = (None, "", "a|b", "quote ' \" and \\", "zwei\nZeilen", "🎉", "null")
 
@@ -73,6 +78,10 @@ def row(chance: random.Random, key: int, before: Row | None) -> Row:
         "small": chance.choice([None, -128, 1]),
         "ratio": chance.choice([None, 0.5, -1.25e10]),
         "data": chance.choice([None, b"", bytes(range(256))]),
+        "kind": chance.choice([None, *KINDS]),
+        "tags": chance.choice([None, "", "b", "a,c"]),
+        "clock": chance.choice([None, "-838:59:59.000000", "00:00:00.000001", "23:59:59.999999"]),
+        "flag": chance.choice([None, False, True]),
     }
     kept = {name for name in COLUMNS if before and chance.random() < 0.6}
     return {name: before[name] if before and name in kept else value for name, value in new.items()}
@@ -107,7 +116,7 @@ def _declared(table: str) -> str:
 def _flat(changes: list[Change]) -> str:
     first = changes[0]
     old = [
-        {name: _printed(one.before[name]) for name in COLUMNS if one.before[name] != (one.after or {})[name]}
+        {name: _printed(name, one.before[name]) for name in COLUMNS if one.before[name] != (one.after or {})[name]}
         for one in changes
         if one.before is not None and one.after is not None
     ]
@@ -121,17 +130,33 @@ def _flat(changes: list[Change]) -> str:
         "sql": "",
         "pkNames": ["id"],
         "mysqlType": {name: printed for name, (_, _, _, printed) in COLUMNS.items()},
-        "data": [{name: _printed(value) for name, value in (one.after or one.before or {}).items()} for one in changes],
+        "data": [
+            {name: _printed(name, value) for name, value in (one.after or one.before or {}).items()} for one in changes
+        ],
         "old": old or None,
     }
     return json.dumps(message)
 
 
 def _wire(found: Row) -> Row:
-    return {name: _debeziums(value) for name, value in found.items()}
+    return {name: _debeziums(name, value) for name, value in found.items()}
 
 
-def _debeziums(value: Any) -> Any:
+def _micros(clock: str) -> int:
+    hours, minutes, seconds = clock.removeprefix("-").split(":")
+    micros = (int(hours) * 60 + int(minutes)) * 60_000_000 + round(float(seconds) * 1_000_000)
+    return -micros if clock.startswith("-") else micros
+
+
+def _debeziums(name: str, value: Any) -> Any:
+    if name == "big" and value is not None:
+        return value if value < 2**63 else value - 2**64
+    if name == "clock" and value is not None:
+        return _micros(value)
+    return _wired(value)
+
+
+def _wired(value: Any) -> Any:
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, datetime):
@@ -143,7 +168,13 @@ def _debeziums(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def _printed(value: Any) -> str | None:
+def _printed(name: str, value: Any) -> str | None:
+    if name == "kind" and value is not None:
+        return str(KINDS.index(value) + 1)
+    if name == "tags" and value is not None:
+        return str(sum(1 << TAGS.index(one) for one in value.split(",") if one))
+    if isinstance(value, bool):
+        return str(int(value))
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, bytes):
