@@ -167,7 +167,7 @@ def _logging() -> bytes:
     SubElement(SubElement(out, "encoder"), "pattern").text = "%d %-5level %logger{20} - %msg%n"
     SubElement(root, "logger", name=_PACKAGE, level="INFO")
     SubElement(SubElement(root, "root", level="WARN"), "appender-ref", ref="out")
-    return tostring(root, "utf-8")
+    return bytes(tostring(root, "utf-8"))
 
 
 class _Beans:
@@ -187,7 +187,7 @@ class _Beans:
             SubElement(bean, "property", {"name": one, **_value(value)})
 
     def text(self) -> bytes:
-        return tostring(self._root, "utf-8", xml_declaration=True)
+        return bytes(tostring(self._root, "utf-8", xml_declaration=True))
 
 
 def _value(text: str) -> dict[str, str]:
