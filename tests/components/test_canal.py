@@ -33,6 +33,7 @@ def rows(kafka: Kafka, topic: str, count: int) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.components
 def test_changes_come_in_the_binlogs_order_also_after_a_restart(
     mariadb_server: MariaDb, kafka_server: Kafka, tmp_path: Path

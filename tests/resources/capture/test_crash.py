@@ -77,6 +77,7 @@ def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
     check(spark, settings, history, registry.of("ods_orders"))
 
 
+@pytest.mark.long
 def test_killed_for_real_between_commit_and_name(spark: SparkSession, tmp_path: Path) -> None:
     settings, history = landed(tmp_path / "data", seed=4)
     program = (
