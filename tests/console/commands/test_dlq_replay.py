@@ -1,4 +1,4 @@
-"""`tidemark dlq replay`: once the letters can be read, they have the effect that they would have had."""
+"""`tidemark dlq replay`: letters that can be read now have the effect that they would have had, others stay."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from console.main import main
+from resources.capture.kafka.bounds import Bounds
 from resources.delta.table import current_version
 from tests.resources.capture.kafka.letters import world_at
-from tests.resources.capture.kafka.sent import Sent
+from tests.resources.capture.kafka.sent import Known, Sent
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,22 +22,18 @@ if TYPE_CHECKING:
 
     from resources.capture.kafka.bounds import Broker
     from tests.resources.capture.kafka.letters import World
+    from tests.resources.capture.kafka.sent import Values
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
 def world(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """What the command is told by its environment; Kafka's part without a broker."""
+    """What the command is told by its environment, once somebody has said that `a` is Canal's."""
     found = world_at(spark, tmp_path)
-
-    def intake(broker: Broker, by_canal: Collection[str]) -> Sent:
-        assert broker.bootstrap_servers == "nowhere:9092"
-        return Sent(found.values, by_canal)
-
-    monkeypatch.setattr("resources.capture.kafka.intake.KafkaIntake", intake)
     monkeypatch.setenv("TIDEMARK_DATA", str(found.settings.data))
     monkeypatch.setenv("TIDEMARK_KAFKA", "nowhere:9092")
+    monkeypatch.setenv("TIDEMARK_CANAL", "a")
     return found
 
 
@@ -45,19 +42,46 @@ def replay(*options: str) -> tuple[int, str]:
     return done.exit_code, done.stdout
 
 
-def test_letters_have_their_effect_once_they_can_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_letters_that_can_be_read_now_have_their_effect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def intake(broker: Broker, by_canal: Collection[str]) -> Sent:
+        assert broker.bootstrap_servers == "nowhere:9092"
+        return Sent(world.values, by_canal)
+
+    monkeypatch.setattr("resources.capture.kafka.intake.KafkaIntake", intake)
+    assert replay() == (0, "0 of 0 dead letters replayed\n")
+    world.values["a"] = [*world.values["a"], "{"]
     world.step()
-    assert world.orders() == {1: "1.00", 2: "2.00"}
-    code, shown = replay()
-    assert (code, shown.splitlines()[0]) == (1, "cdc.a offset 3: no source.ts_ms")
-    assert shown.splitlines()[-1] == "0 of 3 dead letters replayed"
-    assert world.waiting() == [3, 4, 5]
-    monkeypatch.setenv("TIDEMARK_CANAL", "a")
+    assert (world.orders(), world.waiting()) == ({1: "1.00", 2: "2.00"}, [3, 4, 5, 6])
     code, shown = replay("--json")
-    expected = [{"topic": "cdc.a", "offset": offset, "row": 0, "problem": None} for offset in (3, 4, 5)]
-    assert (code, json.loads(shown)) == (0, {"replayed": expected})
-    assert world.orders() == {1: "5.00", 3: "3.00"}
+    problems = {3: None, 4: None, 5: None, 6: "no record of Debezium's"}
+    expected = [{"topic": "cdc.a", "offset": place, "row": 0, "problem": why} for place, why in problems.items()]
+    assert (code, json.loads(shown)) == (1, {"replayed": expected})
+    assert (world.orders(), world.waiting()) == ({1: "5.00", 3: "3.00"}, [6])
     version = current_version(world.settings.warehouse / "ods_orders")
-    assert (world.waiting(), replay()) == ([], (0, "0 of 0 dead letters replayed\n"))
     world.step()
     assert current_version(world.settings.warehouse / "ods_orders") == version
+
+
+class Emptied(Sent):
+    """Retention dropped the records before offset 4."""
+
+    def __init__(self, values: Values, by_canal: Collection[str]) -> None:
+        super().__init__(values, by_canal)
+        self._broker = Known({name: Bounds(4, len(sent)) for name, sent in values.items()})
+
+    def scan(self, *_: object) -> object:  # type: ignore[override]
+        raise AssertionError("nothing is to be read")
+
+
+def test_letters_that_kafka_dropped_stay(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.step()
+    monkeypatch.setattr(
+        "resources.capture.kafka.intake.KafkaIntake", lambda _, by_canal: Emptied(world.values, by_canal)
+    )
+    code, shown = replay()
+    *letters, total = shown.splitlines()
+    assert (code, total, world.waiting()) == (1, "0 of 3 dead letters replayed", [3, 4, 5])
+    assert [line.startswith(f"cdc.a offset {offset}: ") for offset, line in zip((3, 4, 5), letters, strict=True)] == [
+        True
+    ] * 3
+    assert all("dropped 1 records" in line for line in letters)

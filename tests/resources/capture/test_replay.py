@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from resources.capture.dead_letters import DeadLetters
-from resources.capture.kafka.bounds import Bounds
-from resources.capture.replay import Replay
 from tests.resources.capture.kafka.letters import NOW, World, flat, world_at
-from tests.resources.capture.kafka.sent import Known, Sent, Values
 from tests.resources.capture.streams import Stream, at, order
-from tests.resources.capture.test_bad_input import TABLES
 from tests.resources.capture.test_dead_letters import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -55,21 +50,3 @@ def test_nothing_is_replayed_past_records_that_were_read_otherwise(world: World)
     assert world.orders() == {2: "2.00"}
     assert {"1 that are none, the first at offset 6" in (one.problem or "") for one in world.replay("a")} == {True}
     assert (world.orders(), world.waiting()) == ({2: "2.00"}, [3, 4, 5])
-
-
-class Emptied(Sent):
-    """Retention dropped the records before offset 4."""
-
-    def __init__(self, values: Values, by_canal: Collection[str]) -> None:
-        super().__init__(values, by_canal)
-        self._broker = Known({name: Bounds(4, len(sent)) for name, sent in values.items()})
-
-    def scan(self, *_: object) -> object:  # type: ignore[override]
-        raise AssertionError("nothing is to be read")
-
-
-def test_letters_that_kafka_dropped_stay(world: World) -> None:
-    world.step()
-    found = Replay(world.spark, world.settings, TABLES, Emptied(world.values, {"a"})).run(NOW)
-    assert {"dropped 1 records" in (one.problem or "") for one in found} == {True}
-    assert world.waiting() == [3, 4, 5]
