@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from console.commands.capture.accept import accept
+from console.commands.capture.distribute import distribute
 from console.commands.capture.status import status
 
 
@@ -13,5 +14,5 @@ def capture() -> None:
     """See how the changes of the source databases come in, and say what to do where some are missing."""
 
 
-for _command in (status, accept):
+for _command in (status, accept, distribute):
     capture.add_command(_command)

@@ -1,0 +1,40 @@
+"""The table of a message, whatever its rows hold."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resources.capture.distribution.physical import physical_of
+
+TRAP = '"source":{"db":"other","table":"trap"}'
+
+
+def debezium(text: str, table: str = "orders_0") -> bytes:
+    source = {"version": "3.5.0", "ts_ms": 1, "snapshot": "false", "db": "school", "sequence": None, "table": table}
+    value = {"before": None, "after": {"id": 1, "source": text, "note": text}, "source": source, "op": "c"}
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@given(st.text() | st.just(TRAP) | st.just("\\" + TRAP))
+def test_what_is_in_a_row_does_not_count(text: str) -> None:
+    assert physical_of(debezium(text)) == "school.orders_0"
+
+
+@given(st.text(min_size=1))
+def test_any_name_is_read(table: str) -> None:
+    assert physical_of(debezium("x", table)) == f"school.{table}"
+
+
+def test_canals_and_spaced_messages_are_read_too() -> None:
+    flat = {"data": [{"table": "trap", "database": "x"}], "database": "school", "table": "users", "type": "INSERT"}
+    assert physical_of(json.dumps(flat).encode()) == "school.users"
+    assert physical_of(json.dumps(json.loads(debezium("x")), indent=1).encode()) == "school.orders_0"
+
+
+@pytest.mark.parametrize("value", [b"", b"{", b"[]", b"3", b'{"source":{"db":"school","table":null}}', b"\xff"])
+def test_what_is_of_no_table_is_none(value: bytes) -> None:
+    assert physical_of(value) is None
