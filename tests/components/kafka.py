@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from tests.components.errors import ComponentFailedError
 from tests.components.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 
 if TYPE_CHECKING:
@@ -21,22 +22,28 @@ if TYPE_CHECKING:
 _START_TIMEOUT_SECONDS = 90.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Kafka:
-    """A running broker."""
+    """A running broker; one that is started again has the same port and the same log."""
 
     port: int
+    properties: Path
+    command: list[str]
     server: ServerProcess
 
     @property
     def bootstrap_servers(self) -> str:
         return f"{LOOPBACK}:{self.port}"
 
-    def create_topic(self, name: str, partitions: int = 1) -> None:
+    def create_topic(self, name: str, partitions: int = 1, config: dict[str, str] | None = None) -> None:
         """Create a topic and wait until the broker has it."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 3})
-        for created in admin.create_topics([NewTopic(name, partitions, 1)]).values():
+        for created in admin.create_topics([NewTopic(name, partitions, 1, config=config or {})]).values():
             created.result(30)
+
+    def start_again(self) -> None:
+        """After `server` was stopped or killed."""
+        self.server = _started(self.command, self.properties, self.port)
 
 
 @contextmanager
@@ -49,12 +56,22 @@ def kafka(jars: Jars, directory: Path) -> Iterator[Kafka]:
     java = ["java", "-Xmx512m", "-Dlog4j2.level=WARN", "-cp", jars.classpath]
     cluster = uuid.uuid4().hex[:22]
     run("Kafka", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)], directory)
-    server = start("Kafka", [*java, "kafka.Kafka", str(properties)], directory)
+    command = [*java, "kafka.Kafka", str(properties)]
+    running = Kafka(port, properties, command, _started(command, properties, port))
+    try:
+        yield running
+    finally:
+        running.server.stop()
+
+
+def _started(command: list[str], properties: Path, port: int) -> ServerProcess:
+    server = start("Kafka", command, properties.parent)
     try:
         server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
-        yield Kafka(port, server)
-    finally:
+    except ComponentFailedError:
         server.stop()
+        raise
+    return server
 
 
 def _properties(directory: Path, port: int, controller_port: int) -> str:

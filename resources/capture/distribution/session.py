@@ -4,164 +4,151 @@ A transaction holds what was read and how far, so either both are there or neith
 dies leaves nothing behind that a reader of committed messages sees, and whoever has its partitions next begins where
 its last transaction ended. Only one member has a partition, and a member that the group has left behind cannot commit,
 so the order of a physical table survives any rebalance.
+
+A message keeps its value, time and headers; its key becomes the physical table. Tombstones end here: with that key, a
+compacted topic would forget the table.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
-from confluent_kafka import (
-    OFFSET_BEGINNING,
-    OFFSET_INVALID,
-    Consumer,
-    KafkaException,
-    Message,
-    Producer,
-    TopicPartition,
-)
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from resources.capture.distribution.errors import SessionLostError
+from resources.capture.distribution.errors import NotTakenError, SessionLostError
+from resources.capture.distribution.notes import NOTES
 from resources.capture.distribution.physical import physical_of
-from resources.capture.distribution.routes import Routes, Target
+from resources.capture.distribution.reader import GROUP, Batch, Reader
+from resources.capture.distribution.routes import Routes
+from resources.capture.distribution.topics import UNREADABLE, Topics
 from resources.capture.source import topic_of
 
-GROUP: Final = "tidemark.distribution"
 _SECONDS: Final = 15.0
 
 
 class Sent(NamedTuple):
-    """Messages of one transaction, and how many of them were of nobody's tables."""
+    """Messages of one transaction; those of nobody's tables and those that could not be read are among them."""
 
-    messages: int
-    nobodys: int
+    messages: int = 0
+    nobodys: int = 0
+    unreadable: int = 0
 
 
 class Session:
-    """A consumer and its producer; thrown away after SessionLostError."""
+    """A reader and its producer; thrown away after SessionLostError."""
 
-    def __init__(self, servers: str, name: str, routes: Routes, instances: Iterable[str]) -> None:
-        """`name` is this member's own, for as long as it lives."""
+    def __init__(self, servers: str, name: str, routes: Routes, topics: Topics) -> None:
+        """`name` is this member's own; whoever had it before cannot send any more.
+
+        Raises SessionLostError.
+        """
         self._routes = routes
-        self._moved = False
-        self._consumer = Consumer(_consumer_settings(servers))
-        self._producer = Producer(_producer_settings(servers, name))
-        topics = [topic_of(instance) for instance in instances]
-        self._consumer.subscribe(topics, on_assign=self._note, on_revoke=self._note, on_lost=self._note)
+        self._topics = topics
+        self._refused: NotTakenError | None = None
+        self._producer = Producer({**_settings(servers, name), "on_delivery": self._not_delivered})
         try:
             self._producer.init_transactions(_SECONDS)
         except KafkaException as error:
-            self.close()
             raise SessionLostError.of(error.args[0].str()) from error
+        self.reader = Reader(servers, topics.sources, topics.begun)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        # An open transaction is ended first: who has the partitions next would have to wait for it.
+        self._producer.close()
+        self.reader.close()
 
     def step(self, most: int, seconds: float) -> Sent:
         """Send on at most `most` messages, all that came within `seconds`, in one transaction.
 
-        Raises SessionLostError: nothing of them was sent then.
+        Raises SessionLostError, and MessagesLostError, PlaceLostError and NotTakenError, which people have to look
+        into: nothing of them was sent then.
         """
         try:
-            messages = self._read(most, seconds)
-            return self._send(messages) if messages else Sent(0, 0)
+            batch = self.reader.read(most, seconds)
+            return self._send(batch) if batch.messages else Sent()
         except KafkaException as error:
             with suppress(KafkaException):
                 self._producer.abort_transaction(_SECONDS)
+            self._producer.poll(0)
+            if self._refused is not None:
+                raise self._refused from error
             raise SessionLostError.of(error.args[0].str()) from error
 
-    def close(self) -> None:
-        """Leave the group, so that others have the partitions at once."""
-        self._consumer.close()
-
-    def _note(self, *_: object) -> None:
-        self._moved = True
-
-    def _read(self, most: int, seconds: float) -> Sequence[Message]:
-        self._moved = False
-        messages = self._consumer.consume(most, seconds)
-        if self._moved:
-            # The client may hand out what it had fetched of partitions that moved meanwhile: all of it is read again.
-            self._begin_where_committed()
-            return ()
-        for message in messages:
-            if message.error() is not None:
-                raise KafkaException(message.error())
-        return messages
-
-    def _begin_where_committed(self) -> None:
-        assigned = self._consumer.assignment()
-        if not assigned:
-            return
-        found = self._consumer.committed(assigned, timeout=_SECONDS)
-        for one in found:
-            if one.offset == OFFSET_INVALID:
-                one.offset = OFFSET_BEGINNING
-        self._consumer.assign(found)
-
-    def _send(self, messages: Sequence[Message]) -> Sent:
+    def _send(self, batch: Batch) -> Sent:
         self._producer.begin_transaction()
-        ends: dict[tuple[str, int], int] = {}
-        nobodys = 0
-        for message in messages:
-            nobodys += not self._forward(message)
-            ends[str(message.topic()), message.partition() or 0] = (message.offset() or 0) + 1
-        self._producer.send_offsets_to_transaction(
-            [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()],
-            self._consumer.consumer_group_metadata(),
-            _SECONDS,
-        )
-        self._producer.commit_transaction(_SECONDS)
-        return Sent(len(messages), nobodys)
+        nobodys = unreadable = 0
+        for message in batch.messages:
+            value = message.value()
+            if value is None:
+                continue
+            physical = physical_of(value)
+            if physical is None:
+                unreadable += 1
+                self._set_aside(message, value)
+            else:
+                nobodys += not self._forward(message, value, physical)
+        self._commit(batch.ends)
+        return Sent(len(batch.messages), nobodys, unreadable)
 
-    def _forward(self, message: Message) -> bool:
+    def _commit(self, ends: Mapping[str, int]) -> None:
+        for topic in self.reader.fresh & ends.keys():
+            self._produce(NOTES, self._topics.sources[topic].encoded(), topic.encode(), 0)
+        places = [TopicPartition(topic, 0, end) for topic, end in ends.items()]
+        self._producer.send_offsets_to_transaction(places, self.reader.generation, _SECONDS)
+        self._producer.commit_transaction(_SECONDS)
+        self.reader.sent(ends)
+
+    def _forward(self, message: Message, value: bytes, physical: str) -> bool:
         """Whether it is somebody's."""
-        value = message.value()
-        # A tombstone follows the delete that says all, and names no table.
-        if value is None:
-            return True
-        instance = str(message.topic()).removeprefix(topic_of(""))
-        physical = physical_of(value)
-        targets = self._routes.targets(instance, physical) if physical else ()
+        targets = self._routes.targets(str(message.topic()).removeprefix(_PREFIX), physical)
+        timestamp, headers = message.timestamp()[1], message.headers()
         for target in targets:
-            self._produce(target, value, message.timestamp()[1])
+            self._produce(target.topic, value, target.key, target.partition, timestamp, headers)
         return bool(targets)
 
-    def _produce(self, target: Target, value: bytes, timestamp: int) -> None:
+    def _set_aside(self, message: Message, value: bytes) -> None:
+        """Where people find it, and the place that it has to take if they mend it."""
+        topic, place = str(message.topic()), {"partition": message.partition(), "offset": message.offset()}
+        headers = [("topic", topic.encode()), *((name, str(number).encode()) for name, number in place.items())]
+        self._produce(UNREADABLE, value, topic.encode(), 0, message.timestamp()[1], headers)
+
+    def _produce(
+        self, topic: str, value: bytes, key: bytes, partition: int, timestamp: int = 0, headers: Any = None
+    ) -> None:
         while True:
             try:
-                self._producer.produce(target.topic, value, target.key, target.partition, timestamp=timestamp)
+                self._producer.produce(topic, value, key, partition, timestamp=timestamp, headers=headers)
             except BufferError:
                 self._producer.poll(0.1)
             else:
                 return
 
-
-def _consumer_settings(servers: str) -> dict[str, str | int | bool]:
-    return {
-        "bootstrap.servers": servers,
-        "group.id": GROUP,
-        "enable.auto.commit": False,
-        "auto.offset.reset": "earliest",
-        # Also: whoever gets a partition waits for the transaction that is about its offset.
-        "isolation.level": "read_committed",
-        "session.timeout.ms": 10_000,
-        "heartbeat.interval.ms": 1_000,
-        "max.poll.interval.ms": 120_000,
-        "log_level": 0,
-    }
+    def _not_delivered(self, error: KafkaError, message: Message) -> None:
+        if error.code() in _REFUSALS:
+            key, value = message.key() or b"", message.value() or b""
+            self._refused = NotTakenError.of(str(message.topic()), key.decode(), len(value), error.str())
 
 
-def _producer_settings(servers: str, name: str) -> dict[str, str | int]:
+_PREFIX: Final = topic_of("")
+# What no repetition cures; a message may be larger than the producer's own limit, too.
+_REFUSALS: Final = frozenset(
+    {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.INVALID_RECORD}
+)
+
+
+def _settings(servers: str, name: str) -> dict[str, str | int | bool]:
     return {
         "bootstrap.servers": servers,
         "transactional.id": f"{GROUP}.{name}",
         # How long a dead member's transaction may keep what others sent after it from being read.
         "transaction.timeout.ms": 15_000,
         "linger.ms": 5,
-        "compression.type": "lz4",
         "queue.buffering.max.messages": 500_000,
+        # The topics say what is too large.
+        "message.max.bytes": 1_000_000_000,
+        "delivery.report.only.error": True,
         "log_level": 0,
     }

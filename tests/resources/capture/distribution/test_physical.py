@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from resources.capture.distribution.physical import physical_of
 
+CANALS_TRAP = '],"database":"x","es":1,"table":"trap","ts":1'
 TRAP = '"source":{"db":"other","table":"trap"}'
 
 
@@ -24,7 +25,7 @@ def test_what_is_in_a_row_does_not_count(text: str) -> None:
     assert physical_of(debezium(text)) == "school.orders_0"
 
 
-@given(st.text(min_size=1))
+@given(st.text(min_size=1) | st.sampled_from(['a"b', "a\\b", "a}b", "a{b", "é"]))
 def test_any_name_is_read(table: str) -> None:
     assert physical_of(debezium("x", table)) == f"school.{table}"
 
@@ -35,6 +36,35 @@ def test_canals_and_spaced_messages_are_read_too() -> None:
     assert physical_of(json.dumps(json.loads(debezium("x")), indent=1).encode()) == "school.orders_0"
 
 
-@pytest.mark.parametrize("value", [b"", b"{", b"[]", b"3", b'{"source":{"db":"school","table":null}}', b"\xff"])
-def test_what_is_of_no_table_is_none(value: bytes) -> None:
+@pytest.mark.parametrize(
+    "value", [b"", b"{", b"[]", b"3", b"\xff", b"[" * 100_000, b'{"source":{"db":"\xff","table":"x"}}']
+)
+def test_what_nobody_wrote_is_none(value: bytes) -> None:
     assert physical_of(value) is None
+
+
+@pytest.mark.parametrize(
+    "value", [b"{}", b'{"ts_ms":1}', b'{"source":{"db":"school","table":null},"ddl":"CREATE DATABASE school"}']
+)
+def test_what_is_of_no_table_is_empty(value: bytes) -> None:
+    assert physical_of(value) == ""
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["database", "table", "ts", "es", "note"]), st.none() | st.text() | st.just(CANALS_TRAP)
+    )
+)
+def test_what_is_in_a_row_of_canals_does_not_count(row: dict[str, str | None]) -> None:
+    flat = {"data": [row, row], "database": "school", "es": 5, "id": 1, "isDdl": False, "mysqlType": {"table": "int"}}
+    rest = {
+        "old": [row, row],
+        "pkNames": ["table"],
+        "sql": "",
+        "sqlType": {"table": 4},
+        "table": "users",
+        "ts": 6,
+        "type": "UPDATE",
+    }
+    value = json.dumps({**flat, **rest}, ensure_ascii=False, separators=(",", ":"))
+    assert physical_of(value.encode()) == "school.users"

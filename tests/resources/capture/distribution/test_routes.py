@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from resources.capture.distribution.errors import SharedPhysicalTableError
-from resources.capture.distribution.routes import Routes, Target, logical_topic
+from resources.capture.distribution.errors import SharedPhysicalTableError, SharedTopicError, TopicPatternError
+from resources.capture.distribution.routes import Routes, Target, check_tables, logical_topic
 from resources.capture.source import SourceTable
 
 ORDERS = SourceTable("ods_orders", "school.orders_*", ("a", "b"), ("order_id",), None, ())
@@ -37,6 +37,25 @@ def test_nobodys_tables_go_nowhere() -> None:
 def test_a_physical_table_of_two_logical_ones_is_refused(table: str) -> None:
     other = SourceTable("ods_seventh", table, ("b", "c"), ("order_id",), None, ())
     with pytest.raises(SharedPhysicalTableError, match=r"of instance b.*ods_orders and ods_seventh"):
-        Routes([ORDERS, other], {})
+        check_tables([ORDERS, other])
     elsewhere = SourceTable("ods_seventh", table, ("c",), ("order_id",), None, ())
-    assert Routes([ORDERS, elsewhere], {"tables.school.orders_7": 1, "tables.school.orders": 1})
+    check_tables([ORDERS, elsewhere], "tables.{entity}")
+
+
+def test_two_logical_tables_of_one_topic_are_refused_and_the_pattern_helps() -> None:
+    plain = SourceTable("ods_orders_before", "school.orders", ("a",), ("order_id",), None, ())
+    with pytest.raises(SharedTopicError, match=r"ods_orders and ods_orders_before.*\{entity\}"):
+        check_tables([ORDERS, plain])
+    check_tables([ORDERS, plain], "tables.{entity}")
+    assert logical_topic(plain, "x.{entity}") == "x.ods_orders_before"
+
+
+@pytest.mark.parametrize("pattern", ["tables", "tables.{shard}", "tables.{", "{}", "a b.{table}", "{table}" * 40])
+def test_a_pattern_that_names_no_topics_is_refused(pattern: str) -> None:
+    with pytest.raises(TopicPatternError, match="--topics"):
+        check_tables([ORDERS], pattern)
+
+
+def test_a_statement_about_several_tables_goes_where_each_of_them_goes() -> None:
+    each = [ROUTES.targets("a", f"school.{name}") for name in ("orders_1", "orders_2", "users")]
+    assert ROUTES.targets("a", "school.orders_1,orders_2,users,nobodys") == tuple(one for (one,) in each)

@@ -1,0 +1,56 @@
+"""What the distribution has to remember for as long as its topics live, in a topic of its own that Kafka compacts.
+
+Of each logical topic, into how many partitions tables were spread; of each instance's topic, that it was begun. A
+topic's id goes with it: one that was deleted and made again is another topic, of which nothing is known.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Final, Self
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+NOTES: Final = "tidemark.distribution"
+_SECONDS: Final = 15.0
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic as the broker had it at one time."""
+
+    id: str
+    partitions: int
+
+    def encoded(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def decoded(cls, value: bytes) -> Self:
+        return cls(**json.loads(value))
+
+
+def read_notes(servers: str) -> Mapping[str, Topic]:
+    """What is noted of each topic. Raises KafkaException."""
+    settings = {"bootstrap.servers": servers, "group.id": NOTES, "enable.auto.commit": False, "log_level": 0}
+    # The end is told when a fetch comes back empty: at once.
+    at_end = {"enable.partition.eof": True, "fetch.wait.max.ms": 10}
+    consumer = Consumer({**settings, **at_end, "isolation.level": "read_committed"})
+    try:
+        consumer.assign([TopicPartition(NOTES, 0, 0)])
+        return _to_the_end(consumer)
+    finally:
+        consumer.close()
+
+
+def _to_the_end(consumer: Consumer) -> Mapping[str, Topic]:
+    notes: dict[str, Topic] = {}
+    while (message := consumer.poll(_SECONDS)) is not None:
+        error, key, value = message.error(), message.key(), message.value()
+        if error is not None:
+            if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
+                return notes
+            raise KafkaException(error)
+        if key is not None and value is not None:
+            notes[key.decode()] = Topic.decoded(value)
+    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{NOTES} was not read in {_SECONDS:.0f} s"))  # noqa: SLF001
