@@ -36,7 +36,6 @@ class Progress:
         before = self._told.messages if self._told else 0
         rate = (done.messages - before) / (now - self._told_at)
         members = self._members()
-        return (
-            f"{rate:,.0f} messages/s, {done.lag:,} wait, {done.sources} instances here, "
-            f"{'?' if members is None else members} members"
-        ) + (f", {done.unreadable:,} unreadable" if done.unreadable else "")
+        line = f"{rate:,.0f} messages/s, lag {done.lag:,}, instances here {done.sources}, "
+        line += f"members {'?' if members is None else members}"
+        return line + (f", unreadable {done.unreadable:,}" if done.unreadable else "")

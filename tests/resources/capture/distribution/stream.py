@@ -7,16 +7,20 @@ from typing import Final
 
 from resources.capture.source import SourceTable
 
-INSTANCES: Final = ("s0", "s1", "s2", "s3")
 PARTITIONS: Final = 3
 SHARDS: Final = ("orders_0", "orders_1", "orders_2", "lessons_0", "lessons_1", "users")
+
+
+def instances(database: str) -> tuple[str, ...]:
+    """Four that hold shards of it."""
+    return tuple(f"{database}-{number}" for number in range(4))
 
 
 def tables(database: str) -> list[SourceTable]:
     """Three logical tables of 24 physical ones."""
     names = ("orders_*", "lessons_*", "users")
     return [
-        SourceTable(f"ods_{name.removesuffix('_*')}", f"{database}.{name}", INSTANCES, ("id",), None, ())
+        SourceTable(f"ods_{name.removesuffix('_*')}", f"{database}.{name}", instances(database), ("id",), None, ())
         for name in names
     ]
 

@@ -16,7 +16,7 @@ from resources.capture.distribution.session import Session
 from resources.capture.distribution.topics import UNREADABLE, prepare
 from resources.capture.source import SourceTable
 from tests.resources.capture.distribution.reading import committed, numbers
-from tests.resources.capture.distribution.stream import INSTANCES, PARTITIONS, SHARDS, Numbered, message, tables
+from tests.resources.capture.distribution.stream import PARTITIONS, SHARDS, Numbered, instances, message, tables
 from tests.resources.capture.kafka.topics import send
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_server: Kafka, tmp_path: Path) -> None:
-    streams = [Numbered(instance, "spread") for instance in INSTANCES]
+    streams = [Numbered(instance, "spread") for instance in instances("spread")]
     values = {stream.instance: values_of(stream) for stream in streams}
     total = sum(map(len, values.values()))
-    for instance in INSTANCES:
+    for instance in values:
         kafka_server.create_topic(f"cdc.{instance}")
         send(kafka_server, f"cdc.{instance}", values[instance][:600])
     # Small transactions: so that members come and go between and within them.
@@ -95,7 +95,7 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     _dies(dying)
     members = [Member(what)]
     until(lambda: members[0].done.messages > 200)
-    for instance in INSTANCES:
+    for instance in values:
         send(kafka_server, f"cdc.{instance}", values[instance][600:])
     members.append(Member(what))
     until(lambda: members[1].done.messages > 100 or all_of(members) == total)
@@ -108,16 +108,16 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     with session(what, "mortal"):
         pass
     assert all_of(members) == total
-    assert sum(one.done.nobodys for one in members) == len(INSTANCES)
+    assert sum(one.done.nobodys for one in members) == len(values)
 
     topics = [logical_topic(table) for table in what.tables]
     found = {topic: numbers(committed(what.servers, topic, PARTITIONS)) for topic in topics}
-    beats = {(number, f"{instance}.spread.heartbeat"): [7] for instance in INSTANCES for number in range(PARTITIONS)}
+    beats = {(number, f"{instance}.spread.heartbeat"): [7] for instance in values for number in range(PARTITIONS)}
     changes = {topic: {place: ids for place, ids in of.items() if place not in beats} for topic, of in found.items()}
     assert {key: ids for of in changes.values() for (_, key), ids in of.items()} == {
         key: ids for stream in streams for key, ids in stream.expected().items()
     }
-    assert sum(map(len, changes.values())) == len(INSTANCES) * len(SHARDS)
+    assert sum(map(len, changes.values())) == len(values) * len(SHARDS)
     assert all({place: ids for place, ids in of.items() if place in beats} == beats for of in found.values())
 
 
@@ -127,7 +127,7 @@ def all_of(members: list[Member]) -> int:
 
 def _dies(dying: Session) -> None:
     """Gone after it sent messages, before it said how far it got: nothing of it may be seen."""
-    dying._commit = _gone  # type: ignore[method-assign, assignment]
+    dying._commit = _gone  # type: ignore[method-assign]
     with pytest.raises(InterruptedError):
         until(lambda: dying.step(100, 0.2) == (-1, -1, -1))
     dying._producer.flush(10)
@@ -149,7 +149,7 @@ def test_a_member_that_the_group_left_behind_cannot_commit(kafka_server: Kafka, 
     slow.reader.close()
     with session(what, "next") as following:
         until(lambda: following.step(30, 0.2).messages > 0)
-        slow.reader.read = lambda *_: batch  # type: ignore[assignment,method-assign]
+        slow.reader.read = lambda *_: batch  # type: ignore[method-assign]
         slow.reader.generation = generation
         with pytest.raises(SessionLostError):
             slow.step(20, 0.2)

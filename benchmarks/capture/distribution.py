@@ -1,0 +1,107 @@
+"""How many messages the distribution sends on in a second."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import psutil
+
+from benchmarks.capture.messages import INSTANCES, ORDERS, fill
+from resources.capture.distribution.routes import logical_topic
+from resources.capture.distribution.service import Distribution, Done, distribute
+from tests.components.install import jars
+from tests.components.kafka import kafka
+from tests.resources.capture.distribution.reading import count_committed
+
+if TYPE_CHECKING:
+    import argparse
+    from multiprocessing.connection import Connection
+
+_PARTITIONS: Final = 4
+_SECONDS: Final = 600.0
+_MEGABYTE: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A member at one moment: seconds of the machine's clock, messages so far, processor seconds, bytes held."""
+
+    at: float
+    messages: int
+    cpu: float
+    rss: int
+
+    @classmethod
+    def of(cls, messages: int) -> _Point:
+        process = psutil.Process()
+        return cls(time.monotonic(), messages, sum(process.cpu_times()[:2]), process.memory_info().rss)
+
+
+def measure(arguments: argparse.Namespace) -> dict[str, Any]:
+    """All messages through so many members; raises RuntimeError when one is missing or there twice."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+        broker = stack.enter_context(kafka(jars(), Path(folder) / "kafka"))
+        for instance in INSTANCES:
+            broker.create_topic(f"cdc.{instance}")
+        total = arguments.messages // len(INSTANCES) * len(INSTANCES)
+        size = fill(broker.bootstrap_servers, INSTANCES, total // len(INSTANCES))
+        what = Distribution(broker.bootstrap_servers, [ORDERS], Path(folder) / "names", _PARTITIONS)
+        java = psutil.Process(broker.server.pid)
+        before = sum(java.cpu_times()[:2])
+        tracks = _run(what, arguments.members, total)
+        broker_cpu = sum(java.cpu_times()[:2]) - before
+        there = count_committed(broker.bootstrap_servers, logical_topic(ORDERS), _PARTITIONS)
+        if there != total:
+            raise RuntimeError(f"{there} messages came out, {total} went in")
+    return _figures(tracks, broker_cpu, total) | {"message_bytes": size, "messages": total}
+
+
+def _run(what: Distribution, members: int, total: int) -> list[list[_Point]]:
+    """What each member noted, after each transaction."""
+    spawn = multiprocessing.get_context("spawn")
+    sent = spawn.Value("q", 0)
+    pipes = [spawn.Pipe(duplex=False) for _ in range(members)]
+    processes = [spawn.Process(target=_member, args=(what, sent, total, theirs), daemon=True) for _, theirs in pipes]
+    for process in processes:
+        process.start()
+    tracks = [pipe.recv() if pipe.poll(_SECONDS) else [] for pipe, _ in pipes]
+    for process in processes:
+        process.join(30)
+    return tracks
+
+
+def _member(what: Distribution, sent: Any, total: int, pipe: Connection) -> None:
+    track: list[_Point] = []
+
+    def goes_on(done: Done) -> bool:
+        if done.messages > (track[-1].messages if track else 0):
+            with sent.get_lock():
+                sent.value += done.messages - (track[-1].messages if track else 0)
+            track.append(_Point.of(done.messages))
+        return bool(sent.value < total)
+
+    distribute(what, goes_on)
+    pipe.send(track)
+
+
+def _figures(tracks: list[list[_Point]], broker_cpu: float, total: int) -> dict[str, Any]:
+    busy = [track for track in tracks if len(track) > 1]
+    if not busy:
+        raise RuntimeError("no member sent two transactions: measure with more messages")
+    seconds = max(track[-1].at for track in busy) - min(track[0].at for track in busy)
+    messages = total - min(busy, key=lambda track: track[0].at)[0].messages
+    return {
+        "distribution_per_second": round(messages / seconds),
+        "seconds": round(seconds, 2),
+        "members": len(busy),
+        "cpu_us_per_message": round(sum(track[-1].cpu - track[0].cpu for track in busy) / total * 1e6, 1),
+        "broker_cpu_us_per_message": round(broker_cpu / total * 1e6, 1),
+        "rss_mb_start": round(max(track[len(track) // 10].rss for track in busy) / _MEGABYTE),
+        "rss_mb_end": round(max(track[-1].rss for track in busy) / _MEGABYTE),
+    }

@@ -1,0 +1,119 @@
+"""Processes of `tidemark capture distribute` that come, go, freeze and die.
+
+As a program: that command, on the tables of the proof instead of the warehouse's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from threading import Timer
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Final, Self
+
+from tests.resources.capture.distribution.stream import PARTITIONS, tables
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+_MOST: Final = 4
+_STOP_SECONDS: Final = 90.0
+
+
+class Members:
+    """One to four of them; which one is chosen by `chance`."""
+
+    def __init__(self, servers: str, folder: Path, database: str, chance: random.Random) -> None:
+        self._environment = {**os.environ, "TIDEMARK_KAFKA": servers, "TIDEMARK_DATA": str(folder)}
+        self._database = database
+        self._chance = chance
+        self._running: list[subprocess.Popen[str]] = []
+        self._thaws: list[Timer] = []
+        self._lost = 0
+
+    def __enter__(self) -> Self:
+        self.at_least(2)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for timer in self._thaws:
+            timer.cancel()
+        for one in self._running:
+            one.kill()
+            one.wait()
+
+    def at_least(self, count: int) -> None:
+        """Nobody ends by himself."""
+        for one in self._running:
+            assert one.poll() is None, f"a member ended with {one.returncode}: {one.communicate()}"
+        while len(self._running) < count:
+            self._running.append(self._started())
+
+    def join(self) -> None:
+        self.at_least(min(_MOST, len(self._running) + 1))
+
+    def kill(self) -> None:
+        """One dies, and another takes its place, at once or some seconds later."""
+        one = self._chosen()
+        one.kill()
+        one.wait()
+        time.sleep(self._chance.choice((0.0, 0.0, 3.0)))
+        self.at_least(2)
+
+    def leave(self) -> None:
+        """One is asked to stop."""
+        self._stop(self._chosen())
+        self.at_least(1)
+
+    def freeze(self, seconds: float) -> None:
+        """One stands still until the group has gone on without it, then goes on as if nothing had been."""
+        one = self._chance.choice(self._running)
+        one.send_signal(signal.SIGSTOP)
+        self._thaws.append(Timer(seconds, one.send_signal, [signal.SIGCONT]))
+        self._thaws[-1].start()
+
+    def stop(self) -> int:
+        """All of them; how often their sessions were lost."""
+        for timer in self._thaws:
+            timer.join()
+        while self._running:
+            self._stop(self._running.pop())
+        return self._lost
+
+    def _chosen(self) -> subprocess.Popen[str]:
+        return self._running.pop(self._chance.randrange(len(self._running)))
+
+    def _stop(self, one: subprocess.Popen[str]) -> None:
+        # One that stands still would not hear it.
+        one.send_signal(signal.SIGCONT)
+        one.send_signal(signal.SIGTERM)
+        out, err = one.communicate(timeout=_STOP_SECONDS)
+        assert one.returncode in (0, -signal.SIGTERM), f"{one.returncode}: {out}{err}"
+        if out:
+            self._lost += json.loads(out)["sessions_lost"]
+
+    def _started(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", __name__, self._database, "capture", "distribute", "--json"]
+        options = ["--partitions", str(PARTITIONS)]
+        return subprocess.Popen(
+            [*command, *options], env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+
+def main(database: str, arguments: list[str]) -> None:
+    """The command itself."""
+    from console.main import main as tidemark
+    from warehouse_assets import warehouse
+
+    declared = SimpleNamespace(source_tables=lambda: tables(database))
+    warehouse.load_warehouse = lambda *_: declared  # type: ignore[assignment]
+    tidemark(arguments)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
