@@ -52,6 +52,8 @@ def prepare(servers: str, tables: Sequence[SourceTable], partitions: int, patter
         return _prepared(servers, tables, partitions, pattern)
     except KafkaException as error:
         raise BrokerDownError.of(servers, error.args[0].str()) from error
+    except TimeoutError as error:
+        raise BrokerDownError.of(servers, f"no answer within {_SECONDS:.0f} s") from error
 
 
 def _prepared(servers: str, tables: Sequence[SourceTable], partitions: int, pattern: str) -> Topics:
