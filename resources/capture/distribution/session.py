@@ -9,6 +9,7 @@ A message keeps its value, time and headers; its key becomes the physical table.
 compacted topic would forget the table.
 """
 
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, Self
@@ -56,8 +57,10 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # An open transaction is ended first: who has the partitions next would have to wait for it.
-        self._producer.close()
+        # An open transaction is ended first: who has the partitions next would have to wait for it. Where it cannot be,
+        # the client warns; the next of this name ends it.
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+            self._producer.close()
         self.reader.close()
 
     def step(self, most: int, seconds: float) -> Sent:
@@ -72,7 +75,9 @@ class Session:
         except KafkaException as error:
             with suppress(KafkaException):
                 self._producer.abort_transaction(_SECONDS)
-            self._producer.poll(0)
+            with suppress(KafkaException):
+                # Hear why; a producer that is beyond help says only that.
+                self._producer.poll(0)
             if self._refused is not None:
                 raise self._refused from error
             raise SessionLostError.of(error.args[0].str()) from error
