@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # A burst now and then: members then hold whole transactions, and their ends move while they work.
 _BURSTS: Final = (1, 10, 100, 1000)
-_PAUSE_SECONDS: Final = 0.3
-_MOST: Final = 400_000
+_PAUSE_SECONDS: Final = 0.5
+_MOST: Final = 2_000_000
 
 
 class Feed:
