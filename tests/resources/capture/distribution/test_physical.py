@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources.capture.distribution.physical import physical_of
@@ -50,6 +50,8 @@ def test_what_is_of_no_table_is_empty(value: bytes) -> None:
     assert physical_of(value) == ""
 
 
+# The first text of a process waits for its table of characters, which a busy machine makes for seconds.
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["database", "table", "ts", "es", "note"]), st.none() | st.text() | st.just(CANALS_TRAP)
