@@ -78,6 +78,7 @@ def test_members_that_the_broker_does_not_tell_are_a_question_mark() -> None:
 
 
 @pytest.mark.components
+@pytest.mark.long
 def test_the_process_tells_what_it_does_and_stops_when_asked(kafka_server: Kafka, tmp_path: Path) -> None:
     for instance in instances("told"):
         kafka_server.create_topic(f"cdc.{instance}")

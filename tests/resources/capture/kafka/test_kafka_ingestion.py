@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.components]
 
 
+@pytest.mark.long  # tests/components/test_both_captures.py reads a broker's topics, too
 def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(
     spark: SparkSession, tmp_path: Path, kafka_server: Kafka
 ) -> None:
