@@ -59,7 +59,6 @@ def _intake(settings: Settings) -> Intake | None:
     """Where changes come from, if not from files."""
     if not settings.kafka:
         return None
-    from resources.capture.kafka.bounds import Broker  # noqa: PLC0415 - loads Kafka's client
-    from resources.capture.kafka.intake import KafkaIntake  # noqa: PLC0415
+    from resources.capture.kafka.intake import KafkaIntake  # noqa: PLC0415 - loads Kafka's client
 
-    return KafkaIntake(Broker(settings.kafka), settings.by_canal)
+    return KafkaIntake.of(settings)

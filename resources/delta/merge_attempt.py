@@ -1,7 +1,7 @@
 """One attempt at a merge: from the newest version to one commit, or to nothing."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ _SAME_TEXT = {"STRING", "DATE", "BIGINT", "INT", "SMALLINT", "TINYINT"}
 _TASK_BYTES = 2_000_000
 _ONE_TASK_ROWS = 100_000
 # So many files are handed to Delta one by one faster than it lists all.
-_FEW_FILES = 200
+_MOST_NAMED = 200
 # So many rows read and written take longer than compiling their queries.
 _COMPILED_ROWS = 20_000
 
@@ -49,15 +49,12 @@ def attempt_merge(
         return MergeReport(txn.version, replayed=True)
     txn.depends_on(_inside(target, partitions))
     candidates = _candidates(txn, look, batch, target, partitions)
-    with settings(batch.changes.sparkSession, COMPILED if _is_large(look, candidates, batch) else {}):
+    sizes = look.size_of()
+    rows = batch.keys.num_rows + sum(sizes[name][1] for name in candidates)
+    with settings(batch.changes.sparkSession, COMPILED if rows >= _COMPILED_ROWS else {}):
         met = probe(txn, candidates.values(), batch, target) if candidates else nothing_met(batch, target)
-        plan = _plan(look, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
+        plan = _plan(look.partition_of(), sizes, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
         return _carry_out(txn, plan, batch, target, transaction)
-
-
-def _is_large(look: FileStatistics, candidates: Collection[str], batch: Batch) -> bool:
-    sizes = look.size_of() if candidates else {}
-    return bool(batch.keys.num_rows + sum(sizes[name][1] for name in candidates) >= _COMPILED_ROWS)
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ def _candidates(
     names = possible_keys(look, batch.keys.select(list(target.key)), within)
     if not names:
         return {}
-    logged = look.as_logged(names) if len(names) <= _FEW_FILES else None
+    logged = look.as_logged(names) if len(names) <= _MOST_NAMED else None
     if logged is not None:
         return txn.files_of(logged)
     there = look.partition_of()
@@ -126,8 +123,16 @@ def _candidates(
     return txn.files(names, predicate)
 
 
-def _plan(look: FileStatistics, candidates: Mapping[str, Any], met: Probe, batch: Batch, *, has_vectors: bool) -> _Plan:
-    going, partition_of, sizes = met.going_by_file(), look.partition_of(), look.size_of()
+def _plan(
+    partition_of: Mapping[str, str | None],
+    sizes: Mapping[str, tuple[int, int]],
+    candidates: Mapping[str, Any],
+    met: Probe,
+    batch: Batch,
+    *,
+    has_vectors: bool,
+) -> _Plan:
+    going = met.going_by_file()
     by_partition: dict[str | None, list[str]] = defaultdict(list)
     for name in candidates:
         by_partition[partition_of[name]].append(name)

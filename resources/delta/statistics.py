@@ -75,7 +75,6 @@ class FileStatistics:
             "partitionValues": {name: None if value is None else str(value) for name, value in partition.items()},
             "size": row["size_bytes"],
             "modificationTime": row["modification_time"],
-            "dataChange": True,
         }
 
     def partition_of(self) -> dict[str, str | None]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -15,11 +16,13 @@ from tests.components.process import LOOPBACK, ServerProcess, accepts_connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from tests.components.install import Jars
 
 _START_TIMEOUT_SECONDS = 90.0
+_TOPIC_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass
@@ -36,14 +39,26 @@ class Kafka:
         return f"{LOOPBACK}:{self.port}"
 
     def create_topic(self, name: str, partitions: int = 1, config: dict[str, str] | None = None) -> None:
-        """Create a topic and wait until the broker has it."""
+        """Create a topic and wait until the broker, which hears of it from its controller, has it."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 3})
         for created in admin.create_topics([NewTopic(name, partitions, 1, config=config or {})]).values():
             created.result(30)
+        wanted = TopicCollection([name])
+        self.server.wait_until(lambda: _is_there(admin.describe_topics(wanted)[name]), _TOPIC_TIMEOUT_SECONDS)
 
     def start_again(self) -> None:
         """After `server` was stopped or killed."""
         self.server = _started(self.command, self.properties, self.port)
+
+
+def _is_there(described: Future[object]) -> bool:
+    try:
+        described.result(_TOPIC_TIMEOUT_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+            raise
+        return False
+    return True
 
 
 @contextmanager

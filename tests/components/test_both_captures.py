@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from resources.capture.ingestion import Ingestion
-from resources.capture.kafka.bounds import Broker
 from resources.capture.kafka.intake import KafkaIntake
 from resources.capture.source import SourceTable
 from resources.delta.table import read_rows, table_exists
@@ -190,7 +189,7 @@ def test_both_captures_make_the_servers_tables(spark: SparkSession, kafka_server
         expected = stored(sql)
         settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers, canal="canal_pair")
         registry = SnapshotRegistry.at(settings.state_db)
-        intake = KafkaIntake(Broker(settings.kafka), settings.by_canal)
+        intake = KafkaIntake.of(settings)
         found: list[Rows] = []
         deadline = time.monotonic() + SECONDS
         while found != [expected, expected] and time.monotonic() < deadline:

@@ -40,8 +40,7 @@ def replay(*, as_json: bool) -> None:
 
 
 def _replay() -> Sequence[Replayed]:
-    from resources.capture.kafka.bounds import Broker  # noqa: PLC0415 - keeps --help fast
-    from resources.capture.kafka.intake import KafkaIntake  # noqa: PLC0415
+    from resources.capture.kafka.intake import KafkaIntake  # noqa: PLC0415 - keeps --help fast
     from resources.capture.replay import Replay  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
     from resources.spark.session import spark_session  # noqa: PLC0415
@@ -55,9 +54,8 @@ def _replay() -> Sequence[Replayed]:
             where="TIDEMARK_KAFKA",
             hint="set it as it was when they came",
         )
-    intake = KafkaIntake(Broker(settings.kafka), settings.by_canal)
     sources = load_warehouse(settings).source_tables()
-    return Replay(spark_session(settings), settings, sources, intake).run(datetime.now(UTC))
+    return Replay(spark_session(settings), settings, sources, KafkaIntake.of(settings)).run(datetime.now(UTC))
 
 
 def _described(one: Replayed) -> dict[str, object]:

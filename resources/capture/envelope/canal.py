@@ -29,7 +29,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
     typed = parsed.withColumn("kinds", sf.from_json("v.mysqlType", "MAP<STRING, STRING>"))
     rows = typed.select("*", sf.posexplode_outer(_rows()).alias("row", "printed"))
     return (
-        rows.withColumn("data", _chosen("printed"))
+        rows.withColumn("data", _chosen(sf.col("printed")))
         .withColumn("op", _op())
         .select(
             "instance",
@@ -76,12 +76,12 @@ def _before() -> Column:
     return sf.when(sf.col("op") == "u", updated).when(sf.col("op") == "d", sf.to_json("data"))
 
 
-def _chosen(row: Column | str) -> Column:
+def _chosen(row: Column) -> Column:
     """The row with the words of ENUM and SET columns: Canal prints the numbers that the binlog has."""
     is_listed = "startswith(kind, 'enum(') OR startswith(kind, 'set(')"
     some = sf.expr(f"exists(map_values(kinds), kind -> {is_listed})")
     words = sf.transform_values(row, lambda name, printed: _words(sf.col("kinds")[name], printed))
-    return sf.when(some, words).otherwise(sf.col(row) if isinstance(row, str) else row)
+    return sf.when(some, words).otherwise(row)
 
 
 def _words(kind: Column, printed: Column) -> Column:

@@ -8,6 +8,7 @@ a table that failed could not be behind the others. A pass is what a streaming q
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -21,6 +22,7 @@ from resources.capture.scan import Scan, opened
 from resources.capture.source import SourceTable, topic_of
 from resources.capture.summary import summed
 from resources.errors import CaptureError
+from resources.settings import Settings
 
 # Records of all instances that a pass caches and parses.
 PASS_RECORDS = 500_000
@@ -42,6 +44,11 @@ class KafkaIntake:
         self._broker = broker
         self._by_canal = frozenset(by_canal)
         self._pass_records = pass_records
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The topics that the settings name."""
+        return cls(Broker(settings.kafka), settings.by_canal)
 
     def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: int) -> Due:
         """What each topic holds past its instance's offset, up to what a pass takes.
