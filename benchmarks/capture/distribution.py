@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import psutil
 
-from benchmarks.capture.messages import INSTANCES, ORDERS, fill
+from benchmarks.capture.messages import INSTANCES, ORDERS, fill, updates
+from benchmarks.timing import cpu_of
 from resources.capture.distribution.routes import logical_topic
 from resources.capture.distribution.service import Distribution, Done, distribute
 from tests.components.install import jars
@@ -40,7 +41,7 @@ class _Point:
     @classmethod
     def of(cls, messages: int) -> _Point:
         process = psutil.Process()
-        return cls(time.monotonic(), messages, sum(process.cpu_times()[:2]), process.memory_info().rss)
+        return cls(time.monotonic(), messages, cpu_of(process), process.memory_info().rss)
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -50,16 +51,17 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         for instance in INSTANCES:
             broker.create_topic(f"cdc.{instance}")
         total = arguments.messages // len(INSTANCES) * len(INSTANCES)
-        size = fill(broker.bootstrap_servers, INSTANCES, total // len(INSTANCES))
+        each = total // len(INSTANCES)
+        _, size = fill(broker.bootstrap_servers, INSTANCES, lambda instance: updates(instance, each))
         what = Distribution(broker.bootstrap_servers, [ORDERS], Path(folder) / "names", _PARTITIONS)
         java = psutil.Process(broker.server.pid)
-        before = sum(java.cpu_times()[:2])
+        before = cpu_of(java)
         tracks = _run(what, arguments.members, total)
-        broker_cpu = sum(java.cpu_times()[:2]) - before
+        broker_cpu = cpu_of(java) - before
         there = count_committed(broker.bootstrap_servers, logical_topic(ORDERS), _PARTITIONS)
         if there != total:
             raise RuntimeError(f"{there} messages came out, {total} went in")
-    return _figures(tracks, broker_cpu, total) | {"message_bytes": size, "messages": total}
+    return _figures(tracks, broker_cpu, total) | {"message_bytes": round(size), "messages": total}
 
 
 def _run(what: Distribution, members: int, total: int) -> list[list[_Point]]:
@@ -102,6 +104,6 @@ def _figures(tracks: list[list[_Point]], broker_cpu: float, total: int) -> dict[
         "members": len(busy),
         "cpu_us_per_message": round(sum(track[-1].cpu - track[0].cpu for track in busy) / total * 1e6, 1),
         "broker_cpu_us_per_message": round(broker_cpu / total * 1e6, 1),
-        "rss_mb_start": round(max(track[len(track) // 10].rss for track in busy) / _MEGABYTE),
-        "rss_mb_end": round(max(track[-1].rss for track in busy) / _MEGABYTE),
+        "distribution_rss_mb_start": round(max(track[len(track) // 10].rss for track in busy) / _MEGABYTE),
+        "distribution_rss_mb_end": round(max(track[-1].rss for track in busy) / _MEGABYTE),
     }

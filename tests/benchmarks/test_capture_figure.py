@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from argparse import Namespace
 
 import pytest
 
 from benchmarks.capture import measure
-from benchmarks.capture.messages import message
+from benchmarks.capture.messages import updates
 from resources.capture.distribution.physical import physical_of
 
 
@@ -18,11 +21,37 @@ def test_every_message_of_the_distribution_is_counted() -> None:
     assert found["messages"] == 200_000
     assert found["members"] == 1
     assert found["distribution_per_second"] > 1000
-    assert 0 < found["rss_mb_start"] <= found["rss_mb_end"] * 2
+    assert 0 < found["distribution_rss_mb_start"] <= found["distribution_rss_mb_end"] * 2
     assert found["cpu_us_per_message"] > 0
 
 
+@pytest.mark.components
+@pytest.mark.spark
+@pytest.mark.long
+def test_what_is_taken_in_is_compared_and_measured() -> None:
+    options = [
+        "--json",
+        "--parts",
+        "ingest",
+        "snapshots",
+        "growth",
+        "--changes",
+        "20000",
+        "--tables",
+        "3",
+        "--rows",
+        "20000",
+    ]
+    command = [sys.executable, "-m", "benchmarks", "capture", *options]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert (found["changes"], found["shards"], found["snapshots"], found["tables"]) == (20_000, 100, 5, 3)
+    assert found["changes_per_second"] > 100
+    assert 0 < found["snapshot_delay_s_max"] < 120
+    assert 0.1 < found["hourly_cost_ratio_10x"] < 10
+    assert 0 < found["rss_mb_start"] <= found["rss_mb_end"] * 2
+
+
 def test_its_messages_are_debeziums_and_of_some_700_bytes() -> None:
-    found = message("b", 123_457)
+    found = list(updates("b", 2))[1]
     assert physical_of(found.encode()) == "school.orders_1"
     assert 650 < len(found) < 850

@@ -1,0 +1,74 @@
+"""A broker with messages, and a process that captures them: what it took, in time and in memory."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import psutil
+
+from resources.capture.ingestion import Ingestion
+from resources.capture.kafka.intake import KafkaIntake
+from resources.settings import Settings
+from resources.spark.session import spark_session
+from resources.state_store.registry import SnapshotRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from resources.capture.source import SourceTable
+
+_MEGABYTE: Final = 1_000_000
+
+
+@dataclass
+class Memory:
+    """What this process and its JVM hold, in MB, each second."""
+
+    held: list[int] = field(default_factory=list)
+
+    def figures(self) -> dict[str, int]:
+        """`rss_mb_start`, the most in the second tenth of the time (the first one fills caches), and `rss_mb_end`."""
+        tenth = max(1, len(self.held) // 10)
+        return {"rss_mb_start": max(self.held[tenth : 2 * tenth] or self.held), "rss_mb_end": max(self.held[-tenth:])}
+
+
+@contextmanager
+def memory() -> Iterator[Memory]:
+    """Look while the block runs."""
+    found, ended, process = Memory(), threading.Event(), psutil.Process()
+
+    def look() -> None:
+        while True:
+            # The broker of a figure is a child, too.
+            mine = [process, *(one for one in process.children() if "kafka.Kafka" not in one.cmdline())]
+            found.held.append(sum(one.memory_info().rss for one in mine) // _MEGABYTE)
+            if ended.wait(1):
+                return
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield found
+    finally:
+        ended.set()
+        watcher.join()
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A warehouse that takes in what the broker's topics hold."""
+
+    settings: Settings
+    ingestion: Ingestion
+    registry: SnapshotRegistry
+
+    @classmethod
+    def at(cls, folder: Path, servers: str, tables: Sequence[SourceTable]) -> Captured:
+        settings = Settings.at(folder, kafka=servers)
+        registry = SnapshotRegistry.at(settings.state_db)
+        ingestion = Ingestion(spark_session(settings), settings, tables, registry, KafkaIntake.of(settings))
+        return cls(settings, ingestion, registry)
