@@ -95,19 +95,29 @@ def cluster_table(
             files = not_clustered(files, clustering.spec, columns, clustering.target_bytes)
         return groups_of(files, clustering.target_bytes)
 
+    # What was chosen from is what the first batch is read from: listing a table's files again takes as long again.
+    begun: OptimisticTransaction | None = txn
     for batch in batches(choose(txn)):
-        _until_committed(run, batch, choose)
+        _until_committed(run, batch, choose, begun)
+        begun = None
     return run.report
 
 
-def _until_committed(run: _Run, batch: Sequence[Group], choose: Callable[[OptimisticTransaction], list[Group]]) -> None:
+def _until_committed(
+    run: _Run,
+    batch: Sequence[Group],
+    choose: Callable[[OptimisticTransaction], list[Group]],
+    begun: OptimisticTransaction | None,
+) -> None:
+    """Rewrite the batch; in its first attempt from the transaction that it was chosen by, where one is `begun`."""
     for attempt in range(run.back_off.attempts):
         if not batch:
             return
         if attempt:
             run.back_off.pause(attempt)
-        txn = OptimisticTransaction(run.spark, run.path)
-        groups = _as_they_are_now(batch, choose(txn))
+        txn = begun or OptimisticTransaction(run.spark, run.path)
+        groups = list(batch) if begun else _as_they_are_now(batch, choose(txn))
+        begun = None
         if not groups:
             return
         done = rewritten(txn, run.spark, run.path, groups, run.columns)
