@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
@@ -23,6 +23,7 @@ FROM_ENVIRONMENT = (
     "pools",
     "spark_master",
     "spark_memory",
+    "spark_tuning",
     "olap",
     "time_zone",
 )
@@ -44,6 +45,7 @@ class Settings(BaseModel):
     `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
+    `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
     """
 
@@ -61,6 +63,7 @@ class Settings(BaseModel):
     pools: str = "default=2"
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
+    spark_tuning: Literal["latency", "throughput"] = "latency"
     olap: str = "duckdb"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "Europe/Paris"
 

@@ -68,7 +68,7 @@ class Captured:
 
     @classmethod
     def at(cls, folder: Path, servers: str, tables: Sequence[SourceTable]) -> Captured:
-        settings = Settings.at(folder, kafka=servers)
+        settings = Settings.at(folder, kafka=servers, spark_tuning="throughput")
         registry = SnapshotRegistry.at(settings.state_db)
         ingestion = Ingestion(spark_session(settings), settings, tables, registry, KafkaIntake.of(settings))
         return cls(settings, ingestion, registry)

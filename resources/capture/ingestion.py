@@ -38,6 +38,7 @@ from resources.delta.table import current_version
 from resources.disk import writable_directory
 from resources.lock import only_one
 from resources.settings import Settings
+from resources.spark.settings import settings, worth_compiling
 from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
 
 THREADS = 2
@@ -144,7 +145,8 @@ class Ingestion:
         if not due.pieces or due.pieces == self._read:
             return False
         try:
-            scan = self._intake.scan(self._spark, due, self._sources, reached)
+            with settings(self._spark, worth_compiling(sum(one.records for one in due.pieces))):
+                scan = self._intake.scan(self._spark, due, self._sources, reached)
         except ChangeFileError as error:
             self._refuse(step, due.pieces, error)
             return True

@@ -20,6 +20,11 @@ class Piece(Protocol):
     @property
     def first_offset(self) -> int: ...
 
+    @property
+    def records(self) -> int:
+        """About how many."""
+        ...
+
 
 @dataclass(frozen=True)
 class Due:

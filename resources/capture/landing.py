@@ -13,6 +13,8 @@ from pathlib import Path
 
 from resources.capture.errors import CorruptFileError, MalformedLineError
 
+# Of a compressed record.
+_RECORD_BYTES = 35
 FILE_NAME = re.compile(r"^(\d{12})\.jsonl\.gz$")
 
 
@@ -24,6 +26,11 @@ class ChangeFile:
     first_offset: int
     path: Path
     size_bytes: int
+
+    @property
+    def records(self) -> int:
+        """About how many."""
+        return self.size_bytes // _RECORD_BYTES
 
 
 def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeFile]:

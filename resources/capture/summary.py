@@ -4,7 +4,7 @@ By two Spark jobs: the first reads and caches the records, the second only hands
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -57,6 +57,11 @@ class Summary:
     def bad(self) -> int:
         """How many records are none."""
         return sum(group["bad"] for group in self.groups)
+
+    def records(self, chosen: Callable[[str, str], bool]) -> int:
+        """How many records there are of chosen tables, by instance and physical name."""
+        mine = ((one["records"], one["instance"], one["physical"]) for one in self.groups if one["physical"])
+        return sum(records for records, instance, physical in mine if chosen(instance, physical))
 
     @property
     def nobodys(self) -> int:

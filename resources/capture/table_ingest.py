@@ -23,6 +23,7 @@ from resources.delta.merge import merge_changes
 from resources.delta.table import read_table
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction, commit_with
+from resources.spark.settings import settings, worth_compiling
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class TableIngest:
 
         Raises ColumnTypeError, ChangeValueError; what was committed before stays and is not done again.
         """
+        with settings(self._spark, worth_compiling(scan.summary.records(self._table.holds))):
+            return self._run(scan, order, batches, state)
+
+    def _run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
         columns = self._columns_by_batch(scan, batches, state.columns)
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)

@@ -21,7 +21,7 @@ from resources.delta.statistics import FileStatistics, possible_keys
 from resources.delta.strategy import Decision, Strategy, TouchedPartition, decide, is_small
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction
-from resources.spark.settings import COMPILED, settings
+from resources.spark.settings import settings, worth_compiling
 
 # Partition types whose text is the same in Spark and in the log.
 _SAME_TEXT = {"STRING", "DATE", "BIGINT", "INT", "SMALLINT", "TINYINT"}
@@ -30,8 +30,6 @@ _TASK_BYTES = 2_000_000
 _ONE_TASK_ROWS = 100_000
 # So many files are handed to Delta one by one faster than it lists all.
 _MOST_NAMED = 200
-# So many rows read and written take longer than compiling their queries.
-_COMPILED_ROWS = 20_000
 
 
 def attempt_merge(
@@ -51,7 +49,7 @@ def attempt_merge(
     candidates = _candidates(txn, look, batch, target, partitions)
     sizes = look.size_of()
     rows = batch.keys.num_rows + sum(sizes[name][1] for name in candidates)
-    with settings(batch.changes.sparkSession, COMPILED if rows >= _COMPILED_ROWS else {}):
+    with settings(batch.changes.sparkSession, worth_compiling(rows)):
         met = probe(txn, candidates.values(), batch, target) if candidates else nothing_met(batch, target)
         plan = _plan(look.partition_of(), sizes, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
         return _carry_out(txn, plan, batch, target, transaction)

@@ -35,7 +35,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
     is_local = settings.spark_master.startswith("local")
     sql = {**_SQL, **_LOCAL_SQL} if is_local else _SQL
-    jvm = [*_JVM, *_LOCAL_JVM] if is_local else _JVM
+    jvm = [*_JVM, *_LOCAL_JVM[settings.spark_tuning]] if is_local else _JVM
     for key, value in {**_DELTA, **sql, **_QUIET, **_class_path(settings.spark_master)}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
@@ -106,7 +106,11 @@ _LOCAL_SQL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-# With one tier the JVM reserves 48 MB for compiled code, which Spark fills within a minute.
-_LOCAL_JVM = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m")
+# With one tier the JVM reserves 48 MB for compiled code, which Spark fills within a minute. A process that parses
+# millions of records earns the second tier back, and a collector that uses all cores.
+_LOCAL_JVM = {
+    "latency": ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
+    "throughput": ("-XX:+UseParallelGC", "-XX:ReservedCodeCacheSize=256m"),
+}
 
-_JVM = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Duser.timezone=UTC")
+_JVM = ("-XX:-UsePerfData", "-Duser.timezone=UTC")

@@ -7,6 +7,13 @@ from pyspark.sql import SparkSession
 
 # Queries over many rows are worth compiling; the session of one machine interprets (resources.spark.session).
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+# So many rows read and written take longer than compiling their queries.
+_COMPILED_ROWS = 20_000
+
+
+def worth_compiling(rows: int) -> Mapping[str, str]:
+    """Settings for queries over so many rows."""
+    return COMPILED if rows >= _COMPILED_ROWS else {}
 
 
 @contextmanager

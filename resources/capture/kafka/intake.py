@@ -36,6 +36,11 @@ class OffsetRange:
     first_offset: int
     end: int
 
+    @property
+    def records(self) -> int:
+        """How many, with those that are no changes."""
+        return self.end - self.first_offset
+
 
 class KafkaIntake:
     """The topics of the tables' instances; those of `by_canal` hold Canal's messages, the others Debezium's."""
@@ -79,6 +84,9 @@ class KafkaIntake:
             "startingOffsets": json.dumps({topic: {"0": one.first_offset} for topic, one in topics.items()}),
             "endingOffsets": json.dumps({topic: {"0": one.end} for topic, one in topics.items()}),
             "failOnDataLoss": "true",
+            # A task reads one topic: by default no more than 1 MB at a time, and 500 records of that.
+            "kafka.max.partition.fetch.bytes": "16777216",
+            "kafka.max.poll.records": "5000",
             # A topic has one partition: cut, so that all cores parse.
             "minPartitions": str(max(len(topics), spark.sparkContext.defaultParallelism)),
         }
