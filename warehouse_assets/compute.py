@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dependency_model.entity.quality import Reconcile
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from dependency_model.entity import Entity
     from dependency_model.slice import Slice
     from resources.delta.clustering.recorder import UsageRecorder
     from resources.delta.table import TableMetrics
-    from resources.state_store.registry import SnapshotRegistry
+    from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
     from warehouse_assets.warehouse import Warehouse
 
 
@@ -103,15 +104,25 @@ class Computer:
         """Check and describe named snapshots of one entity; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
         path = self._warehouse.table_path(slices[0].entity)
-        versions = [self._inputs.named(slice_).version for slice_ in slices]
+        named = [self._inputs.named(slice_) for slice_ in slices]
         found = self._audited(slices)
-        preview = preview_table(first_rows(path, PREVIEW_ROWS, version=versions[-1]))
-        metrics = [table_metrics(path, version=version) for version in versions]
+        preview = preview_table(self._first_rows(path, slices[-1], named[-1]))
+        metrics = [self._metrics(path, slice_, one) for slice_, one in zip(slices, named, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
         return [
             ComputedSlice(slice_, path, one, seconds, found[slice_], preview)
             for slice_, one in zip(slices, metrics, strict=True)
         ]
+
+    def _metrics(self, path: Path, slice_: Slice, named: NamedSnapshot) -> TableMetrics:
+        """Files and bytes are the version's, also of a reopened snapshot: its late changes lie elsewhere."""
+        found = table_metrics(path, version=named.version)
+        return replace(found, rows=self._inputs.snapshots([slice_]).count()) if named.is_reopened else found
+
+    def _first_rows(self, path: Path, slice_: Slice, named: NamedSnapshot) -> pa.Table:
+        if named.is_reopened:
+            return self._inputs.snapshots([slice_]).limit(PREVIEW_ROWS).toArrow()
+        return first_rows(path, PREVIEW_ROWS, version=named.version)
 
     def _audited(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
         """What the rules say of named snapshots, a few full tables in one job."""

@@ -118,3 +118,12 @@ class RepairSourceError(TerminalError):
             where=entity,
             hint="`tidemark delta snapshots` lists them; a version can be given by its number, too",
         )
+
+    @classmethod
+    def reopened(cls, entity: str, name: str, version: int) -> Self:
+        return cls(
+            "the snapshot was opened again: it is no single version any more",
+            found=f"version {version} and late changes",
+            where=f"{entity} {name}",
+            hint="give the version by its number to get it without them",
+        )

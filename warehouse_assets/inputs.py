@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from resources.capture.late.kept import late_path
+from resources.capture.late.snapshot import with_late_changes
 from resources.delta.table import read_table, table_exists
 from resources.delta.versions import VersionReader
 from warehouse_assets.business_time import partition_columns, partition_values, sql_parameters
@@ -90,9 +92,16 @@ class Inputs:
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
         times = partition_values(self._period(slice_.entity), slice_.key)
-        path = self._warehouse.table_path(slice_.entity)
-        table = self._versions.read(path, self.named(slice_).version)
-        return table.withColumns({name: F.lit(value) for name, value in times.items()})
+        named = self.named(slice_)
+        table = self._versions.read(self._warehouse.table_path(slice_.entity), named.version)
+        rows = self._reopened(table, slice_, named) if named.is_reopened else table
+        return rows.withColumns({name: F.lit(value) for name, value in times.items()})
+
+    def _reopened(self, version: DataFrame, slice_: Slice, named: NamedSnapshot) -> DataFrame:
+        captured = self._warehouse.captured(slice_.entity)
+        late = read_table(self._session, late_path(self._warehouse.settings.warehouse, captured.name))
+        end_ms = int(self._warehouse.graph.window(slice_).end.timestamp() * 1000)
+        return with_late_changes(version, late, ("_shard", *captured.key), end_ms, named.late_batch)
 
     def named(self, slice_: Slice) -> NamedSnapshot:
         """The version that the slice is a name for. Raises SnapshotMissingError."""

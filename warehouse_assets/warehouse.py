@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dependency_model.entity import Dependency, Entity, EntityState, Kind, Source
+from dependency_model.entity import Dependency, Entity, EntityState, Kind, LateEvents, Source
 from dependency_model.entity.dependency import COMPLETED
 from dependency_model.graph import DependencyGraph
 from dependency_model.offset import Offset
@@ -47,6 +47,10 @@ class Warehouse:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
         return self.settings.warehouse / (self.entities[name].snapshot_of or name)
 
+    def captured(self, name: str) -> Entity:
+        """The captured table that a snapshot's slices are versions of: itself, or the one that it names versions of."""
+        return self.entities[self.entities[name].snapshot_of or name]
+
     def is_snapshot(self, name: str) -> bool:
         """Is the entity a captured table whose slices are versions (B2), not partitions?"""
         entity = self.entities[name]
@@ -66,6 +70,7 @@ class Warehouse:
             partition_by=entity.partition_by,
             boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
             threshold=Threshold(source.idle_after, source.broken_after),
+            reopened=frozenset(one.name for one in named if one.late_events is LateEvents.REOPEN),
         )
 
 

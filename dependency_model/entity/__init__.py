@@ -2,7 +2,7 @@
 
 from dependency_model.entity.catalog import Catalog
 from dependency_model.entity.dependency import Dependency, Weak
-from dependency_model.entity.entity import Entity, EntityState, Kind, Reprocess, Source
+from dependency_model.entity.entity import Entity, EntityState, Kind, LateEvents, Reprocess, Source
 from dependency_model.entity.loading import load_entities, parse_entity, read_entities
 from dependency_model.entity.location import locate
 from dependency_model.entity.quality import QualityRule
@@ -13,6 +13,7 @@ __all__ = [
     "Entity",
     "EntityState",
     "Kind",
+    "LateEvents",
     "QualityRule",
     "Reprocess",
     "Source",

@@ -46,6 +46,13 @@ class Reprocess(Enum):
     ASK = "ask"
 
 
+class LateEvents(Enum):
+    """What becomes of changes that arrive when the snapshot of their time is named already (seed capability B2)."""
+
+    NEXT_SNAPSHOT = "next_snapshot"
+    REOPEN = "reopen"
+
+
 @dataclass(frozen=True, slots=True, config=STRICT)
 class EntityState:
     """A state that slices of an entity reach, and what it takes."""
@@ -74,7 +81,8 @@ class Entity:
     It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
-    `cluster_by` are the columns that filters use most: the table's files are kept parted by them.
+    `cluster_by` are the columns that filters use most: the table's files are kept parted by them. `late_events` of a
+    captured entity are in its next snapshot alone, or each snapshot that they belong to is opened again for them.
     """
 
     name: NameField
@@ -100,6 +108,7 @@ class Entity:
     partition_by: ColumnField | None = None
     cluster_by: Annotated[tuple[ColumnField, ...], Field(max_length=4)] = ()
     snapshot_of: NameField | None = None
+    late_events: LateEvents = LateEvents.NEXT_SNAPSHOT
     series: NameField | None = None
     export: bool = False
     layer: str = ""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from dependency_model.entity.entity import Entity, Kind
+from dependency_model.entity.entity import Entity, Kind, LateEvents
 from dependency_model.entity.sub_partition import PART_LIMIT
 from dependency_model.errors import EntityError, ParseError, TidemarkError
 from dependency_model.time.calendar import Calendar
@@ -89,3 +89,8 @@ def _snapshot(entity: Entity) -> Broken:
         yield "snapshot_of", EntityError("only a Snapshot names versions of another entity", found=entity.kind.value)
     if entity.snapshot_of and entity.source:
         yield "source", EntityError("a snapshot of another entity has no source of its own")
+    if entity.late_events is LateEvents.REOPEN and not (entity.source or entity.snapshot_of):
+        yield (
+            "late_events",
+            EntityError("only snapshots of a captured table are reopened", hint="it goes with source or snapshot_of"),
+        )

@@ -19,7 +19,9 @@ def open_boundaries(
     """
     found: list[Boundary] = []
     for entity, period, start in table.boundaries:
-        for boundary in _from(calendar, entity, Period.parse(period), start, max(closed.get(entity, 0), merged_ms)):
+        for boundary in slices_after(
+            calendar, entity, Period.parse(period), start, max(closed.get(entity, 0), merged_ms)
+        ):
             found.append(boundary)
             if boundary.end_ms > reached_ms:
                 break
@@ -32,13 +34,13 @@ def missed_boundaries(
     """Slices that were never named and cannot be any more."""
     found: list[Boundary] = []
     for entity, period, start in table.boundaries:
-        since = _from(calendar, entity, Period.parse(period), start, closed.get(entity, 0))
+        since = slices_after(calendar, entity, Period.parse(period), start, closed.get(entity, 0))
         found += takewhile(lambda one: one.end_ms <= merged_ms, since)
     return found
 
 
-def _from(calendar: Calendar, entity: str, period: Period, start: str, after_ms: int) -> Iterator[Boundary]:
-    """Slices from `start` on whose end is later than `after_ms`, without end."""
+def slices_after(calendar: Calendar, entity: str, period: Period, start: str, after_ms: int) -> Iterator[Boundary]:
+    """Slices from `start` on whose end (epoch ms) is later than `after_ms`, without end."""
     first = calendar.window(period, start)
     instant = max(first.start, utc(after_ms))
     while True:

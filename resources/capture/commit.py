@@ -5,10 +5,11 @@ no second place that could disagree (design.md, "The path of a record").
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from deltalake import DeltaTable
 
@@ -28,7 +29,9 @@ class CommitState:
     `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
     is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `columns` are the
     source's, in the order in which the lake got them. `batch` counts this table's commits from 1. `positions` are per
-    instance how far its binlog was read, `beats` the time (epoch ms) of its newest heartbeat.
+    instance how far its binlog was read, `beats` the time (epoch ms) of its newest heartbeat, `behind` the instances
+    whose clocks that heartbeat showed to be slow. `late` are per entity and slice the late changes of that time so far,
+    `reopens` the named slices to which those of this commit belong.
     """
 
     batch: int = 0
@@ -40,6 +43,9 @@ class CommitState:
     columns: tuple[SourceColumn, ...] = ()
     positions: Mapping[str, Progress] = field(default_factory=dict)
     beats: Mapping[str, int] = field(default_factory=dict)
+    behind: tuple[str, ...] = ()
+    late: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    reopens: tuple[Boundary, ...] = ()
 
     @property
     def named_until(self) -> int | None:
@@ -55,11 +61,14 @@ class CommitState:
                 "offsets": dict(self.offsets),
                 "watermarks": dict(self.watermarks),
                 "counts": dict(self.counts),
-                "closes": [[one.entity, one.period, one.slice, one.end_ms] for one in self.closes],
+                "closes": _listed(self.closes),
                 "closed": dict(self.closed),
                 "columns": [[one.name, *one.declared] for one in self.columns],
                 "positions": {instance: one.to_json() for instance, one in self.positions.items()},
                 "beats": dict(self.beats),
+                "behind": list(self.behind),
+                "late": {entity: dict(slices) for entity, slices in self.late.items()},
+                "reopens": _listed(self.reopens),
             }
         )
 
@@ -77,12 +86,23 @@ class CommitState:
             offsets=found["offsets"],
             watermarks=found["watermarks"],
             counts=found["counts"],
-            closes=tuple(Boundary(end, entity, period, key) for entity, period, key, end in found["closes"]),
+            closes=_boundaries(found["closes"]),
             closed=found["closed"],
             columns=tuple(source_column("", *declared) for declared in found["columns"]),
             positions={instance: Progress.from_json(one) for instance, one in found.get("positions", {}).items()},
             beats=found.get("beats", {}),
+            behind=tuple(found.get("behind", ())),
+            late=found.get("late", {}),
+            reopens=_boundaries(found.get("reopens", ())),
         )
+
+
+def _listed(boundaries: Iterable[Boundary]) -> list[list[str | int]]:
+    return [[one.entity, one.period, one.slice, one.end_ms] for one in boundaries]
+
+
+def _boundaries(listed: Iterable[Sequence[Any]]) -> tuple[Boundary, ...]:
+    return tuple(Boundary(end, entity, period, key) for entity, period, key, end in listed)
 
 
 @dataclass(frozen=True)

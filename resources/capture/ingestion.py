@@ -19,6 +19,7 @@ from resources.capture.commit import Commit, CommitState, last_commit
 from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeFileError
 from resources.capture.file_intake import FileIntake
+from resources.capture.heartbeat.heard import HeardFile
 from resources.capture.intake import Due, Intake, Piece
 from resources.capture.landing import ChangeFile
 from resources.capture.naming import name_commit, name_missing
@@ -83,7 +84,7 @@ class Ingestion:
         self._registry = registry
         self._intake: Intake = intake or FileIntake(settings.landing)
         self._calendar = Calendar(settings.time_zone)
-        self._tables = {one.name: TableIngest(spark, one, settings.warehouse) for one in sources}
+        self._tables = {one.name: TableIngest(spark, one, settings.warehouse, self._calendar) for one in sources}
         self._unrouted = Unrouted(settings.warehouse)
         self._states: dict[str, CommitState] = {}
         self._versions: dict[str, int | None] = {}
@@ -92,6 +93,7 @@ class Ingestion:
         self._policy = policy
         self._accepted: Mapping[str, frozenset[int]] = {}
         self._held: dict[str, tuple[Finding, ...]] = {}
+        self._heard = HeardFile.of(settings).read()
 
     def step(self) -> IngestReport:
         """Take in everything that has landed, name what is complete, and say what waits.
@@ -108,6 +110,8 @@ class Ingestion:
             while self._pass(step):
                 pass
             Held.of(self._settings).write(self._findings())
+            self._heard = self._heard.and_then(utc_now(), {})
+            HeardFile.of(self._settings).write(self._heard)
         if step.problems:
             raise step.problems[0]
         return self._report(step, time.monotonic() - started)
@@ -180,6 +184,7 @@ class Ingestion:
         step.warnings += self._unrouted.keep(scan)
         step.warnings += DeadLetters(self._settings.warehouse).keep_messages(scan)
         watched = watch_scan(scan, self._sources, self._states, self._next_offsets(), self._policy, self._accepted)
+        self._heard = self._heard.and_then(utc_now(), watched.order.beats)
         plans = {source.name: self._plan(source, watched) for source in self._sources}
         self._held = {source.name: watched.held(source) for source in self._sources}
         self._waiting = {name: plan.waiting for name, plan in plans.items()}

@@ -3,18 +3,24 @@
 from itertools import takewhile
 from pathlib import Path
 
-from resources.capture.commit import Commit, commits
+from resources.capture.commit import Commit, CommitState, commits
 from resources.delta.table import table_metrics
 from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
 
 
 def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[NamedSnapshot, ...]:
-    """Write the names that one commit gives; writing them again changes nothing."""
-    if not commit.state.closes:
+    """Write the names that one commit gives, and those that it moves; writing them again changes nothing.
+
+    Returns those that it gives.
+    """
+    state = commit.state
+    if state.reopens:
+        registry.reopen([(one.entity, one.period, one.slice) for one in state.reopens], state.batch)
+    if not state.closes:
         return ()
     rows = table_metrics(path, version=commit.version).rows
     named = tuple(
-        NamedSnapshot(one.entity, one.period, one.slice, commit.version, rows, commit.at) for one in commit.state.closes
+        NamedSnapshot(one.entity, one.period, one.slice, commit.version, rows, commit.at) for one in state.closes
     )
     registry.name(named)
     return named
@@ -25,10 +31,12 @@ def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[NamedSnapshot,
 
     Names are written in order, so the walk back through the log ends at the first commit whose names are all there.
     """
-    closing = (commit for commit in commits(path) if commit.state.closes)
-    missing = list(takewhile(lambda commit: not _named(registry, commit), closing))
+    naming = (commit for commit in commits(path) if commit.state.closes or commit.state.reopens)
+    missing = list(takewhile(lambda commit: not _named(registry, commit.state), naming))
     return tuple(one for commit in reversed(missing) for one in name_commit(registry, path, commit))
 
 
-def _named(registry: SnapshotRegistry, commit: Commit) -> bool:
-    return all(registry.get(one.entity, one.period, one.slice) is not None for one in commit.state.closes)
+def _named(registry: SnapshotRegistry, state: CommitState) -> bool:
+    given = (registry.get(one.entity, one.period, one.slice) for one in state.closes)
+    moved = (registry.get(one.entity, one.period, one.slice) for one in state.reopens)
+    return all(given) and all(one is not None and one.late_batch >= state.batch for one in moved)

@@ -16,7 +16,8 @@ class SourceTable:
 
     `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned. `boundaries`
     are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
-    `threshold` tells when a silent table is idle and a silent instance broken.
+    `threshold` tells when a silent table is idle and a silent instance broken. `reopened` are those of the entities
+    whose named snapshots are opened again for changes that arrive late.
     """
 
     name: str
@@ -26,6 +27,7 @@ class SourceTable:
     partition_by: str | None
     boundaries: tuple[tuple[str, str, str], ...]
     threshold: Threshold = USUAL
+    reopened: frozenset[str] = frozenset()
 
     @cached_property
     def regex(self) -> str:

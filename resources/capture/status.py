@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from resources.capture.commit import Commit, CommitState
-from resources.capture.heartbeat.health import Diagnosis, diagnose
+from resources.capture.heartbeat.health import Diagnosis
+from resources.capture.heartbeat.heard import NOTHING_HEARD, Heard
 from resources.capture.order.finding import Finding
 from resources.capture.report import utc
 from resources.capture.source import SourceTable, topic_of
@@ -35,22 +36,30 @@ class StreamStatus:
 
 @dataclass(frozen=True)
 class TableStatus:
-    """A captured table. `watermark` is the time up to which every instance is read, None before the first change."""
+    """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
+
+    `late` are per entity and slice the changes that came when its snapshot was named already.
+    """
 
     table: str
     watermark: datetime | None
     last_snapshot: str | None
     shards: tuple[ShardStatus, ...]
     streams: Mapping[str, StreamStatus]
+    late: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
 class Around:
-    """What a table's own log does not say: the topics' ends, findings that hold instances, and the time."""
+    """What a table's own log does not say: the topics' ends, findings that hold instances, the time, what was heard.
+
+    Where nothing was heard, a table's heartbeats are those of its commits.
+    """
 
     ends: Mapping[str, int]
     held: Sequence[Finding]
     now: datetime
+    heard: Heard = NOTHING_HEARD
 
 
 def table_status(source: SourceTable, commits: Iterable[Commit], around: Around) -> TableStatus:
@@ -73,6 +82,7 @@ def table_status(source: SourceTable, commits: Iterable[Commit], around: Around)
         last_snapshot=last_named,
         shards=_shards(state, recent),
         streams={instance: _stream(source, instance, state, around) for instance in source.instances},
+        late=state.late,
     )
 
 
@@ -96,20 +106,19 @@ def _shards(state: CommitState, recent: Iterable[Commit]) -> tuple[ShardStatus, 
 def _stream(source: SourceTable, instance: str, state: CommitState, around: Around) -> StreamStatus:
     offset = state.offsets.get(topic_of(instance), 0)
     end = around.ends.get(instance)
-    beat = state.beats.get(instance)
     changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
     return StreamStatus(
         offset=offset,
         lag=None if end is None else max(0, end - offset),
-        diagnosis=diagnose(
-            instance,
-            None if beat is None else utc(beat),
-            utc(max(changes)) if changes else None,
-            around.now,
-            source.threshold,
+        diagnosis=_heard(state, around).diagnosis(
+            instance, utc(max(changes)) if changes else None, around.now, source.threshold
         ),
         held=tuple(one for one in around.held if one.instance == instance and _touches(one, source)),
     )
+
+
+def _heard(state: CommitState, around: Around) -> Heard:
+    return around.heard if around.heard.at else Heard(None, {name: utc(ms) for name, ms in state.beats.items()})
 
 
 def _touches(finding: Finding, source: SourceTable) -> bool:

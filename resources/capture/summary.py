@@ -112,7 +112,8 @@ class Summary:
         found: dict[str, list[Beat]] = defaultdict(list)
         for group in self.groups:
             if group["beat_ms"] is not None:
-                found[group["instance"]].append(Beat(group["first_offset"], group["beat_ms"]))
+                beat = Beat(group["first_offset"], group["beat_ms"], group["newest"])
+                found[group["instance"]].append(beat)
         return {instance: self._placed(instance, beats) for instance, beats in found.items()}
 
     def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:

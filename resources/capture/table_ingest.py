@@ -8,12 +8,16 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from dependency_model.time import Calendar
 from resources.capture.changes import BatchStats, batch_stats, table_changes
 from resources.capture.column_types import SourceColumn
 from resources.capture.commit import APP, CommitState
 from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeValueError, ColumnTypeError
 from resources.capture.evolution import ensure_table, evolved, merge_target
+from resources.capture.late.found import Late
+from resources.capture.late.kept import LateChanges
+from resources.capture.late.minutes import late_minutes
 from resources.capture.order.guard import Order
 from resources.capture.planner import Batch, fold_empty
 from resources.capture.scan import Scan
@@ -42,12 +46,14 @@ class TableOutcome:
 class TableIngest:
     """One table in a session of its own (commit metadata is a session setting), used by one thread at a time."""
 
-    def __init__(self, spark: SparkSession, table: SourceTable, warehouse: Path) -> None:
+    def __init__(self, spark: SparkSession, table: SourceTable, warehouse: Path, calendar: Calendar) -> None:
         self._spark = spark.newSession()
         # What is merged is held already (below), a second copy would protect from nothing.
         self._spark.conf.set("spark.databricks.delta.merge.materializeSource", "none")
         self._table = table
         self._warehouse = warehouse
+        self._calendar = calendar
+        self._kept = LateChanges(self._spark, warehouse, table.name) if table.reopened else None
 
     def run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
         """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
@@ -66,8 +72,19 @@ class TableIngest:
         changes = table_changes(self._spark, scan, order, self._table, columns[-1], batches).localCheckpoint()
         stats = batch_stats(changes)
         warnings = self._quarantine(scan, changes, stats)
-        state, committed = self._commit_all(changes, columns, batches, stats, state, order)
-        return TableOutcome(self._table, state, tuple(committed), (*warnings, *self._late_warnings(scan, stats)))
+        late = self._late(changes, stats, state, order)
+        state, committed = self._commit_all(changes, columns, batches, stats, state, order, late)
+        warnings += [*self._late_warnings(scan, stats), *self._reopened_warnings(committed)]
+        return TableOutcome(self._table, state, tuple(committed), tuple(warnings))
+
+    def _late(self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: Order) -> Late:
+        """The pass's late changes; what a commit that was never made left of its own is removed."""
+        if self._kept is not None:
+            self._kept.forget_after(state.batch)
+        if not any(one.late for one in stats):
+            return Late()
+        slow = order.slow_spans(state.behind)
+        return Late(late_minutes(changes, slow), slow)
 
     def _columns_by_batch(
         self, scan: Scan, batches: Sequence[Batch], known: tuple[SourceColumn, ...]
@@ -87,6 +104,7 @@ class TableIngest:
         stats: Sequence[BatchStats],
         state: CommitState,
         order: Order,
+        late: Late,
     ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         by_batch = defaultdict(list)
         for one in stats:
@@ -98,7 +116,11 @@ class TableIngest:
             if not columns[index] or (index not in by_batch and not batch.closes):
                 state = passed(state, batch, columns[index], order)
                 continue
-            state = next_state(state, batch, by_batch[index], columns[index], order)
+            earlier, after = state, next_state(state, batch, by_batch[index], columns[index], order)
+            state = late.told(index, earlier, after, self._table, self._calendar)
+            if self._kept and state.reopens:
+                rows = changes.where(sf.col("_batch") == index)
+                self._kept.keep(rows, state.columns, state.batch, earlier.named_until or 0, late.slow)
             committed.append((self._commit(changes, index, by_batch[index], state), state))
         return state, committed
 
@@ -155,6 +177,14 @@ class TableIngest:
             if one.first_late is not None
         ]
 
+    def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
+        return [
+            f"{self._table.name}: for late changes of commit {state.batch} snapshots were opened again: "
+            f"{len(state.reopens)}, the first {state.reopens[0].entity} {state.reopens[0].slice}"
+            for _, state in committed
+            if state.reopens
+        ]
+
 
 def next_state(
     state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: tuple[SourceColumn, ...], order: Order
@@ -172,6 +202,7 @@ def next_state(
             **{one.shard: one.changes for one in stats},
         },
         closes=batch.closes,
+        reopens=(),
         closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
     )
 
@@ -180,6 +211,9 @@ def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...], 
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
     beats = {name: order.beat_at(name, span.end, state.beats.get(name)) for name, span in batch.spans.items()}
+    behind = {
+        name for name, span in batch.spans.items() if order.is_behind_at(name, span.end, before=name in state.behind)
+    }
     return replace(
         state,
         offsets={topic_of(instance): span.end for instance, span in batch.spans.items()},
@@ -187,6 +221,7 @@ def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...], 
         columns=columns,
         positions={**state.positions, **{name: one for name, one in read.items() if one is not None}},
         beats={**state.beats, **{name: one for name, one in beats.items() if one is not None}},
+        behind=tuple(sorted(behind)),
     )
 
 

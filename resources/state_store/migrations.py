@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from resources.state_store.errors import SchemaTooNewError
@@ -48,11 +48,24 @@ def _open_slices(connection: Connection) -> None:
     _create(SLICES, SCHEDULES)(connection)
 
 
+_OF_REOPENED: Final = {"generation": ("INTEGER", 1), "late_batch": ("BIGINT", 0), "moved": ("BIGINT", 0)}
+
+
+def _reopened_snapshots(connection: Connection) -> None:
+    """A table that the first step made just now has these columns already."""
+    there = {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}
+    for name, (kind, default) in _OF_REOPENED.items():
+        if name not in there:
+            connection.execute(text(f"ALTER TABLE snapshots ADD COLUMN {name} {kind} NOT NULL DEFAULT {default}"))
+    connection.execute(text("CREATE INDEX IF NOT EXISTS snapshots_moved ON snapshots (moved)"))
+
+
 ALL: Final = (
     Migration(1, "names of snapshots", _create(SNAPSHOTS)),
     Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
     Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
     Migration(4, "leases", _create(LEASES)),
+    Migration(5, "snapshots that are opened again", _reopened_snapshots),
 )
 
 

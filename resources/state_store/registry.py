@@ -2,29 +2,32 @@
 
 A projection: every name also travels in the Delta commit that made the version, so the table can be thrown away and
 built again from the logs. That is why writing a name twice is no error, and giving it another version is one.
+A name moves on in one way only: late changes that belong to its slice are put on top of the version, a new generation.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, Table, select, update
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from resources.errors import SnapshotNameTakenError
 from resources.state_store.database import Database
-from resources.state_store.schema import SNAPSHOTS
+from resources.state_store.schema import CURSORS, MOVED, SNAPSHOTS
 
 
 @dataclass(frozen=True)
 class NamedSnapshot:
     """A slice (its key: `2026-03-23`, `2026-03-30T07`) of an entity stands for `version` of its table.
 
-    `rows` are those of the whole table at that version; `named_at` is the record time, with zone.
+    `rows` are those of the whole table at that version; `named_at` is the record time, with zone. To a reopened
+    snapshot belong also the late changes of the table's commits up to number `late_batch` (late.snapshot); `moved`
+    numbers reopenings of whatever name in their order.
     """
 
     entity: str
@@ -33,6 +36,14 @@ class NamedSnapshot:
     version: int
     rows: int
     named_at: datetime
+    generation: int = 1
+    late_batch: int = 0
+    moved: int = 0
+
+    @property
+    def is_reopened(self) -> bool:
+        """Whether the version alone is not the snapshot any more."""
+        return self.late_batch > 0
 
 
 class SnapshotRegistry:
@@ -54,6 +65,22 @@ class SnapshotRegistry:
         with self._database.writing() as connection:
             for snapshot in snapshots:
                 _write(connection, snapshot)
+
+    def reopen(self, slices: Iterable[tuple[str, str, str]], late_batch: int) -> tuple[NamedSnapshot, ...]:
+        """Let the late changes up to that commit belong to these (entity, period, slice), in one transaction.
+
+        Returns those that moved: not what holds them already, nor what has no name.
+        """
+        with self._database.writing() as connection:
+            found = [_find(connection, *one) for one in slices]
+            behind = [one for one in found if one is not None and one.late_batch < late_batch]
+            return tuple(_moved(connection, behind, late_batch)) if behind else ()
+
+    def reopened(self, after: int) -> tuple[NamedSnapshot, ...]:
+        """What was reopened after the reopening of that number, in the order of their last ones."""
+        query = select(SNAPSHOTS).where(SNAPSHOTS.c.moved > after).order_by(SNAPSHOTS.c.moved)
+        with self._database.reading() as connection:
+            return tuple(_snapshot(row) for row in connection.execute(query))
 
     def get(self, entity: str, period: str, slice_key: str) -> NamedSnapshot | None:
         """The snapshot of that name, None while it is not named."""
@@ -82,10 +109,27 @@ class SnapshotRegistry:
             connection.execute(sql_delete(SNAPSHOTS).where(SNAPSHOTS.c.entity == entity))
 
 
+def _moved(connection: Connection, snapshots: Sequence[NamedSnapshot], late_batch: int) -> Iterator[NamedSnapshot]:
+    columns = SNAPSHOTS.c
+    number = int(connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == MOVED)).scalar() or 0)
+    for at, one in enumerate(snapshots, start=number + 1):
+        moved = replace(one, generation=one.generation + 1, late_batch=late_batch, moved=at)
+        named = (columns.entity == one.entity) & (columns.period == one.period) & (columns.slice == one.slice)
+        told = {"generation": moved.generation, "late_batch": late_batch, "moved": at}
+        connection.execute(update(SNAPSHOTS).where(named).values(told))
+        yield moved
+    position = {"name": MOVED, "position": str(number + len(snapshots))}
+    insert = _insert_into(connection, CURSORS).values(position)
+    connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_=position))
+
+
+def _insert_into(connection: Connection, table: Table) -> Any:
+    return (sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert)(table)
+
+
 def _write(connection: Connection, snapshot: NamedSnapshot) -> None:
     values = {**asdict(snapshot), "named_at": snapshot.named_at.isoformat()}
-    insert = sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert
-    connection.execute(insert(SNAPSHOTS).values(values).on_conflict_do_nothing())
+    connection.execute(_insert_into(connection, SNAPSHOTS).values(values).on_conflict_do_nothing())
     found = _find(connection, snapshot.entity, snapshot.period, snapshot.slice)
     if found is None or found.version != snapshot.version:
         raise SnapshotNameTakenError.of(snapshot, found)

@@ -28,7 +28,15 @@ SNAPSHOTS = Table(
     Column("version", BigInteger, nullable=False),
     Column("rows", BigInteger, nullable=False),
     Column("named_at", String, nullable=False),
+    Column("generation", Integer, nullable=False, server_default="1"),
+    Column("late_batch", BigInteger, nullable=False, server_default="0"),
+    Column("moved", BigInteger, nullable=False, server_default="0"),
 )
+"""`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `moved` the place
+of its last reopening among all; both 0 where it was never reopened."""
+
+MOVED: Final = "names moved"
+"""The cursor that numbers reopenings, so that none has a number twice, also after names were forgotten."""
 
 TRANSITIONS = Table(
     "transitions",

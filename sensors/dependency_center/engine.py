@@ -43,7 +43,7 @@ class Engine:
             self._graph, store, since=since, clock=lambda: datetime.now(UTC), who=dispatcher.host
         )
         self.tracker = SliceTracker(self.center)
-        self._snapshots = SnapshotDetector(registry, self.center)
+        self._snapshots = SnapshotDetector(registry, self.center, store.read)
         dispatcher.close_interrupted()
         EventLogDetector(dispatcher.instance, self.center, store.read).poll()
         self.tracker.retry(sorted(self.tracker.failed), f"start {datetime.now(UTC).isoformat()}")

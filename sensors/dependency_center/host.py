@@ -37,7 +37,7 @@ class Intake:
         self.center = DependencyCenter(
             warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
         )
-        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center)
+        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
         self._events: EventLogDetector | None = None
         self._due: dict[str, float] = {}
 

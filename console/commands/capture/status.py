@@ -11,13 +11,12 @@ import click
 from console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from resources.capture.source import SourceTable
     from resources.capture.status import TableStatus
-    from resources.settings import Settings
 
 _HEADINGS = ["table", "instance", "read to", "lag", "heartbeat", "last snapshot", "changes/s"]
+_SHOWN = 8
 
 
 @click.command()
@@ -30,14 +29,16 @@ def status(*, as_json: bool) -> None:
     \b
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
     With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
-    "streams": {instance: {"offset", "lag", "diagnosis": {...}, "held": [...]}}}], "dead_letters"}.
+    "streams": {instance: {"offset", "lag", "diagnosis": {...}, "held": [...]}},
+    "late": {entity: {slice: changes}}}], "dead_letters"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from resources.capture.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
+    from resources.capture.standing import table_statuses  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
     from warehouse_assets.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    found = _status(load_warehouse(settings).source_tables(), settings)
+    found = table_statuses(load_warehouse(settings).source_tables(), settings, datetime.now(UTC))
     letters = len(DeadLetters(settings.warehouse).waiting())
     if as_json:
         print_json({"tables": [asdict(one) for one in found], "dead_letters": letters})
@@ -45,29 +46,17 @@ def status(*, as_json: bool) -> None:
     print_table(_HEADINGS, [row for one in found for row in _rows(one)])
     for finding in dict.fromkeys(one for table in found for stream in table.streams.values() for one in stream.held):
         print_line(f"held: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
+    for line in _late(found):
+        print_line(line)
     if letters:
         print_line(f"dead letters: {letters}; tidemark dlq list shows them")
 
 
-def _status(sources: Sequence[SourceTable], settings: Settings) -> list[TableStatus]:
-    from resources.capture.commit import commits  # noqa: PLC0415
-    from resources.capture.order.held import Held  # noqa: PLC0415
-    from resources.capture.status import Around, table_status  # noqa: PLC0415
-
-    around = Around(_ends(sources, settings), Held.of(settings).read(), datetime.now(UTC))
-    return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
-
-
-def _ends(sources: Sequence[SourceTable], settings: Settings) -> Mapping[str, int]:
-    """Per instance the end of its topic. Raises BrokerDownError, TopicMissingError."""
-    if not settings.kafka:
-        return {}
-    from resources.capture.kafka.bounds import Broker  # noqa: PLC0415
-    from resources.capture.source import instances_of, topic_of  # noqa: PLC0415
-
-    instances = instances_of(sources)
-    bounds = Broker(settings.kafka).bounds([topic_of(name) for name in instances])
-    return {name: bounds[topic_of(name)].high for name in instances}
+def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
+    for table in tables:
+        for entity, slices in table.late.items():
+            told = ", ".join(f"{slice_} {count}" for slice_, count in list(slices.items())[-_SHOWN:])
+            yield f"late: {entity}, changes that came when the snapshot of their time was named: {told}"
 
 
 def _rows(table: TableStatus) -> list[list[str]]:

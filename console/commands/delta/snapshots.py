@@ -27,7 +27,8 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
 
     \b
     Exit codes: 0 done, 1 no such table or version, or the name stands for another version; 2 called wrongly.
-    With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "named_at"}]}.
+    With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "named_at", "generation",
+                  "late_batch", "moved"}]}; one with a late_batch holds late changes on top of its version.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if version is not None and name is None:
         raise click.UsageError("--version goes with --name")
@@ -50,5 +51,14 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
         return
     print_table(
         ["version", "name", "of", "rows", "named at"],
-        [[str(o.version), o.slice, f"{o.entity} [{o.period}]", str(o.rows), o.named_at.isoformat()] for o in found],
+        [
+            [
+                f"{o.version}{' and late changes' * o.is_reopened}",
+                o.slice,
+                f"{o.entity} [{o.period}]",
+                str(o.rows),
+                o.named_at.isoformat(),
+            ]
+            for o in found
+        ],
     )

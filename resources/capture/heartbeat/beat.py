@@ -8,7 +8,11 @@ COLUMN: Final = "beat_at"
 
 
 class Beat(NamedTuple):
-    """A heartbeat's record in an instance's topic: the time (epoch ms) that its writer gave it."""
+    """A heartbeat's record in an instance's topic: the time (epoch ms) that its writer gave it.
+
+    `server_ms` is the same moment by the server's own clock, None where nobody asked.
+    """
 
     offset: int
     beat_ms: int
+    server_ms: int | None = None

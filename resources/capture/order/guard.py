@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from resources.capture.heartbeat.beat import Beat
+from resources.capture.heartbeat.behind import Spans, is_slow, slow_spans
 from resources.capture.order.finding import Finding
 from resources.capture.order.policy import Policy
 from resources.capture.order.progress import Again, Judged, Progress, judge
@@ -41,6 +42,16 @@ class Order:
         """The newest heartbeat's time (epoch ms) before offset `end`."""
         times = [one.beat_ms for one in self.beats.get(instance, ()) if one.offset < end]
         return max([*times, *([] if before is None else [before])], default=None)
+
+    def is_behind_at(self, instance: str, end: int, *, before: bool) -> bool:
+        """Whether the last heartbeat before offset `end` shows that the server's clock is slow."""
+        beats = [one for one in self.beats.get(instance, ()) if one.offset < end]
+        return is_slow(beats[-1]) if beats else before
+
+    def slow_spans(self, before: Collection[str]) -> Mapping[str, Spans]:
+        """Per instance the offsets at which its clock is slow; of those in `before` it was so before this pass."""
+        found = {name: slow_spans(self.beats.get(name, ()), name in before) for name in {*self.beats, *before}}
+        return {name: spans for name, spans in found.items() if spans}
 
 
 def watch(

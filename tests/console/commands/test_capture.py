@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from deltalake import write_deltalake
+from deltalake import CommitProperties, write_deltalake
 
 from console.main import main
+from resources.capture.commit import CommitState
 from resources.capture.dead_letters import DeadLetters
 from resources.capture.order.accepted import Accepted
 from resources.capture.order.finding import Finding, Kind
@@ -47,6 +48,19 @@ def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(setti
     shown = run("capture", "status").stdout
     assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat of a has arrived yet\tnone\t0.0" in shown
     assert f"held: {GAP}; tidemark capture accept a 40 goes on" in shown
+
+
+def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: Settings) -> None:
+    late = {"ods_orders": {"2026-03-23": 4, "2026-03-25": 1}, "ods_orders_1h": {"2026-03-23T22": 4}}
+    told = CommitProperties(custom_metadata={"userMetadata": CommitState(batch=1, late=late).to_json()})
+    write_deltalake(settings.warehouse / "ods_orders", pa.table({"id": [1]}), commit_properties=told)
+    found = json.loads(run("capture", "status", "--json").stdout)
+    assert next(one for one in found["tables"] if one["table"] == "ods_orders")["late"] == late
+    shown = run("capture", "status").stdout
+    assert (
+        "late: ods_orders, changes that came when the snapshot of their time was named: 2026-03-23 4, 2026-03-25 1"
+        in shown
+    )
 
 
 def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Settings) -> None:

@@ -120,6 +120,8 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         ("kind: Snapshot\nperiod: day\ngranularity: day\n", "always the full table"),
         ("kind: Cumulative\nperiod: day\ngranularity: hour\n", "day or longer"),
         ("period: day\nsnapshot_of: other\n", "only a Snapshot"),
+        ("period: day\nlate_events: reopen\n", "goes with source or snapshot_of"),
+        ("period: day\nlate_events: reopne\n", "did you mean 'reopen'"),
         ("period: day\nweek_start: someday\n", "one of monday"),
         ("period: day\ntime_zone: Europe/Pari\n", "did you mean 'Europe/Paris'"),
         ("period: day\nready_by: 25:00\n", "ready_by"),

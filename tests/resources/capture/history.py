@@ -21,11 +21,15 @@ Content = dict[tuple[str, int], tuple[Any, ...]]
 
 @dataclass
 class History:
-    """Two instances with three shards over `days` days; rows come, change, move partition, go and come again."""
+    """Two instances with three shards over `days` days; rows come, change, move partition, go and come again.
+
+    So much of the changes is `late`, by 30 hours.
+    """
 
     seed: int
     days: int = 3
     changes: int = 120
+    late: float = 0.02
     streams: dict[str, Stream] = field(default_factory=lambda: {name: Stream(name) for name in SHARDS})
 
     def __post_init__(self) -> None:
@@ -41,7 +45,7 @@ class History:
         times = sorted(self._random.uniform(0, self.days * 86_400) for _ in range(self.changes))
         for index, seconds in enumerate(times):
             moment = START + timedelta(seconds=int(seconds))
-            late = timedelta(hours=30) if self._random.random() < 0.02 else timedelta()
+            late = timedelta(hours=30) if self._random.random() < self.late else timedelta()
             shard = self._random.choice(SHARDS[instance])
             if index > self.changes * 0.6 and shard not in self._wide:
                 self._wide.add(shard)

@@ -41,6 +41,29 @@ def test_a_name_never_moves_and_a_refused_batch_leaves_nothing(registry: Snapsho
     assert registry.of("ods_orders") == (FIRST,)
 
 
+def test_a_snapshot_is_opened_again_once_for_each_commit(registry: SnapshotRegistry) -> None:
+    registry.name([FIRST, SECOND])
+    names = [("ods_orders", "day", one.slice) for one in (FIRST, SECOND)]
+    unnamed = ("ods_orders", "day", "1999-01-01")
+    (moved,) = registry.reopen([names[0], unnamed], late_batch=7)
+    assert moved == replace(FIRST, generation=2, late_batch=7, moved=1)
+    assert registry.reopen([names[0]], late_batch=7) == registry.reopen([names[0]], late_batch=6) == ()
+    assert [one.moved for one in registry.reopen(names, late_batch=8)] == [2, 3]
+    assert [one.slice for one in registry.reopened(after=0)] == [FIRST.slice, SECOND.slice]
+    assert [one.slice for one in registry.reopened(after=2)] == [SECOND.slice]
+    registry.name([FIRST])
+    assert registry.get(*names[0]) == replace(FIRST, generation=3, late_batch=8, moved=2)
+
+
+def test_a_number_of_a_reopening_is_never_given_twice(registry: SnapshotRegistry) -> None:
+    for _ in range(2):
+        registry.name([FIRST])
+        registry.reopen([("ods_orders", "day", FIRST.slice)], late_batch=7)
+        seen = registry.reopened(after=0)
+        registry.forget("ods_orders")
+    assert [one.moved for one in seen] == [2]
+
+
 def test_forgotten_names_can_be_given_again(registry: SnapshotRegistry) -> None:
     registry.name([FIRST, replace(FIRST, entity="ods_users")])
     registry.forget("ods_orders")

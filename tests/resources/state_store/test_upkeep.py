@@ -46,6 +46,25 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_its_names(url: str) -
     new.close()
 
 
+def test_names_from_before_snapshots_were_reopened_are_kept(url: str) -> None:
+    old = Database(url)
+    with old.writing() as connection:
+        connection.execute(text("DROP INDEX snapshots_moved"))
+        for column in ("generation", "late_batch", "moved"):
+            connection.execute(text(f"ALTER TABLE snapshots DROP COLUMN {column}"))
+        connection.execute(text("DELETE FROM migrations WHERE number = 5"))
+        connection.execute(
+            text("INSERT INTO snapshots VALUES ('ods_orders', 'day', '2026-03-23', 4, 10, :at)"),
+            {"at": SNAPSHOT.named_at.isoformat()},
+        )
+    old.close()
+    new = Database(url)
+    registry = SnapshotRegistry(new)
+    assert registry.of("ods_orders") == (SNAPSHOT,)
+    assert [one.generation for one in registry.reopen([("ods_orders", "day", SNAPSHOT.slice)], late_batch=3)] == [2]
+    new.close()
+
+
 def test_a_step_is_applied_once(database: Database) -> None:
     with database.writing() as connection:
         migrate(connection, "here")
@@ -55,7 +74,7 @@ def test_a_step_is_applied_once(database: Database) -> None:
 def test_a_later_versions_database_is_refused(url: str, database: Database) -> None:
     with database.writing() as connection:
         connection.execute(insert(MIGRATIONS).values(number=99, name="of the future", applied_at=0))
-    with pytest.raises(SchemaTooNewError, match="expected migration 4 or an earlier one, found migration 99"):
+    with pytest.raises(SchemaTooNewError, match="expected migration 5 or an earlier one, found migration 99"):
         Database(url)
 
 

@@ -1,0 +1,28 @@
+"""Where the capture of a warehouse stands: all that its tables' status takes, gathered."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from resources.capture.commit import commits
+from resources.capture.heartbeat.heard import HeardFile
+from resources.capture.order.held import Held
+from resources.capture.source import SourceTable, instances_of, topic_of
+from resources.capture.status import Around, TableStatus, table_status
+from resources.settings import Settings
+
+
+def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
+    """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
+    around = Around(_ends(sources, settings), Held.of(settings).read(), now, HeardFile.of(settings).read())
+    return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
+
+
+def _ends(sources: Sequence[SourceTable], settings: Settings) -> Mapping[str, int]:
+    """Per instance the end of its topic, where there is Kafka."""
+    if not settings.kafka:
+        return {}
+    from resources.capture.kafka.bounds import Broker  # noqa: PLC0415 - loads Kafka's client
+
+    instances = instances_of(sources)
+    bounds = Broker(settings.kafka).bounds([topic_of(name) for name in instances])
+    return {name: bounds[topic_of(name)].high for name in instances}
