@@ -16,5 +16,5 @@ def definitions() -> dg.Definitions:
     settings = Settings.load()
     warehouse = load_warehouse(settings)
     sources = databases(settings.databases.get_secret_value())
-    sensors = [readiness_sensor(warehouse), *([heartbeat_sensor(sources)] if sources else [])]
+    sensors = [readiness_sensor(warehouse), *([heartbeat_sensor(sources, warehouse)] if sources else [])]
     return dg.Definitions.merge(build_definitions(warehouse), dg.Definitions(sensors=sensors))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -42,6 +43,29 @@ def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[
         axes.bar(places, [group[number] for group in values.values()], width, label=name, color=_COLOUR[number])
     axes.set_xticks(range(len(values)), list(values))
     axes.legend(frameon=False)
+    return _picture(figure, axes, title)
+
+
+def capture_plot(
+    title: str, times: Sequence[datetime], changes: Mapping[str, Sequence[int]], behind: Sequence[float]
+) -> str:
+    """Markdown with a picture of a captured table's last commits: its changes by instance, and how far behind it was.
+
+    `times` are the commits', `behind` (seconds) what lay between each and the event time up to which it is complete.
+    """
+    figure, axes = _empty()
+    places, below = range(len(times)), [0.0] * len(times)
+    for number, (name, counts) in enumerate(changes.items()):
+        axes.bar(places, counts, 0.8, bottom=below, label=f"changes of {name}", color=_COLOUR[number % len(_COLOUR)])
+        below = [low + count for low, count in zip(below, counts, strict=True)]
+    delay = axes.twinx()
+    delay.plot(places, behind, marker="o", markersize=3.5, color="#111111", label="behind (s)")
+    delay.set_ylim(bottom=0)
+    delay.spines[["top"]].set_visible(False)
+    axes.set_xticks(places, [f"{time:%m-%d %H:%M:%S}" for time in times], rotation=45, ha="right", fontsize=7)
+    axes.set_ylabel("changes", fontsize=8)
+    delay.set_ylabel("behind (s)", fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.1)
     return _picture(figure, axes, title)
 
 

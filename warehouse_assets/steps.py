@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from dependency_model.slice import Slice
 from warehouse_assets.business_time import partition_values
+from warehouse_assets.capture_metadata import capture_metadata
 from warehouse_assets.errors import InputMissingError, QualityError, SnapshotMissingError, UnreadFunctionError
 from warehouse_assets.inputs import required_slices
 from warehouse_assets.metadata import figures, plot_metadata, slice_metadata
@@ -36,7 +38,8 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
         _capture(runtime, slice_)
     computed = runtime.computer().snapshots(slices)
     yield from _checked(computed)
-    yield dg.MaterializeResult(metadata=slice_metadata(computed))
+    captured = capture_metadata(runtime, slices[-1], datetime.now(UTC))
+    yield dg.MaterializeResult(metadata={**slice_metadata(computed), **captured})
 
 
 def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:

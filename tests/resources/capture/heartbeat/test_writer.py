@@ -15,8 +15,11 @@ from resources.capture.heartbeat.writer import write_heartbeat, write_heartbeats
 from sensors.heartbeat_sensor import heartbeat_sensor
 from tests.components.mariadb import PASSWORD, USER
 from tests.components.process import LOOPBACK, free_port
+from tests.warehouse_assets.small_warehouse import small_warehouse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.components.mariadb import MariaDb
 
 pytestmark = pytest.mark.components
@@ -61,10 +64,12 @@ def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_
     assert (found["a"], beats(mariadb_server)) == (None, [NOW])
 
 
-def test_the_sensor_writes_and_says_where_it_could_not(mariadb_server: MariaDb, database: Database) -> None:
+def test_the_sensor_writes_and_says_where_it_could_not(
+    mariadb_server: MariaDb, database: Database, tmp_path: Path
+) -> None:
     down = replace(database, instance="down", port=free_port())
     with dg.instance_for_test() as instance, dg.build_sensor_context(instance=instance) as context:
-        tick = heartbeat_sensor([database, down]).evaluate_tick(context)
+        tick = heartbeat_sensor([database, down], small_warehouse(tmp_path)).evaluate_tick(context)
     assert tick.skip_message == "heartbeats written on 1 of 2 instances, none on down"
     (beat,) = beats(mariadb_server)
     assert abs(datetime.now(UTC) - beat) < timedelta(minutes=1)
