@@ -57,6 +57,11 @@ class Log:
             self.topic.append(replace(one, offset=self._next_offset()))
 
     def lose_files(self) -> None:
+        self.rotate()
+        self.lose_transaction()
+
+    def rotate(self) -> None:
+        """Restarts in a row: files with nothing in them."""
         self.file, self.pos = self.file + self.chance.randrange(2, 4), 4
 
     def lose_transaction(self) -> None:
@@ -68,7 +73,7 @@ class Log:
         self.clock_ms += 60 * SECOND
 
 
-ACTIONS = ("write", "write", "again", "lose_files", "lose_transaction", "begin_anew")
+ACTIONS = ("write", "write", "again", "lose_files", "rotate", "lose_transaction", "begin_anew")
 
 
 @st.composite
@@ -84,6 +89,8 @@ def logs(draw: st.DrawFn) -> Log:
                 log.send_again(draw(st.integers(1, 12)))
             case "lose_files":
                 log.lose_files()
+            case "rotate":
+                log.rotate()
             case "lose_transaction":
                 log.lose_transaction()
             case _:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -38,9 +38,9 @@ class Reference:
     def _kind(self, high: Seen, one: Seen) -> Kind | None:
         if one.position <= high.position:
             return Kind.REGRESSED if one.event_ms > self.newest_ms else None
-        if one.position.file > high.position.file + 1:
-            return Kind.FILES_MISSING
         assert one.gtid is not None
+        if one.position.file > high.position.file + 1 and one.gtid.sequence != self.sequence + 1:
+            return Kind.FILES_MISSING
         return Kind.GTIDS_MISSING if self.dense and one.gtid.sequence > self.sequence + 1 else None
 
     def _go_on(self, one: Seen) -> None:
@@ -121,6 +121,24 @@ def test_what_was_found_is_said_and_holds_until_it_is_accepted(came: Run, kind: 
     assert accepted.finding is None
     assert accepted.again == []
     assert accepted.steps[-1][1].position == came.last
+
+
+@pytest.mark.parametrize(
+    ("origin", "sequence", "gtids", "is_gap"),
+    [
+        ("1", 43, {"1": 42}, False),
+        ("1", 44, {"1": 42}, True),
+        ("2", 43, {"1": 42}, True),
+        ("1", 43, {"1": 42, "2": 7}, True),
+        (None, 0, {}, True),
+    ],
+)
+def test_files_between_one_transaction_and_the_next_were_empty(
+    origin: str | None, sequence: int, gtids: dict[str, int], is_gap: bool
+) -> None:
+    came = replace(run(40, 10, 4, 6_000), origin=origin, first_sequence=sequence, last_sequence=sequence)
+    judged = judge("a", replace(BEFORE, gtids=gtids), [came], SPARSE)
+    assert (judged.finding is not None) is is_gap
 
 
 def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:
