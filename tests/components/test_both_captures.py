@@ -117,9 +117,14 @@ def declare(sql: Cursor) -> None:
 
 
 def live(sql: Cursor, chance: random.Random) -> None:
-    """Random rows that come, change, move to another day, go and come again."""
+    """Random rows that come, change, move to another day or key, go and come again."""
     for _ in range(CHANGES):
         table, key = f"orders_{chance.randrange(SHARDS)}", chance.randrange(25)
+        if chance.random() < 0.1:
+            # Two rows of one statement; where the key is taken, they keep theirs.
+            first = chance.randrange(24)
+            sql.execute(f"UPDATE IGNORE {table} SET id = id + 12 WHERE id BETWEEN {first} AND {first + 1}")  # noqa: S608 - the names are this file's own
+            continue
         if chance.random() < 0.2:
             sql.execute(f"DELETE FROM {table} WHERE id = %s", (key,))  # noqa: S608 - the names are this file's own
             continue

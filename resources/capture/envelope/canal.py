@@ -12,7 +12,7 @@ from resources.capture.envelope.record import line_of_message
 
 _VALUE = """
     type: STRING, database: STRING, table: STRING, es: BIGINT, isDdl: BOOLEAN, sql: STRING, mysqlType: STRING,
-    data: ARRAY<MAP<STRING, STRING>>, old: ARRAY<MAP<STRING, STRING>>, _corrupt: STRING
+    pkNames: ARRAY<STRING>, data: ARRAY<MAP<STRING, STRING>>, old: ARRAY<MAP<STRING, STRING>>, _corrupt: STRING
 """
 _KINDS = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
 _DROP = "ERASE"
@@ -27,10 +27,10 @@ def read_messages(messages: DataFrame) -> DataFrame:
         sf.from_json("value", f"STRUCT<{_VALUE}>", {"columnNameOfCorruptRecord": "_corrupt"}).alias("v"),
     )
     typed = parsed.withColumn("kinds", sf.from_json("v.mysqlType", "MAP<STRING, STRING>"))
-    rows = typed.select("*", sf.posexplode_outer(_rows()).alias("row", "printed"))
+    rows = typed.select("*", sf.posexplode_outer(_rows()).alias("row", "change"))
     return (
-        rows.withColumn("data", _chosen(sf.col("printed")))
-        .withColumn("op", _op())
+        rows.withColumn("data", _chosen(sf.get("v.data", sf.col("change.at"))))
+        .withColumn("op", sf.when(sf.col("data").isNotNull(), sf.col("change.op")))
         .select(
             "instance",
             sf.lit(None).cast("string").alias("path"),
@@ -54,26 +54,42 @@ def read_messages(messages: DataFrame) -> DataFrame:
 
 
 def _rows() -> Column:
-    return sf.when(sf.col("v.type").isin(*_KINDS) & ~_is_ddl(), sf.col("v.data"))
+    """Each change's place in `data` and what it is; a row that gets another key is deleted and inserted."""
+
+    def changes(_: Column, at: Column) -> Column:
+        moved = sf.array(_change(at, sf.lit("d")), _change(at, sf.lit("c")))
+        return sf.when(_is_moved(at), moved).otherwise(sf.array(_change(at, _kind())))
+
+    return sf.when(sf.col("v.type").isin(*_KINDS) & ~_is_ddl(), sf.flatten(sf.transform("v.data", changes)))
+
+
+def _change(at: Column, op: Column) -> Column:
+    return sf.struct(at.alias("at"), op.alias("op"))
+
+
+def _is_moved(at: Column) -> Column:
+    """Whether one of the key's columns is among those that an update changed."""
+    old = sf.get("v.old", at)
+    moved = sf.exists("v.pkNames", lambda name: sf.map_contains_key(old, name))
+    return (sf.col("v.type") == "UPDATE") & sf.coalesce(moved, sf.lit(col=False))
 
 
 def _is_ddl() -> Column:
     return sf.coalesce("v.isDdl", sf.lit(col=False))
 
 
-def _op() -> Column:
+def _kind() -> Column:
     kind = sf.lit(None).cast("string")
     for name, op in _KINDS.items():
         kind = sf.when(sf.col("v.type") == name, op).otherwise(kind)
-    return sf.when(sf.col("data").isNotNull(), kind)
+    return kind
 
 
 def _before() -> Column:
-    """An update's row with the values that it had before; a deleted row as it was."""
-    old = sf.coalesce(_chosen(sf.get("v.old", sf.col("row"))), sf.create_map().cast("map<string,string>"))
+    """A changed or deleted row with the values that it had before; of one that is just deleted `old` says nothing."""
+    old = sf.coalesce(_chosen(sf.get("v.old", sf.col("change.at"))), sf.create_map().cast("map<string,string>"))
     kept = sf.map_filter("data", lambda name, _: ~sf.map_contains_key(old, name))
-    updated = sf.to_json(sf.map_concat(kept, old))
-    return sf.when(sf.col("op") == "u", updated).when(sf.col("op") == "d", sf.to_json("data"))
+    return sf.when(sf.col("op").isin("u", "d"), sf.to_json(sf.map_concat(kept, old)))
 
 
 def _chosen(row: Column) -> Column:

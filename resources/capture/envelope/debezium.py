@@ -73,9 +73,15 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         .alias("problem"),
         _binlog_file().alias("binlog_file"),
         sf.col("r.value.source.pos").alias("binlog_pos"),
-        sf.coalesce("r.value.source.row", sf.lit(0)).alias("binlog_row"),
+        _binlog_row().alias("binlog_row"),
         sf.col("r.value.source.gtid").alias("gtid"),
     )
+
+
+def _binlog_row() -> Column:
+    """Twice the row's number, and one more for an insert: a key that moves is a delete and an insert of one row."""
+    is_insert = sf.coalesce(sf.col("r.value.op") == "c", sf.lit(col=False))
+    return sf.coalesce("r.value.source.row", sf.lit(0)) * 2 + is_insert.cast("int")
 
 
 def _binlog_file() -> Column:

@@ -7,8 +7,8 @@ what is no row change), event_ms, physical (`school.orders_0`), table (logical; 
 nobody's and for no row change), before, after (JSON text), text (whether the images' values are text as the server
 prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: column_types.py), raw (the line,
 where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), binlog_file (its
-name as the server has it; NULL for what no binlog has, and the next three say nothing then), binlog_pos, binlog_row,
-gtid.
+name as the server has it; NULL for what no binlog has, and the next three say nothing then), binlog_pos, binlog_row
+(grows with the records of one event), gtid.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,10 @@ MYSQL = re.compile(r"^(?P<server>[0-9a-fA-F-]{36}):(?P<sequence>\d{1,18})$")
 
 
 class Position(NamedTuple):
-    """A row of a binlog event; positions of one server grow with its log. `file` is the file's number."""
+    """A row of a binlog event; positions of one server grow with its log. `file` is the file's number.
+
+    `row` grows within the event; it need not be the row's number, as a row may be several records.
+    """
 
     file: int
     pos: int

@@ -62,6 +62,15 @@ class Stream:
             self._add(key, None)
         return offset
 
+    def move(self, table: str, before: Row, after: Row, when: datetime) -> None:
+        """A row gets another key: a delete and an insert at one place of the binlog."""
+        source = self._source(table, when)
+        for op, old, new in (("d", before, None), ("c", None, after)):
+            key = {"id": next(iter((new or old or {}).values()))}
+            self._add(key, {"before": old, "after": new, **source, "op": op})
+            if op == "d":
+                self._add(key, None)
+
     def drop(self, table: str, when: datetime) -> int:
         """The table is dropped; returns the offset."""
         changed = {"type": "DROP", "id": f'"school"."{table}"', "table": None}
@@ -75,8 +84,9 @@ class Stream:
             self._add(record["key"], record["value"])
 
     def lose_file(self) -> None:
-        """The server's next records are two binlog files on; nothing came of the one between."""
+        """The server's next records are two binlog files on; of the one between a transaction is missing."""
         self._file += 2
+        self._written += 1
 
     def heartbeat(self, when: datetime, beat_at: datetime | None = None) -> None:
         """`when` by the server's clock; `beat_at` is the writer's, which older heartbeats do not carry."""

@@ -10,6 +10,7 @@ import pytest
 
 from resources.capture.errors import OffsetGapError
 from resources.capture.file_scan import scan_files
+from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.ingestion import Ingestion
 from resources.capture.landing import landed_files
 from resources.capture.order.accepted import Accepted
@@ -88,6 +89,33 @@ def test_what_the_connector_sends_again_changes_nothing(capture: Capture) -> Non
     a.again(1, start)
     assert capture.step(a).changes == {"ods_orders": 1}
     assert capture.orders() == {1: "3.00"}
+
+
+def test_a_key_that_moves_is_a_delete_and_an_insert_at_one_position(capture: Capture) -> None:
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    a.move("orders_0", changed("1.00"), order(2, "1.00", 23), at("2026-03-23 10:01"))
+    moved = len(a.lines)
+    assert capture.step(a, b).changes == {"ods_orders": 3}
+    assert capture.orders() == {2: "1.00"}
+    # Sent again from within the move: the insert alone was read before, too.
+    a.again(moved - 1, moved)
+    a.move("orders_0", order(2, "1.00", 23), changed("1.00"), at("2026-03-23 10:02"))
+    a.again(1, moved)
+    assert capture.step(a).changes == {"ods_orders": 2}
+    assert capture.orders() == {1: "1.00"}
+
+
+def test_a_heartbeat_arrives_where_nothing_is_committed(capture: Capture) -> None:
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-23 10:01"), beat_at=at("2026-03-23 10:01"))
+    capture.step(a, b)
+    a.heartbeat(at("2026-03-23 11:00"), beat_at=at("2026-03-23 11:00"))
+    assert capture.step(a).commits == 0
+    found = Arrived.of(capture.settings).read()
+    assert found == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
 
 
 def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture: Capture) -> None:

@@ -74,6 +74,34 @@ def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(values)
 
 
+def test_a_row_that_gets_another_key_is_deleted_and_inserted(spark: SparkSession) -> None:
+    moved = {
+        "type": "UPDATE",
+        "database": "school",
+        "table": "orders_1",
+        "es": 5,
+        "isDdl": False,
+        "pkNames": ["id"],
+        "mysqlType": {"id": "bigint(20)", "kind": "enum('x','y')"},
+        "data": [{"id": "1", "kind": "2"}, {"id": "7", "kind": "1"}, {"id": "8", "kind": "1"}],
+        "old": [{"kind": "1"}, {"id": "2", "kind": "2"}, {"id": "3"}],
+    }
+    found = scan_of(spark, b=[json.dumps(moved)])
+    try:
+        rows = found.records.orderBy("row").collect()
+        images = [[json.loads(row[name] or "null") for name in ("before", "after")] for row in rows]
+    finally:
+        found.close()
+    assert [row["op"] for row in rows] == ["u", "d", "c", "d", "c"]
+    assert images == [
+        [{"id": "1", "kind": "x"}, {"id": "1", "kind": "y"}],
+        [{"id": "2", "kind": "y"}, None],
+        [None, {"id": "7", "kind": "x"}],
+        [{"id": "3", "kind": "x"}, None],
+        [None, {"id": "8", "kind": "x"}],
+    ]
+
+
 def test_both_envelopes_declare_the_same_columns(scan: Scan) -> None:
     a, b = (
         evolved((), [one.schema for one in scan.summary.schema_changes if one.instance == instance])
