@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.components import mariadb
 from tests.components.process import LOOPBACK, ServerProcess, free_port, start
@@ -24,25 +24,50 @@ if TYPE_CHECKING:
     from tests.components.kafka import Kafka
 
 _START_TIMEOUT_SECONDS = 120.0
+_ANSWER_SECONDS = 90.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Connect:
-    """A running Kafka Connect worker with one connector an instance."""
+    """A running Kafka Connect worker with one connector an instance.
+
+    One that is started again goes on where its file of offsets says, which is a second old at most.
+    """
 
     port: int
+    connectors: tuple[str, ...]
+    command: list[str]
+    directory: Path
     server: ServerProcess
 
     def state(self, connector: str) -> str:
         """RUNNING when the connector and its task run; else the state and the trace of what failed."""
         try:
-            with urllib.request.urlopen(f"http://{LOOPBACK}:{self.port}/connectors/{connector}/status") as answer:
-                status = json.load(answer)
-        except urllib.error.URLError as unreachable:
+            status = self.ask("GET", f"{connector}/status")
+        except (urllib.error.URLError, ConnectionError, TimeoutError) as unreachable:
             return f"UNREACHABLE: {unreachable}"
         parts = [status["connector"], *status["tasks"]]
         failed = [part.get("trace", part["state"]) for part in parts if part["state"] != "RUNNING"]
         return "\n".join(failed) if failed or not status["tasks"] else "RUNNING"
+
+    def ask(self, method: str, what: str, body: object = None) -> Any:
+        """One call of the worker's interface about its connectors; None where it has nothing to say."""
+        sent = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        address = f"http://{LOOPBACK}:{self.port}/connectors/{what}"
+        request = urllib.request.Request(address, sent, headers, method=method)
+        with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - as above
+            found = answer.read()
+        return json.loads(found) if found else None
+
+    def start_again(self) -> None:
+        """After `server` was stopped or killed; returns at once."""
+        self.server = start("Kafka Connect", self.command, self.directory)
+
+    def wait_until(self, state: str, *connectors: str) -> None:
+        """Until these connectors, or all, are in that state."""
+        wanted = connectors or self.connectors
+        self.server.wait_until(lambda: all(self.state(one) == state for one in wanted), _START_TIMEOUT_SECONDS)
 
 
 def topic_of(instance: mariadb.MariaDb) -> str:
@@ -65,16 +90,14 @@ def connect(
         file.write_text(_lines(_connector(kafka, instance, database)))
     main = "org.apache.kafka.connect.cli.ConnectStandalone"
     java = ["java", "-Xmx768m", "-Dlog4j2.level=WARN", "-cp", jars.classpath, main]
-    server = start("Kafka Connect", [*java, str(worker), *map(str, files)], directory)
-    running = Connect(port, server)
+    command = [*java, str(worker), *map(str, files)]
+    server = start("Kafka Connect", command, directory)
+    running = Connect(port, tuple(map(topic_of, instances)), command, directory, server)
     try:
-        server.wait_until(
-            lambda: all(running.state(topic_of(instance)) == "RUNNING" for instance in instances),
-            _START_TIMEOUT_SECONDS,
-        )
+        running.wait_until("RUNNING")
         yield running
     finally:
-        server.stop()
+        running.server.stop()
 
 
 def _worker(jars: Jars, kafka: Kafka, port: int, directory: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ import pymysql
 from pymysql.constants import CLIENT
 
 from tests.components.availability import find_program
-from tests.components.errors import ComponentMissingError
+from tests.components.errors import ComponentFailedError, ComponentMissingError
 from tests.components.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 
 if TYPE_CHECKING:
@@ -28,14 +28,18 @@ PASSWORD = "tidemark"
 _START_TIMEOUT_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class MariaDb:
-    """A running server; `server_id` is its replication id and its GTID domain."""
+    """A running server; `server_id` is its replication id and its GTID domain.
+
+    One that is started again has the same port and data, and its binlog goes on with another file.
+    """
 
     name: str
     server_id: int
     port: int
     directory: Path
+    command: list[str]
     server: ServerProcess
 
     def connect(self, database: str | None = None) -> pymysql.Connection[Cursor]:
@@ -52,6 +56,10 @@ class MariaDb:
             init_command="SET time_zone = '+00:00'",
         )
 
+    def start_again(self) -> None:
+        """After `server` was stopped or killed."""
+        self.server = _started(self.name, self.command, self.directory, self.port)
+
     def binlogs(self) -> list[Path]:
         """The binary log files in order."""
         return sorted(self.directory.joinpath("data").glob("binlog.[0-9]*"))
@@ -62,12 +70,22 @@ def mariadb(name: str, server_id: int, directory: Path, *options: str) -> Iterat
     """Start a server with an empty data directory in `directory`, and stop it in the end."""
     _create_data_directory(name, directory)
     port = free_port()
-    server = start(f"MariaDB {name}", _server_command(directory, server_id, port, options), directory)
+    command = _server_command(directory, server_id, port, options)
+    running = MariaDb(name, server_id, port, directory, command, _started(name, command, directory, port))
+    try:
+        yield running
+    finally:
+        running.server.stop()
+
+
+def _started(name: str, command: list[str], directory: Path, port: int) -> ServerProcess:
+    server = start(f"MariaDB {name}", command, directory)
     try:
         server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
-        yield MariaDb(name, server_id, port, directory, server)
-    finally:
+    except ComponentFailedError:
         server.stop()
+        raise
+    return server
 
 
 def _program(name: str) -> str:
@@ -89,10 +107,10 @@ def _create_data_directory(name: str, directory: Path) -> None:
     # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
     directory.joinpath("tmp").mkdir(parents=True)
     run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
-    # Run before the binlog is open, so that the accounts are in no recording.
+    # Run at each start before the binlog is open, so that the accounts are in no recording.
     directory.joinpath("init.sql").write_text(
         "SET sql_log_bin = 0;\n"
-        f"CREATE USER '{USER}'@'{LOOPBACK}' IDENTIFIED BY '{PASSWORD}';\n"
+        f"CREATE USER IF NOT EXISTS '{USER}'@'{LOOPBACK}' IDENTIFIED BY '{PASSWORD}';\n"
         f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{LOOPBACK}' WITH GRANT OPTION;\n"
     )
 

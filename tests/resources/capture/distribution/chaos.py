@@ -28,7 +28,7 @@ from resources.capture.distribution.routes import logical_topic
 from tests.components.install import jars
 from tests.components.kafka import Kafka, kafka
 from tests.resources.capture.distribution.feed import Feed
-from tests.resources.capture.distribution.members import Members
+from tests.resources.capture.distribution.members import Members, command
 from tests.resources.capture.distribution.reading import committed, numbers
 from tests.resources.capture.distribution.stream import PARTITIONS, instances, tables
 
@@ -99,7 +99,7 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
         for instance in instances(DATABASE):
             broker.create_topic(f"cdc.{instance}")
         feed = stack.enter_context(Feed(broker.bootstrap_servers, DATABASE, seed))
-        members = stack.enter_context(Members(broker.bootstrap_servers, folder / "members", DATABASE, chance))
+        members = stack.enter_context(Members(broker.bootstrap_servers, folder / "members", command(DATABASE), chance))
         world = World(broker, members, feed, chance)
         for number, kind in enumerate(kinds):
             say(

@@ -19,7 +19,10 @@ from tests.resources.capture.distribution.stream import PARTITIONS, tables
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from resources.capture.source import SourceTable
 
 _MOST: Final = 4
 _STOP_SECONDS: Final = 90.0
@@ -29,9 +32,10 @@ _TRY_AGAIN: Final = 75
 class Members:
     """One to four of them; which one is chosen by `chance`."""
 
-    def __init__(self, servers: str, folder: Path, database: str, chance: random.Random) -> None:
+    def __init__(self, servers: str, folder: Path, command: Sequence[str], chance: random.Random) -> None:
+        """`command` is tidemark's, on the tables that are sent on."""
         self._environment = {**os.environ, "TIDEMARK_KAFKA": servers, "TIDEMARK_DATA": str(folder)}
-        self._database = database
+        self._command = [*command, "capture", "distribute", "--json", "--partitions", str(PARTITIONS)]
         self._chance = chance
         self._running: list[subprocess.Popen[str]] = []
         self._thaws: list[Timer] = []
@@ -104,22 +108,25 @@ class Members:
             self._lost += json.loads(out)["sessions_lost"]
 
     def _started(self) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", __name__, self._database, "capture", "distribute", "--json"]
-        options = ["--partitions", str(PARTITIONS)]
         return subprocess.Popen(
-            [*command, *options], env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            self._command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
 
-def main(database: str, arguments: list[str]) -> None:
-    """The command itself."""
+def command(database: str) -> list[str]:
+    """The command on the stream's tables."""
+    return [sys.executable, "-m", __name__, database]
+
+
+def main(sources: Sequence[SourceTable], arguments: list[str]) -> None:
+    """The command itself, on these tables."""
     from console.main import main as tidemark
     from warehouse_assets import warehouse
 
-    declared = SimpleNamespace(source_tables=lambda: tables(database))
+    declared = SimpleNamespace(source_tables=lambda: sources)
     warehouse.load_warehouse = lambda *_: declared  # type: ignore[assignment]
     tidemark(arguments)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(tables(sys.argv[1]), sys.argv[2:])

@@ -19,15 +19,16 @@ _SECONDS: Final = 60.0
 
 def committed(servers: str, topic: str, partitions: int) -> list[Message]:
     """All committed messages, each partition in its order; waits until no transaction is open."""
-    return list(_messages(servers, topic, partitions))
+    return list(messages_of(servers, topic, partitions))
 
 
 def count_committed(servers: str, topic: str, partitions: int) -> int:
-    """The same, of a topic that does not fit into memory."""
-    return sum(1 for _ in _messages(servers, topic, partitions))
+    """How many they are."""
+    return sum(1 for _ in messages_of(servers, topic, partitions))
 
 
-def _messages(servers: str, topic: str, partitions: int) -> Iterator[Message]:
+def messages_of(servers: str, topic: str, partitions: int) -> Iterator[Message]:
+    """The same one by one, of a topic that does not fit into memory."""
     settings = {"bootstrap.servers": servers, "group.id": "check", "log_level": 0}
     at_end = {"enable.partition.eof": True, "fetch.wait.max.ms": 10}
     places = [TopicPartition(topic, number, 0) for number in range(partitions)]

@@ -1,0 +1,64 @@
+"""The capture as a process of its own, that can be killed for real: it takes in what is there, again and again.
+
+    python -m tests.components.chain.capture FOLDER SERVERS
+
+A line of JSON a step goes to FOLDER/steps.jsonl. What fails is said there and tried again, as its schedule does.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from resources.capture.ingestion import Ingestion
+from resources.capture.kafka.intake import KafkaIntake
+from resources.settings import Settings
+from resources.spark.session import spark_session
+from resources.state_store.registry import SnapshotRegistry
+from tests.components.chain.tables import sources
+
+if TYPE_CHECKING:
+    from resources.capture.report import IngestReport
+
+_PAUSE_SECONDS: Final = 1.0
+
+
+def settings_of(folder: Path, servers: str) -> Settings:
+    """Of the process, and of who looks at what it made."""
+    return Settings.at(folder / "data", kafka=servers, time_zone="UTC")
+
+
+def said(report: IngestReport) -> dict[str, Any]:
+    """What is worth a line."""
+    return {
+        "changes": sum(report.changes.values()),
+        "late": sum(report.late.values()),
+        "commits": report.commits,
+        "closed": [f"{one.entity} {one.slice}" for one in report.closed],
+        "held": [str(one) for one in report.held],
+        "warnings": [*report.warnings],
+        "seconds": round(report.seconds, 1),
+    }
+
+
+def run(folder: Path, servers: str) -> None:
+    """Until somebody ends it."""
+    settings = settings_of(folder, servers)
+    registry = SnapshotRegistry.at(settings.state_db)
+    ingestion = Ingestion(spark_session(settings), settings, sources(), registry, KafkaIntake.of(settings))
+    with (folder / "steps.jsonl").open("a", buffering=1) as lines:
+        lines.write('{"started": true}\n')
+        while True:
+            try:
+                line = said(ingestion.step())
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next step has to make it good
+                line = {"error": type(error).__name__, "text": str(error)[:2000]}
+            lines.write(json.dumps(line) + "\n")
+            time.sleep(_PAUSE_SECONDS)
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), sys.argv[2])

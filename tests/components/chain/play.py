@@ -1,0 +1,140 @@
+"""A whole run: the story written and disturbed, then everything compared."""
+
+from __future__ import annotations
+
+import time
+from queue import Empty
+from typing import TYPE_CHECKING, Final
+
+from resources.state_store.registry import SnapshotRegistry
+from tests.components.chain import logical
+from tests.components.chain.capture import settings_of
+from tests.components.chain.tables import PERIOD, TABLES
+from tests.components.chain.told import Told, counted
+from tests.components.chain.truth import captured, difference
+from tests.components.chain.verdict import Verdict
+from tests.components.chain.world import World, topics, world
+from tests.components.chain.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.components.chain.story import Injection, Story
+
+_TELL_SECONDS: Final = 15.0
+_TEND_SECONDS: Final = 2.0
+_END_SECONDS: Final = 1200.0
+
+
+class Play:
+    """One run in a folder; `say` gets a line now and then."""
+
+    def __init__(self, story: Story, running: World, folder: Path, rate: float, say: Callable[[str], None]) -> None:
+        self.story, self.world = story, running
+        self.settings = settings_of(running.taker.folder, running.broker.bootstrap_servers)
+        self.registry = SnapshotRegistry.at(self.settings.state_db)
+        self.writer = Writer(story, running.databases, folder / "truth", rate)
+        self.injected: list[Injection] = []
+        self.problems: list[str] = []
+        self._say, self._told = say, 0.0
+
+    def run(self) -> Verdict:
+        """Write, disturb, wait for the end, and compare."""
+        self.writer.start()
+        while (due := self._next()) is not None:
+            self._tell(f"injection {due.number} of {self.story.injected}: {due.kind}", always=True)
+            self.world.inject(due)
+            self.injected.append(due)
+        if self.writer.failure is not None:
+            raise self.writer.failure
+        self._tell("everything is written", always=True)
+        self._drain("snapshots that are not named", lambda: len(TABLES) * self.story.hours - self._named())
+        contents = self.writer.now()
+        self._drain("tables that are not the database's", lambda: sum(map(bool, self._behind(contents))))
+        names = topics(self.world.databases)
+        servers = self.world.broker.bootstrap_servers
+        self._drain("messages to send on", lambda: logical.waiting(servers, names.values()))
+        self.world.taker.stop()
+        sessions = self.world.members.stop()
+        self._tell("comparing", always=True)
+        verdict = Verdict(problems=self.problems)
+        verdict.tables(self.settings.warehouse, contents)
+        verdict.snapshots(self.story, self.settings.warehouse, self.registry, self.writer)
+        verdict.topics(servers, names, self.settings.warehouse)
+        verdict.sessions = sessions
+        return verdict
+
+    def _next(self) -> Injection | None:
+        """The next that is due; meanwhile all that died by itself is looked after."""
+        while True:
+            try:
+                return self.writer.due.get(timeout=_TEND_SECONDS)
+            except Empty:
+                self._tend()
+
+    def _tend(self) -> None:
+        self.world.tend()
+        self._tell("")
+
+    def _drain(self, what: str, left: Callable[[], int]) -> None:
+        deadline = time.monotonic() + _END_SECONDS
+        while count := left():
+            if time.monotonic() > deadline:
+                self.problems.append(f"{count} {what} after {_END_SECONDS:.0f} s")
+                return
+            self._tend()
+            time.sleep(_TEND_SECONDS)
+
+    def _behind(self, contents: dict[str, dict[tuple[object, ...], int]]) -> list[bool]:
+        return [
+            bool(difference(captured(self.settings.warehouse / one.name, one), contents[one.name])) for one in TABLES
+        ]
+
+    def _named(self) -> int:
+        return sum(len(self.registry.of(table.name, PERIOD)) for table in TABLES)
+
+    def _tell(self, what: str, *, always: bool = False) -> None:
+        if not always and time.monotonic() < self._told + _TELL_SECONDS:
+            return
+        self._told = time.monotonic()
+        self.world.bookmark()
+        self._say(
+            f"step {self.writer.step + 1} of {self.story.steps}: {self.writer.written:,} written, "
+            f"{self.world.taker.taken():,} captured, {self._named()} of {len(TABLES) * self.story.hours} named"
+            f"{what and ', '}{what}"
+        )
+
+
+def play(story: Story, folder: Path, rate: float, say: Callable[[str], None], command: str) -> Told:
+    """The whole of it; `problems` are empty when everything held."""
+    begun = time.monotonic()
+    with world(story, folder, say) as running:
+        play_ = Play(story, running, folder, rate, say)
+        verdict = play_.run()
+        steps = list(running.taker.steps())
+        held = {line for step in steps for line in step.get("held", [])}
+        late = sum(step.get("late", 0) for step in steps)
+        return Told(
+            seed=story.seed,
+            command=command,
+            injections=counted([one.kind for one in play_.injected]),
+            changes=verdict.changes,
+            captured=verdict.captured,
+            messages=verdict.messages,
+            sent_again=verdict.sent_again,
+            rows=verdict.rows,
+            snapshots=len(TABLES) * story.hours,
+            snapshots_equal=verdict.equal,
+            rows_compared=verdict.compared,
+            lost=verdict.lost,
+            doubled=verdict.doubled,
+            torn=verdict.torn,
+            late=late,
+            sessions_lost=verdict.sessions,
+            tended=running.tended,
+            errors=running.taker.errors(),
+            writes_lost=play_.writer.lost,
+            seconds=round(time.monotonic() - begun, 1),
+            problems=[*verdict.problems, *(f"held: {one}" for one in sorted(held))],
+        )

@@ -1,0 +1,103 @@
+"""What happens when: hours of simulated time in steps, and the injections between them, all drawn from one seed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final
+
+from tests.components.chain.tables import FIRST_SLICE
+
+HOUR: Final = 3600
+STEP: Final = 300
+"""Seconds of simulated time from one heartbeat to the next."""
+
+KINDS: Final = (
+    "capture killed",
+    "member killed",
+    "connector restarted",
+    "replay of a part",
+    "broker killed",
+    "member joins",
+    "capture killed at a point",
+    "connect killed",
+    "member leaves",
+    "capture and its JVM killed",
+    "member killed",
+    "broker restarted",
+    "capture killed",
+    "member joins",
+    "database restarted",
+    "connect restarted",
+    "capture and its JVM killed",
+    "member killed",
+    "replay of all",
+    "database killed",
+    "capture killed at a point",
+    "member joins",
+    "connector restarted",
+    "member leaves",
+    "connect killed",
+)
+"""Their shares; the first ones are those of a small story."""
+
+_WHOLE: Final = "replay of all"
+
+
+@dataclass(frozen=True)
+class Injection:
+    """`step` is when; `draw` decides whatever it has to choose."""
+
+    number: int
+    step: int
+    kind: str
+    draw: float
+
+
+@dataclass(frozen=True)
+class Story:
+    """Everything but the machine's own timing."""
+
+    seed: int
+    changes: int
+    injected: int
+    hours: int
+
+    @property
+    def steps(self) -> int:
+        """Steps whose hours end, and as many as are left over of one that does not."""
+        return self.hours * HOUR // STEP + 2
+
+    def at(self, step: int) -> int:
+        """The instant (epoch seconds) at which a step begins."""
+        return int(datetime.fromisoformat(f"{FIRST_SLICE}:00:00+00:00").timestamp()) + step * STEP
+
+    def hour(self, step: int) -> str | None:
+        """The slice that ends when this step begins."""
+        if step == 0 or self.at(step) % HOUR:
+            return None
+        return self.slices[step * STEP // HOUR - 1]
+
+    @cached_property
+    def slices(self) -> tuple[str, ...]:
+        """Keys of the hours, in order."""
+        starts = (self.at(number * HOUR // STEP) for number in range(self.hours))
+        return tuple(f"{datetime.fromtimestamp(start, UTC):%Y-%m-%dT%H}" for start in starts)
+
+    @cached_property
+    def injections(self) -> tuple[Injection, ...]:
+        """In the order of their steps; what sends everything again comes while that is not much yet."""
+        chance = random.Random(self.seed)
+        kinds = [KINDS[number % len(KINDS)] for number in range(self.injected)]
+        chance.shuffle(kinds)
+        for place, kind in enumerate(kinds):
+            early = chance.randrange(len(kinds) // 3 + 1)
+            if kind == _WHOLE and place > early:
+                kinds[place], kinds[early] = kinds[early], kind
+        steps = sorted(chance.randrange(1, self.steps) for _ in kinds)
+        return tuple(
+            Injection(number, step, kind, chance.random())
+            for number, (step, kind) in enumerate(zip(steps, kinds, strict=True), 1)
+        )

@@ -1,0 +1,106 @@
+"""The capture process as who starts it sees it: killed, started again, and what it said so far."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from resources.crash import ENV_NAME
+from tests.components.install import REPOSITORY_ROOT
+from tests.components.process import ServerProcess, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+POINTS: Final = (
+    "ingest.before_commit",
+    "merge.files_written",
+    "merge.committed",
+    "ingest.after_commit",
+    "ingest.before_names",
+    "ingest.after_names",
+)
+_POINT_SECONDS: Final = 90.0
+
+
+class Taker:
+    """One process of `chain.capture`, and the next one when it ended."""
+
+    def __init__(self, folder: Path, servers: str) -> None:
+        self.folder = folder
+        self.starts = 0
+        self._command = [sys.executable, "-m", "tests.components.chain.capture", str(folder), servers]
+        self._process = self._started({})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+
+    def tend(self) -> None:
+        """Nothing but a signal ends it; who is not there is started again."""
+        ended = self._process.process.poll()
+        if ended is not None:
+            assert ended == -signal.SIGKILL, f"the capture ended with {ended}: {self._process.log_tail()}"
+            self._again({})
+
+    def kill(self) -> None:
+        """The process alone: its JVM ends what it is at, and goes when it sees that nobody is there."""
+        with suppress(ProcessLookupError):
+            os.kill(self._process.pid, signal.SIGKILL)
+        self._process.process.wait()
+        self._again({})
+
+    def kill_all(self) -> None:
+        """With its JVM, as when the machine goes."""
+        self._process.kill()
+        self._again({})
+
+    def kill_at(self, point: str, times: int) -> None:
+        """It dies by itself when it comes to a point for that time."""
+        self._process.kill()
+        self._again({ENV_NAME: f"{point}:{times}"})
+        deadline = time.monotonic() + _POINT_SECONDS
+        while self._process.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self._process.kill()
+        self._again({})
+
+    def stop(self) -> None:
+        """For good."""
+        self._process.kill()
+
+    def steps(self) -> Iterator[dict[str, Any]]:
+        """What all of them said; the last line may be half of one."""
+        path = self.folder / "steps.jsonl"
+        for line in path.read_text().splitlines() if path.exists() else ():
+            with suppress(json.JSONDecodeError):
+                yield json.loads(line)
+
+    def taken(self) -> int:
+        """Changes, but for those of steps that were killed before they could tell."""
+        return sum(one.get("changes", 0) for one in self.steps())
+
+    def errors(self) -> dict[str, int]:
+        """Steps that failed, by the error."""
+        return dict(Counter(one["error"] for one in self.steps() if "error" in one))
+
+    def _again(self, environment: dict[str, str]) -> None:
+        self._process = self._started(environment)
+
+    def _started(self, environment: dict[str, str]) -> ServerProcess:
+        self.starts += 1
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return start("the capture", self._command, self.folder, environment={**_PATH, **environment})
+
+
+# It runs in its own folder.
+_PATH: Final = {"PYTHONPATH": str(REPOSITORY_ROOT)}

@@ -1,0 +1,83 @@
+"""The end of a run: every table and every snapshot against the database, every topic against the instances' topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from resources.capture.commit import commits
+from tests.components.chain import logical
+from tests.components.chain.tables import PERIOD, TABLES
+from tests.components.chain.truth import Content, Difference, captured, difference, kept
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from resources.state_store.registry import SnapshotRegistry
+    from tests.components.chain.story import Story
+    from tests.components.chain.writer import Writer
+
+
+@dataclass
+class Verdict:
+    """Rows and snapshots that were compared, and what was wrong."""
+
+    rows: int = 0
+    compared: int = 0
+    equal: int = 0
+    changes: int = 0
+    captured: int = 0
+    messages: int = 0
+    sent_again: int = 0
+    sessions: int = 0
+    lost: int = 0
+    doubled: int = 0
+    torn: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def tables(self, warehouse: Path, contents: dict[str, Content]) -> None:
+        """The tables as they are now."""
+        for table in TABLES:
+            self.rows += len(contents[table.name])
+            found = difference(captured(warehouse / table.name, table), contents[table.name])
+            self._note(f"{table.name} in the end", found)
+
+    def snapshots(self, story: Story, warehouse: Path, registry: SnapshotRegistry, writer: Writer) -> None:
+        """Each at its version, against what the database answered then."""
+        for table in TABLES:
+            named = {one.slice: one for one in registry.of(table.name, PERIOD)}
+            for key in story.slices:
+                if key not in named:
+                    self.problems.append(f"{table.name} {key} is not named")
+                    continue
+                expected = kept(writer.truth(table.name, key))
+                found = captured(warehouse / table.name, table, named[key].version)
+                self.compared += len(found)
+                wrong = difference(found, expected)
+                self.equal += not wrong
+                self._note(f"{table.name} {key} (version {named[key].version})", wrong)
+
+    def topics(self, servers: str, names: dict[str, str], warehouse: Path) -> None:
+        """Each change once in the lake's count, each message once in the logical topics."""
+        instances = {name: logical.came(servers, topic) for name, topic in names.items()}
+        self.messages = sum(one.messages for one in instances.values())
+        self.sent_again = sum(one.again for one in instances.values())
+        for table in TABLES:
+            source = table.source()
+            wanted = sum(
+                count
+                for name, came in instances.items()
+                for physical, count in came.changes.items()
+                if source.holds(name, physical)
+            )
+            merged = sum(one.state.counts["changes"] for one in commits(warehouse / table.name))
+            self.changes, self.captured = self.changes + wanted, self.captured + merged
+            if wanted != merged:
+                self.problems.append(f"{table.name}: {merged:,} changes captured instead of {wanted:,}")
+        self.problems += logical.problems(servers, instances)
+
+    def _note(self, what: str, found: Difference) -> None:
+        self.lost, self.doubled = self.lost + found.lost, self.doubled + found.doubled
+        self.torn += found.torn + found.extra
+        if found:
+            self.problems.append(f"{what}: {found}")

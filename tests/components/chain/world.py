@@ -1,0 +1,161 @@
+"""The servers and processes of the chain, and what may be done to them while changes flow."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+import urllib.error
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.components.chain.tables import DATABASE, INSTANCES
+from tests.components.chain.taker import POINTS, Taker
+from tests.components.chain.writer import declare
+from tests.components.connect import Connect, connect, topic_of
+from tests.components.errors import ComponentFailedError
+from tests.components.install import jars
+from tests.components.kafka import Kafka, kafka
+from tests.components.mariadb import MariaDb, mariadb
+from tests.resources.capture.distribution.members import Members
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.components.chain.story import Injection, Story
+
+# What is committed is in the files when the server is killed; what the machine's death would cost is not at stake here.
+_SURVIVES: Final = "--innodb-flush-log-at-trx-commit=2"
+_BETWEEN_SECONDS: Final = 1.0
+
+
+@dataclass
+class World:
+    """Everything that runs; `bookmarks` are offsets that connectors had at some time."""
+
+    databases: dict[str, MariaDb]
+    broker: Kafka
+    connect: Connect
+    members: Members
+    taker: Taker
+    bookmarks: dict[str, list[Any]] = field(default_factory=dict)
+    tended: int = 0
+
+    def inject(self, one: Injection) -> None:
+        chance = random.Random(one.draw)
+        actions: dict[str, Callable[[random.Random], None]] = {
+            "capture killed": lambda _: self.taker.kill(),
+            "capture and its JVM killed": lambda _: self.taker.kill_all(),
+            "capture killed at a point": lambda draw: self.taker.kill_at(draw.choice(POINTS), draw.randint(1, 4)),
+            "member killed": lambda _: self.members.kill(),
+            "member joins": lambda _: self.members.join(),
+            "member leaves": lambda _: self.members.leave(),
+            "broker killed": lambda _: self._broker(self.broker.server.kill),
+            "broker restarted": lambda _: self._broker(self.broker.server.stop),
+            "connect killed": lambda _: self._connect(self.connect.server.kill),
+            "connect restarted": lambda _: self._connect(self.connect.server.stop),
+            "connector restarted": self._restart,
+            "replay of a part": lambda draw: self._replay(draw, whole=False),
+            "replay of all": lambda draw: self._replay(draw, whole=True),
+            "database killed": lambda draw: self._database(draw, kill=True),
+            "database restarted": lambda draw: self._database(draw, kill=False),
+        }
+        actions[one.kind](chance)
+
+    def tend(self) -> None:
+        """What an operator's tools do: start again who is gone, and connectors that failed."""
+        self.taker.tend()
+        self.members.at_least(1)
+        if self.connect.server.process.poll() is not None:
+            self.connect.start_again()
+        for name in self.connect.connectors:
+            state = self.connect.state(name)
+            if state not in _NO_MATTER and not state.startswith("UNREACHABLE"):
+                self.tended += 1
+                self._ask("POST", f"{name}/restart?includeTasks=true&onlyFailed=true")
+
+    def bookmark(self) -> None:
+        """Remember where the connectors are."""
+        for name in self.connect.connectors:
+            found = self._ask("GET", f"{name}/offsets")
+            if found and found["offsets"]:
+                self.bookmarks.setdefault(name, []).append(found)
+
+    def settle(self) -> None:
+        """The connectors run."""
+        deadline = time.monotonic() + 180
+        while any(self.connect.state(name) != "RUNNING" for name in self.connect.connectors):
+            self.tend()
+            if time.monotonic() > deadline:
+                states = [self.connect.state(name) for name in self.connect.connectors]
+                raise ComponentFailedError("Kafka Connect", f"has connectors that do not run: {states}", "")
+            time.sleep(_BETWEEN_SECONDS)
+
+    def _broker(self, end: Callable[[], None]) -> None:
+        end()
+        self.broker.start_again()
+
+    def _connect(self, end: Callable[[], None]) -> None:
+        end()
+        self.connect.start_again()
+
+    def _database(self, chance: random.Random, *, kill: bool) -> None:
+        database = self.databases[chance.choice(INSTANCES)]
+        (database.server.kill if kill else database.server.stop)()
+        database.start_again()
+
+    def _restart(self, chance: random.Random) -> None:
+        self.settle()
+        self._ask("POST", f"{chance.choice(self.connect.connectors)}/restart?includeTasks=true")
+
+    def _replay(self, chance: random.Random, *, whole: bool) -> None:
+        """A connector begins again where it was once, or at the first record."""
+        self.settle()
+        name = chance.choice(self.connect.connectors)
+        marks = self.bookmarks.get(name, [])
+        self._ask("PUT", f"{name}/stop")
+        self.connect.wait_until("STOPPED", name)
+        if whole or not marks:
+            self.connect.ask("DELETE", f"{name}/offsets")
+        else:
+            self.connect.ask("PATCH", f"{name}/offsets", chance.choice(marks))
+        self._ask("PUT", f"{name}/resume")
+        self.settle()
+
+    def _ask(self, method: str, what: str) -> Any:
+        """None where nobody answers at the moment."""
+        try:
+            return self.connect.ask(method, what)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return None
+
+
+_NO_MATTER: Final = frozenset({"RUNNING", "UNASSIGNED", "STOPPED", "PAUSED", "RESTARTING"})
+
+
+@contextmanager
+def world(story: Story, folder: Path, say: Callable[[str], None]) -> Iterator[World]:
+    """Start everything, with the tables made; stop everything in the end."""
+    with ExitStack() as stack:
+        say("starting MariaDB (two instances), Kafka and Kafka Connect")
+        databases = {
+            name: stack.enter_context(mariadb(name, number, folder / name, _SURVIVES))
+            for number, name in enumerate(INSTANCES, 1)
+        }
+        declare(databases, story.at(0) - 60)
+        broker = stack.enter_context(kafka(jars(), folder / "kafka"))
+        captured = connect(jars(), broker, list(databases.values()), DATABASE, folder / "connect")
+        worker = stack.enter_context(captured)
+        servers = broker.bootstrap_servers
+        command = [sys.executable, "-m", "tests.components.chain.distribute"]
+        chance = random.Random(story.seed)
+        members = stack.enter_context(Members(servers, folder / "members", command, chance))
+        taker = stack.enter_context(Taker(folder / "capture", servers))
+        yield World(databases, broker, worker, members, taker)
+
+
+def topics(databases: dict[str, MariaDb]) -> dict[str, str]:
+    """The topic of each instance."""
+    return {name: topic_of(server) for name, server in databases.items()}
