@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import pymysql
 
-from tests.components.chain.statements import Statements, alterations
+from tests.components.chain.statements import Statement, Statements, alterations
 from tests.components.chain.story import STEP, Injection, Story
 from tests.components.chain.tables import DATABASE, TABLES
 from tests.components.chain.truth import Content, keep, stored
@@ -37,13 +37,18 @@ class Sessions:
         self._servers = servers
         self._open: dict[str, pymysql.Connection[Cursor]] = {}
 
-    def execute(self, instance: str, sql: str) -> None:
-        """Several statements in one go. Raises MySQLError; the next call has a session again, if there is a server."""
+    def execute(self, instance: str, sql: str) -> list[int]:
+        """Several statements in one go, and how many rows the server says that each changed.
+
+        Raises MySQLError; the next call has a session again, if there is a server.
+        """
         try:
             with self._session(instance).cursor() as cursor:
                 cursor.execute(sql)
+                counts = [cursor.rowcount]
                 while cursor.nextset():
-                    pass
+                    counts.append(cursor.rowcount)
+                return counts
         except (pymysql.err.MySQLError, OSError):
             self._open.pop(instance, None)
             raise
@@ -139,17 +144,20 @@ class Writer:
         while self.written < until:
             at = first + (self.written - begun) * STEP // max(1, until - begun)
             for name, statements in self._statements.items():
-                made = statements.transaction(at)
-                rows = sum(one.rows for one in made)
-                sql = "; ".join([f"SET TIMESTAMP = {at}", "BEGIN", *(one.sql for one in made), "COMMIT"])
-                try:
-                    self._sessions.execute(name, sql)
-                except (pymysql.err.MySQLError, OSError):
-                    # Nobody knows whether it was done; the database will say.
-                    self.lost += 1
-                    time.sleep(_AGAIN_SECONDS)
-                self.written += rows
+                self._transaction(name, statements.transaction(at), at)
             self._pace()
+
+    def _transaction(self, instance: str, made: list[Statement], at: int) -> None:
+        begin, end = (f"SET TIMESTAMP = {at}", "BEGIN"), ("COMMIT",)
+        try:
+            counts = self._sessions.execute(instance, "; ".join([*begin, *(one.sql for one in made), *end]))
+        except (pymysql.err.MySQLError, OSError):
+            # Nobody knows whether it was done; the database will say.
+            self.lost += 1
+            time.sleep(_AGAIN_SECONDS)
+            return
+        for one, count in zip(made, counts[len(begin) :], strict=False):
+            self.written += count * one.each if one.changes is None else one.changes
 
     def _pace(self) -> None:
         """Real time: whoever reads it is a real chain."""
