@@ -58,8 +58,8 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         # An open transaction is ended first: who has the partitions next would have to wait for it. Where it cannot be,
-        # the client warns; the next of this name ends it.
-        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        # the client warns, and of a producer beyond help it fails; the next of this name ends it.
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning), suppress(KafkaException):
             self._producer.close()
         self.reader.close()
 

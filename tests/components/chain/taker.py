@@ -16,6 +16,7 @@ from tests.components.install import REPOSITORY_ROOT
 from tests.components.process import ServerProcess, start
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -28,6 +29,8 @@ POINTS: Final = (
     "ingest.after_names",
 )
 _POINT_SECONDS: Final = 90.0
+_WORK_SECONDS: Final = 60.0
+_AT_ONCE: Final = 0.3
 
 
 class Taker:
@@ -51,6 +54,19 @@ class Taker:
         if ended is not None:
             assert ended == -signal.SIGKILL, f"the capture ended with {ended}: {self._process.log_tail()}"
             self._again({})
+
+    def let_work(self, chance: random.Random) -> None:
+        """Mostly until it has made a step since it was started, and then for a moment; else it would never get on."""
+        if chance.random() < _AT_ONCE:
+            return
+        deadline = time.monotonic() + _WORK_SECONDS
+        while self._is_fresh() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        time.sleep(chance.uniform(0.0, 5.0))
+
+    def _is_fresh(self) -> bool:
+        said = [*self.steps()]
+        return not said or "started" in said[-1]
 
     def kill(self) -> None:
         """The process alone: its JVM ends what it is at, and goes when it sees that nobody is there."""

@@ -127,6 +127,8 @@ def started(spark: SparkSession, kafka: Kafka, folder: Path) -> Iterator[World]:
                 cursor.execute(f"SET TIMESTAMP = {at('09:00').timestamp():.0f}")
                 cursor.execute("CREATE DATABASE health")
                 cursor.execute("CREATE TABLE health.orders (id BIGINT PRIMARY KEY)")
+                # Made here, as the writer would make it at the real time.
+                cursor.execute("CREATE TABLE health.heartbeat (id INT PRIMARY KEY, beat_at TIMESTAMP(3) NULL)")
         captured = connect(jars(), kafka, list(servers.values()), "health", folder / "connect")
         worker = stack.enter_context(captured)
         settings = Settings.at(folder / "data", kafka=kafka.bootstrap_servers, time_zone="UTC")

@@ -62,6 +62,8 @@ class World:
             "database killed": lambda draw: self._database(draw, kill=True),
             "database restarted": lambda draw: self._database(draw, kill=False),
         }
+        if one.kind.startswith("capture"):
+            self.taker.let_work(chance)
         actions[one.kind](chance)
 
     def tend(self) -> None:
