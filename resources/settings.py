@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from resources.errors import SettingsError
 
@@ -56,7 +56,7 @@ class Settings(BaseModel):
     landing: Path
     warehouse: Path
     state_db: Path
-    state: str = ""
+    state: Annotated[str, Field(repr=False)] = ""
     kafka: str = ""
     canal: str = ""
     databases: SecretStr = SecretStr("")
@@ -64,7 +64,7 @@ class Settings(BaseModel):
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
     spark_tuning: Literal["latency", "throughput"] = "latency"
-    olap: str = "duckdb"
+    olap: Annotated[str, Field(repr=False)] = "duckdb"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "Europe/Paris"
 
     @classmethod

@@ -3,6 +3,8 @@
 import dagster as dg
 
 from resources.capture.heartbeat.databases import databases
+from resources.capture.preflight.all import REFUSED, declared
+from resources.finding import require_no_problem
 from resources.settings import Settings
 from sensors.heartbeat_sensor import heartbeat_sensor
 from sensors.readiness_sensor import readiness_sensor
@@ -12,9 +14,13 @@ from warehouse_assets.warehouse import load_warehouse
 
 @dg.definitions
 def definitions() -> dg.Definitions:
-    """What `dagster dev` loads; the environment is read here and nowhere further in."""
+    """What `dagster dev` loads; the environment is read here and nowhere further in.
+
+    Raises PreflightError for what can be told without asking Kafka or a database: a location is loaded often.
+    """
     settings = Settings.load()
     warehouse = load_warehouse(settings)
+    require_no_problem(declared(settings, warehouse.source_tables()), REFUSED)
     sources = databases(settings.databases.get_secret_value())
     sensors = [readiness_sensor(warehouse), *([heartbeat_sensor(sources, warehouse)] if sources else [])]
     return dg.Definitions.merge(build_definitions(warehouse), dg.Definitions(sensors=sensors))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resources.capture.ingestion import Ingestion
+from resources.capture.preflight.all import require_sound
 from resources.delta.clustering.recorder import UsageRecorder
 from resources.delta.clustering.usage import usage_log
 from resources.olap.open import open_store
@@ -34,9 +35,10 @@ class Runtime:
 
     @functools.cached_property
     def ingestion(self) -> Ingestion:
-        """The capture of every declared source table."""
+        """The capture of every declared source table. Raises PreflightError, before anything is written."""
         settings = self.warehouse.settings
         sources = self.warehouse.source_tables()
+        require_sound(settings, sources)
         return Ingestion(spark_session(settings), settings, sources, self.registry, _intake(settings))
 
     @functools.cached_property

@@ -47,6 +47,8 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
 
     from console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
     from console.dagster_server.notices import hide_notices  # noqa: PLC0415
+    from console.preflight.capture import capture  # noqa: PLC0415
+    from resources.finding import require_no_problem  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
     from resources.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
     from sensors.dependency_center.code_location import CodeLocation  # noqa: PLC0415
@@ -56,6 +58,7 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
+    require_no_problem(capture(settings))
     prepare_home(settings, home)
     hide_notices()
     location = CodeLocation.of_workspace(settings.root / "workspace.yaml")

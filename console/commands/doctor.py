@@ -14,9 +14,9 @@ from console.output import json_option, print_json, print_line, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from console.preflight.finding import Finding
+    from resources.finding import Finding
 
-_STYLES: Final = {"ok": "", "warning": "yellow", "problem": "bold red"}
+_STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
 
 
 @click.command()
@@ -25,13 +25,14 @@ def doctor(*, as_json: bool) -> None:
     """Look at everything that the warehouse needs from this machine.
 
     Java 17 or newer, Python, Spark's jars, folders that can be written, disk space, memory, and the port of the
-    Dagster UI. What is missing comes with what to do about it.
+    Dagster UI; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to
+    do about it.
 
     \b
     Exit codes: 0 nothing is in the way, 1 there is a problem. Warnings are no problems.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     findings = examine(os.environ)
-    healthy = all(finding.verdict != "problem" for finding in findings)
+    healthy = not any(finding.is_in_the_way for finding in findings)
     if as_json:
         print_json({"healthy": healthy, "findings": [finding.as_dict() for finding in findings]})
     else:
@@ -44,6 +45,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     from console.dagster_server.home import dagster_home  # noqa: PLC0415 - keeps --help fast
     from console.dagster_server.server import DEFAULT_PORT, HOST  # noqa: PLC0415
     from console.preflight import machine  # noqa: PLC0415
+    from console.preflight.capture import capture  # noqa: PLC0415
     from console.preflight.port import port  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
 
@@ -61,6 +63,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
         machine.disk_space(settings.data),
         machine.memory(),
         ui_port,
+        *capture(settings),
     ]
 
 

@@ -67,8 +67,9 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
     from console.dagster_server.home import dagster_home  # noqa: PLC0415
     from console.dagster_server.server import HOST  # noqa: PLC0415
     from console.preflight import machine  # noqa: PLC0415
-    from console.preflight.finding import require_no_problem  # noqa: PLC0415
+    from console.preflight.capture import capture  # noqa: PLC0415
     from console.preflight.port import port as port_finding  # noqa: PLC0415
+    from resources.finding import require_no_problem  # noqa: PLC0415
 
     require_no_problem(
         [
@@ -76,6 +77,7 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
             machine.writable("Data", settings.data, "TIDEMARK_DATA"),
             machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
             port_finding(HOST, port),
+            *capture(settings),
         ]
     )
 

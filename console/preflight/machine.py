@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from console.preflight.finding import Finding
 from resources.disk import writable_directory
 from resources.errors import DiskPathError
+from resources.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

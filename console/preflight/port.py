@@ -8,7 +8,7 @@ from typing import Final
 
 import psutil
 
-from console.preflight.finding import Finding
+from resources.finding import Finding
 
 _TRIES: Final = 50
 

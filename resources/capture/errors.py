@@ -7,6 +7,7 @@ CaptureError
 ├── OffsetGapError         changes are missing between two files
 ├── ColumnTypeError        a column whose type the lake has no twin for, or that changed
 ├── ChangeValueError       a value that does not fit its column's type
+├── SharedPhysicalTableError  two logical tables for one physical
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
 
@@ -135,4 +136,18 @@ class ReplayUnreadableError(CaptureError):
             found=f"{count} that are none, the first at offset {first}",
             where=topic,
             hint="set TIDEMARK_CANAL as it was when they came, or load the instance's tables anew",
+        )
+
+
+class SharedPhysicalTableError(CaptureError):
+    """Two logical tables for one physical."""
+
+    @classmethod
+    def of(cls, physical: str, instance: str, tables: tuple[str, str]) -> Self:
+        return cls(
+            "a physical table belongs to two logical ones",
+            expected="one",
+            found=" and ".join(tables),
+            where=f"{physical} of instance {instance}",
+            hint="correct `table` and `instances` in the source of one of the two entities",
         )

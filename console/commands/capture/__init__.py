@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from console.commands.capture.accept import accept
+from console.commands.capture.check import check
 from console.commands.capture.distribute import distribute
+from console.commands.capture.run import run
 from console.commands.capture.status import status
 
 
@@ -14,5 +16,5 @@ def capture() -> None:
     """See how the changes of the source databases come in, and say what to do where some are missing."""
 
 
-for _command in (status, accept, distribute):
+for _command in (status, check, run, accept, distribute):
     capture.add_command(_command)

@@ -1,7 +1,6 @@
 """Errors of the distribution.
 
 CaptureError
-├── SharedPhysicalTableError   two logical tables for one physical
 ├── SharedTopicError           two logical tables for one topic
 ├── TopicPatternError          a pattern that makes no topics' names
 ├── TopicNotMadeError          the broker refused to make a topic
@@ -20,20 +19,6 @@ from typing import Self
 
 from dependency_model.errors import TransientError
 from resources.errors import CaptureError
-
-
-class SharedPhysicalTableError(CaptureError):
-    """Two logical tables for one physical."""
-
-    @classmethod
-    def of(cls, physical: str, instance: str, tables: tuple[str, str]) -> Self:
-        return cls(
-            "a physical table belongs to two logical ones",
-            expected="one",
-            found=" and ".join(tables),
-            where=f"{physical} of instance {instance}",
-            hint="correct `table` and `instances` in the source of one of the two entities",
-        )
 
 
 class SharedTopicError(CaptureError):

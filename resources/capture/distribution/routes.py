@@ -8,8 +8,9 @@ from string import Formatter
 from typing import Final
 from zlib import crc32
 
-from resources.capture.distribution.errors import SharedPhysicalTableError, SharedTopicError, TopicPatternError
+from resources.capture.distribution.errors import SharedTopicError, TopicPatternError
 from resources.capture.heartbeat.beat import TABLE as HEARTBEAT
+from resources.capture.shared_tables import shared_tables
 from resources.capture.source import SourceTable
 
 TOPICS: Final = "tables.{table}"
@@ -88,11 +89,9 @@ def check_tables(tables: Sequence[SourceTable], pattern: str = TOPICS) -> None:
     TopicPatternError for a pattern that makes no topics' names of them.
     """
     _check_pattern(tables, pattern)
+    for shared in shared_tables(tables):
+        raise shared
     for one, other in combinations(tables, 2):
-        for instance in sorted({*one.instances} & {*other.instances}):
-            physical = next((name for name in (_example(one), _example(other)) if _both(one, other, name)), None)
-            if physical is not None:
-                raise SharedPhysicalTableError.of(physical, instance, (one.name, other.name))
         if logical_topic(one, pattern) == logical_topic(other, pattern):
             raise SharedTopicError.of(logical_topic(one, pattern), (one.name, other.name))
 
@@ -108,11 +107,3 @@ def _check_pattern(tables: Sequence[SourceTable], pattern: str) -> None:
         topic = logical_topic(table, pattern)
         if not _LEGAL.fullmatch(topic):
             raise TopicPatternError.of(pattern, f"the topic {topic!r}, which Kafka does not allow, for {table.name}")
-
-
-def _example(table: SourceTable) -> str:
-    return table.table.removesuffix("_*") + "_0" if table.table.endswith("_*") else table.table
-
-
-def _both(one: SourceTable, other: SourceTable, physical: str) -> bool:
-    return all(re.match(table.regex, physical) for table in (one, other))

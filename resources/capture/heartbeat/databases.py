@@ -33,8 +33,9 @@ class Database:
         try:
             found = urlsplit(address)
             port = found.port or _PORT
-        except ValueError as error:
-            raise DatabaseAddressError.of(instance, str(error)) from None
+        except ValueError:
+            # What it says quotes what stands after a colon: part of the password where that has a / in it.
+            raise DatabaseAddressError.of(instance, "no number as the port, or a / in the password (%2F)") from None
         missing = _missing(found.scheme, found.hostname, found.username, found.path)
         if missing:
             raise DatabaseAddressError.of(instance, f"no {missing}")

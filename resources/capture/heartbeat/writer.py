@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pymysql
 from pymysql.constants import CR, ER
@@ -31,11 +31,11 @@ _DOWN = {CR.CR_CONNECTION_ERROR, CR.CR_CONN_HOST_ERROR, CR.CR_SERVER_GONE_ERROR,
 
 # Without a default the first TIMESTAMP of a table may change by itself. Milliseconds, as an update that changes nothing
 # is in no binlog.
-_CREATE = (
+CREATE: Final = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} "
     f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3))"
 )
-_WRITE = (
+WRITE: Final = (
     f"INSERT INTO {TABLE} (id, {COLUMN}) VALUES (1, %s) "  # noqa: S608 - our own names
     f"ON DUPLICATE KEY UPDATE {COLUMN} = VALUES({COLUMN})"
 )
@@ -66,19 +66,20 @@ def write_heartbeat(database: Database, now: datetime) -> None:
     """Write `now`; the table is made when it is not there. Raises DatabaseDownError, HeartbeatRefusedError."""
     text = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
     try:
-        with _session(database) as session, session.cursor() as cursor:
+        with session(database) as opened, opened.cursor() as cursor:
             try:
-                cursor.execute(_WRITE, (text,))
+                cursor.execute(WRITE, (text,))
             except pymysql.err.ProgrammingError as error:
                 if error.args[0] != _NO_TABLE:
                     raise
-                cursor.execute(_CREATE)
-                cursor.execute(_WRITE, (text,))
+                cursor.execute(CREATE)
+                cursor.execute(WRITE, (text,))
     except pymysql.err.MySQLError as error:
-        raise _problem(database, error) from error
+        raise problem_of(database, error) from error
 
 
-def _session(database: Database) -> pymysql.Connection[Cursor]:
+def session(database: Database) -> pymysql.Connection[Cursor]:
+    """A session in UTC that gives up after seconds. Raises MySQLError."""
     return pymysql.connect(
         host=database.host,
         port=database.port,
@@ -94,7 +95,8 @@ def _session(database: Database) -> pymysql.Connection[Cursor]:
     )
 
 
-def _problem(database: Database, error: pymysql.err.MySQLError) -> DatabaseDownError | HeartbeatRefusedError:
+def problem_of(database: Database, error: pymysql.err.MySQLError) -> DatabaseDownError | HeartbeatRefusedError:
+    """What the server's error means."""
     code, said = error.args[0] if error.args else None, str(error.args[-1] if error.args else error)
     kind = DatabaseDownError if code in _DOWN else HeartbeatRefusedError
     return kind.of(database.instance, str(database), said)

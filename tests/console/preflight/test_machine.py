@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from console.preflight import machine
-from console.preflight.finding import Finding, PreflightError, require_no_problem
+from resources.finding import Finding, PreflightError, require_no_problem
 from tests.console.machines import fake_java, without_java
 
 if TYPE_CHECKING:

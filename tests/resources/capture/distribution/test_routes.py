@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from resources.capture.distribution.errors import SharedPhysicalTableError, SharedTopicError, TopicPatternError
+from resources.capture.distribution.errors import SharedTopicError, TopicPatternError
 from resources.capture.distribution.routes import Routes, Target, check_tables, logical_topic
+from resources.capture.errors import SharedPhysicalTableError
 from resources.capture.source import SourceTable
 
 ORDERS = SourceTable("ods_orders", "school.orders_*", ("a", "b"), ("order_id",), None, ())

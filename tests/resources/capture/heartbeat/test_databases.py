@@ -25,7 +25,8 @@ def test_addresses_are_read_with_everything_that_is_in_them() -> None:
         ("a=postgresql://tide:secret@db/school", "mysql:// or mariadb://"),
         ("a=mysql://db/school", "user"),
         ("a=mysql://tide:secret@db/", "database after the host"),
-        ("a=mysql://tide:secret@db:port/school", "Port could not be cast"),
+        ("a=mysql://tide:secret@db:port/school", "no number as the port"),
+        ("a=mysql://tide:secret/more@db:3306/school", "a / in the password"),
         ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
     ],
 )

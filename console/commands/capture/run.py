@@ -1,0 +1,106 @@
+"""`tidemark capture run`: takes changes in, again and again, as a service."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from console.output import json_option, print_json, print_line
+from console.signals import stop_signals
+from dependency_model.errors import TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from resources.capture.ingestion import Ingestion
+    from resources.capture.report import IngestReport
+
+_WATCH_SECONDS: Final = 0.2
+
+
+@click.command()
+@click.option(
+    "--every",
+    "every_seconds",
+    type=click.FloatRange(1.0),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="From the beginning of one pass to that of the next.",
+)
+@click.option("--once", is_flag=True, help="Take in what is there now, and end.")
+@json_option
+def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
+    """Take in the changes that have come, merge them into the tables, name what is complete; again every five minutes.
+
+    Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. Where something stops one table, the
+    others go on and the reason is said; it is tried again the next time, as is a broker that does not answer. Ctrl-C
+    stops it after the pass that is under way; killed, it goes on where its last commit ended.
+
+    \b
+    Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`); with --once also what
+    the pass said: 1 something has to be changed, 75 try again.
+    With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "held", "seconds"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from console.preflight.capture import capture  # noqa: PLC0415 - keeps --help fast
+    from resources.capture.preflight.all import REFUSED  # noqa: PLC0415
+    from resources.finding import require_no_problem  # noqa: PLC0415
+    from resources.settings import Settings  # noqa: PLC0415
+    from warehouse_assets.runtime import Runtime  # noqa: PLC0415
+    from warehouse_assets.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load()
+    require_no_problem(capture(settings), REFUSED)
+    ingestion = Runtime(load_warehouse(settings)).ingestion
+    say = _as_json if as_json else _as_line
+    with stop_signals() as signals:
+        if once:
+            say(ingestion.step())
+            return
+        _serve(ingestion, every_seconds, say, lambda: bool(signals))
+    if not as_json:
+        print_line("Stopped.")
+
+
+def _serve(
+    ingestion: Ingestion, every_seconds: float, say: Callable[[IngestReport], None], stopped: Callable[[], bool]
+) -> None:
+    from resources.errors import CaptureError  # noqa: PLC0415 - keeps --help fast
+
+    due = time.monotonic()
+    while not stopped():
+        if time.monotonic() < due:
+            time.sleep(_WATCH_SECONDS)
+            continue
+        due = time.monotonic() + every_seconds
+        try:
+            say(ingestion.step())
+        except (CaptureError, TransientError) as error:
+            print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
+
+
+def _as_line(report: IngestReport) -> None:
+    if report.commits or report.closed:
+        names = (
+            f", named {', '.join(f'{one.entity} {one.slice}' for one in report.closed[-3:])}" if report.closed else ""
+        )
+        more = f" and {len(report.closed) - 3} before" if len(report.closed) > 3 else ""
+        print_line(f"{sum(report.changes.values()):,} changes in {report.seconds:.1f} s{names}{more}")
+    for one in (*report.warnings, *(f"held: {finding}" for finding in report.held)):
+        print_line(one, "yellow")
+
+
+def _as_json(report: IngestReport) -> None:
+    print_json(
+        {
+            "changes": dict(report.changes),
+            "commits": report.commits,
+            "closed": [[one.entity, one.slice, one.version] for one in report.closed],
+            "waiting": [str(one) for one in report.waiting],
+            "warnings": list(report.warnings),
+            "held": [str(one) for one in report.held],
+            "seconds": round(report.seconds, 3),
+        }
+    )

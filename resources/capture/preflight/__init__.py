@@ -1,0 +1,1 @@
+"""What has to be so before anything is captured: declarations, topics, databases; one function a question."""
