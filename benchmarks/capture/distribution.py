@@ -16,8 +16,8 @@ from benchmarks.capture.messages import INSTANCES, ORDERS, fill, updates
 from benchmarks.timing import cpu_of
 from resources.capture.distribution.routes import logical_topic
 from resources.capture.distribution.service import Distribution, Done, distribute
-from tests.components.install import jars
-from tests.components.kafka import kafka
+from resources.servers.jars import jars
+from resources.servers.kafka import kafka
 from tests.resources.capture.distribution.reading import count_committed
 
 if TYPE_CHECKING:

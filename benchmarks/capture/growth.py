@@ -14,9 +14,9 @@ from benchmarks.capture.world import Captured
 from benchmarks.timing import Timer
 from resources.capture.source import SourceTable
 from resources.delta.table import read_table
+from resources.servers.jars import jars
+from resources.servers.kafka import kafka
 from resources.spark.session import spark_session
-from tests.components.install import jars
-from tests.components.kafka import kafka
 
 if TYPE_CHECKING:
     import argparse

@@ -12,8 +12,8 @@ from benchmarks.capture.messages import FIRST_MS, INSTANCES, Binlog, fill, row
 from benchmarks.capture.world import Captured
 from benchmarks.timing import Timer
 from resources.capture.source import SourceTable
-from tests.components.install import jars
-from tests.components.kafka import kafka
+from resources.servers.jars import jars
+from resources.servers.kafka import kafka
 
 if TYPE_CHECKING:
     import argparse

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import kafka, mariadb, postgres
+from resources.servers import kafka, mariadb
+from resources.servers.jars import jars
+from tests.components import postgres
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
-from tests.components.install import jars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,71 +1,15 @@
-"""The jars of Kafka, Kafka Connect, Debezium and Canal: fetched once by Maven into `.components/` of the repository.
-
-A second call finds them there; a changed pom fetches anew. The repository that Maven asks is the machine's own setting.
-"""
+"""The jars of Canal, which only tests start; fetched as the others are."""
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import shutil
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.components.errors import ComponentMissingError
-from tests.components.process import run
+from resources.servers.jars import COMPONENTS, fetched
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_MAVEN = Path(__file__).parent / "maven"
-REPOSITORY_ROOT = Path(__file__).parents[2]
-_DOWNLOAD_TIMEOUT_SECONDS = 900.0
+_POM = Path(__file__).parent / "maven" / "canal" / "pom.xml"
 
 
-@dataclass(frozen=True)
-class Jars:
-    """Where the servers' jars are."""
-
-    root: Path
-
-    @property
-    def classpath(self) -> str:
-        return f"{self.root / 'kafka'}/*"
-
-    @property
-    def plugins(self) -> Path:
-        return self.root / "plugins"
-
-
-def jars(root: Path = REPOSITORY_ROOT / ".components") -> Jars:
-    """Those of Kafka and Connect, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
-    _fetched(root, "Kafka", _MAVEN / "pom.xml", ("kafka", "plugins", "markers"))
-    return Jars(root)
-
-
-def canal_classpath(root: Path = REPOSITORY_ROOT / ".components") -> str:
-    """Those of Canal's server, as `jars`."""
-    _fetched(root, "Canal", _MAVEN / "canal" / "pom.xml", ("canal",))
+def canal_classpath(root: Path = COMPONENTS) -> str:
+    """Those of Canal's server, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
+    fetched(root, "Canal", _POM, ("canal",))
     return f"{root / 'canal'}/*"
-
-
-def _fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
-    marker, wanted = root / f"{component.lower()}.sha256", hashlib.sha256(pom.read_bytes()).hexdigest()
-    root.mkdir(parents=True, exist_ok=True)
-    with root.joinpath("lock").open("w") as lock:
-        # Test processes side by side: one fetches, the others wait for it.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not marker.exists() or marker.read_text() != wanted:
-            _fetch(root, component, pom, folders)
-            marker.write_text(wanted)
-
-
-def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
-    for program, package in (("java", "Java 17 or later"), ("mvn", "Apache Maven 3.8 or later")):
-        if shutil.which(program) is None:
-            raise ComponentMissingError(component, program, f"install {package}")
-    for stale in folders:
-        shutil.rmtree(root / stale, ignore_errors=True)
-    command = ["mvn", "--quiet", "--batch-mode", f"--file={pom}", f"-Dcomponents={root.resolve()}", "package"]
-    run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS)

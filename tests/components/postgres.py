@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import psycopg2
 
-from tests.components.availability import find_program
-from tests.components.errors import ComponentFailedError, ComponentMissingError
-from tests.components.process import LOOPBACK, ServerProcess, free_port, run, start
+from resources.servers.errors import ComponentFailedError, ComponentMissingError
+from resources.servers.process import LOOPBACK, ServerProcess, free_port, run, start
+from resources.servers.programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

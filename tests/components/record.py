@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from tests.components.connect import topic_of
+from resources.servers.connect import topic_of
+from resources.settings import repository_root
 from tests.components.errors import RecordingError
-from tests.components.install import REPOSITORY_ROOT
 from tests.components.oracle.ask import Oracle
 from tests.components.oracle.slices import slices
 from tests.components.recording import Recorded, Tally, record_topic
@@ -137,7 +137,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=default.seed, help="default %(default)s")
     parser.add_argument(
-        "--out", type=Path, default=REPOSITORY_ROOT / "sample", help="default: sample/ of the repository"
+        "--out", type=Path, default=repository_root() / "sample", help="default: sample/ of the repository"
     )
     return parser.parse_args(arguments)
 

@@ -6,10 +6,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.components.connect import connect
-from tests.components.install import jars
-from tests.components.kafka import Kafka, kafka
-from tests.components.mariadb import MariaDb, mariadb
+from resources.servers.connect import connect
+from resources.servers.jars import jars
+from resources.servers.kafka import Kafka, kafka
+from resources.servers.mariadb import MariaDb, mariadb
 from tests.components.oracle.ask import REPLICA_OPTIONS
 from tests.components.workload.schema import DATABASE, INSTANCES
 

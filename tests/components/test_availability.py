@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.components.availability import Requirement, missing_programs, require
+from resources.servers.programs import Requirement, missing_programs
+from tests.components.availability import require
 
 ABSENT = Requirement("Abacus", (("no-such-abacus", "nor-this-one"),), "install the package abacus")
 

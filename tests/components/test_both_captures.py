@@ -15,13 +15,14 @@ from resources.capture.ingestion import Ingestion
 from resources.capture.kafka.intake import KafkaIntake
 from resources.capture.source import SourceTable
 from resources.delta.table import read_rows, table_exists
+from resources.servers import connect as debezium
+from resources.servers.jars import jars
+from resources.servers.mariadb import mariadb
 from resources.settings import Settings
 from resources.state_store.registry import SnapshotRegistry
 from tests.components import canal as canal_server
-from tests.components import connect as debezium
 from tests.components.availability import MARIADB, require
-from tests.components.install import canal_classpath, jars
-from tests.components.mariadb import mariadb
+from tests.components.install import canal_classpath
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pymysql.cursors import Cursor
     from pyspark.sql import SparkSession
 
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.components]
 

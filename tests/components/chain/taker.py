@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from resources.crash import ENV_NAME
-from tests.components.install import REPOSITORY_ROOT
-from tests.components.process import ServerProcess, start
+from resources.servers.process import ServerProcess, start
+from resources.settings import repository_root
 
 if TYPE_CHECKING:
     import random
@@ -119,4 +119,4 @@ class Taker:
 
 
 # It runs in its own folder.
-_PATH: Final = {"PYTHONPATH": str(REPOSITORY_ROOT)}
+_PATH: Final = {"PYTHONPATH": str(repository_root())}

@@ -24,13 +24,13 @@ from resources.capture.kafka.intake import KafkaIntake
 from resources.capture.source import SourceTable
 from resources.capture.status import Around, table_status
 from resources.delta.table import read_rows
+from resources.servers.connect import Connect, connect, topic_of
+from resources.servers.jars import jars
+from resources.servers.mariadb import PASSWORD, USER, MariaDb, mariadb
+from resources.servers.process import LOOPBACK
 from resources.settings import Settings
 from resources.state_store.registry import SnapshotRegistry
 from tests.components.availability import MARIADB, require
-from tests.components.connect import Connect, connect, topic_of
-from tests.components.install import jars
-from tests.components.mariadb import PASSWORD, USER, MariaDb, mariadb
-from tests.components.process import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from resources.capture.heartbeat.health import Diagnosis
     from resources.capture.report import IngestReport
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.long]
 

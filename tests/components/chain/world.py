@@ -10,14 +10,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from resources.servers.connect import Connect, connect, topic_of
+from resources.servers.errors import ComponentFailedError
+from resources.servers.jars import jars
+from resources.servers.kafka import Kafka, kafka
+from resources.servers.mariadb import MariaDb, mariadb
 from tests.components.chain.tables import DATABASE, INSTANCES
 from tests.components.chain.taker import POINTS, Taker
 from tests.components.chain.writer import declare
-from tests.components.connect import Connect, connect, topic_of
-from tests.components.errors import ComponentFailedError
-from tests.components.install import jars
-from tests.components.kafka import Kafka, kafka
-from tests.components.mariadb import MariaDb, mariadb
 from tests.resources.capture.distribution.members import Members
 
 if TYPE_CHECKING:

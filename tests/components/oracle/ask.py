@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from pymysql.cursors import Cursor, DictCursor
 
-from tests.components.errors import ComponentFailedError
-from tests.components.mariadb import PASSWORD, USER, MariaDb
+from resources.servers.errors import ComponentFailedError
+from resources.servers.mariadb import PASSWORD, USER, MariaDb
+from resources.servers.process import LOOPBACK
 from tests.components.oracle.checksum import content
-from tests.components.process import LOOPBACK
 from tests.components.workload.schema import ATTENDANCE, ORDERS, TABLES
 
 if TYPE_CHECKING:

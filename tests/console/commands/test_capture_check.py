@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from console.main import main
-from tests.components.process import LOOPBACK, free_port
+from resources.servers.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

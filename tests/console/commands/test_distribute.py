@@ -16,14 +16,14 @@ from console.commands.capture.progress import Progress
 from console.main import main
 from resources.capture.distribution import topics
 from resources.capture.distribution.service import Done
-from tests.components.process import LOOPBACK, free_port
+from resources.servers.process import LOOPBACK, free_port
 from tests.resources.capture.distribution.stream import instances, message
 from tests.resources.capture.kafka.topics import send
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 
 def test_without_kafka_it_says_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 
 from resources.olap.errors import OlapBusyError, OlapComparisonError, OlapRefusedError
 from resources.olap.postgres_store import PostgresStore
-from tests.components.process import free_port
+from resources.servers.process import free_port
 from tests.resources.olap.examples import DAY, gmv, rows
 from tests.resources.olap.servers import PASSWORD, url_of
 

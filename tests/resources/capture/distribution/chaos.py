@@ -25,8 +25,8 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from resources.capture.distribution.reader import GROUP
 from resources.capture.distribution.routes import logical_topic
-from tests.components.install import jars
-from tests.components.kafka import Kafka, kafka
+from resources.servers.jars import jars
+from resources.servers.kafka import Kafka, kafka
 from tests.resources.capture.distribution.feed import Feed
 from tests.resources.capture.distribution.members import Members, command
 from tests.resources.capture.distribution.reading import committed, numbers

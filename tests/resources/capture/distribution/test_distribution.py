@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from resources.capture.distribution.reader import Batch
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 pytestmark = pytest.mark.components
 

@@ -16,7 +16,7 @@ from resources.capture.distribution.topics import prepare
 from resources.capture.kafka.errors import BrokerDownError, TopicPartitionsError
 from resources.capture.source import SourceTable
 from resources.errors import CaptureError
-from tests.components.process import LOOPBACK, free_port
+from resources.servers.process import LOOPBACK, free_port
 from tests.resources.capture.distribution.reading import committed, numbers
 from tests.resources.capture.distribution.stream import message
 from tests.resources.capture.kafka.topics import send
@@ -24,7 +24,7 @@ from tests.resources.capture.kafka.topics import send
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 pytestmark = pytest.mark.components
 

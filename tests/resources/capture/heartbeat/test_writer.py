@@ -12,15 +12,15 @@ import pytest
 from resources.capture.heartbeat.databases import Database
 from resources.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
 from resources.capture.heartbeat.writer import write_heartbeat, write_heartbeats
+from resources.servers.mariadb import PASSWORD, USER
+from resources.servers.process import LOOPBACK, free_port
 from sensors.heartbeat_sensor import heartbeat_sensor
-from tests.components.mariadb import PASSWORD, USER
-from tests.components.process import LOOPBACK, free_port
 from tests.warehouse_assets.small_warehouse import small_warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.components.mariadb import MariaDb
+    from resources.servers.mariadb import MariaDb
 
 pytestmark = pytest.mark.components
 

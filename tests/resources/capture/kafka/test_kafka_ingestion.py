@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.components]
 

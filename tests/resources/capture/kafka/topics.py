@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import Producer
 
 if TYPE_CHECKING:
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
     from tests.resources.capture.streams import Stream
 
 

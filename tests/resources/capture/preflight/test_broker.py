@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from resources.capture.preflight.broker import broker, topic
-from tests.components.process import LOOPBACK, free_port
+from resources.servers.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 
 @pytest.mark.components

@@ -10,14 +10,14 @@ import pytest
 
 from resources.capture.heartbeat.databases import Database
 from resources.capture.preflight.database import database
-from tests.components.mariadb import PASSWORD, USER
-from tests.components.process import LOOPBACK, free_port
+from resources.servers.mariadb import PASSWORD, USER
+from resources.servers.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from resources.finding import Finding
-    from tests.components.mariadb import MariaDb
+    from resources.servers.mariadb import MariaDb
 
 pytestmark = pytest.mark.components
 

@@ -11,8 +11,8 @@ from resources.capture.preflight import sources
 from resources.capture.preflight.all import declared, examine, require_sound
 from resources.capture.source import SourceTable
 from resources.finding import Finding, PreflightError
+from resources.servers.process import LOOPBACK, free_port
 from resources.settings import Settings
-from tests.components.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

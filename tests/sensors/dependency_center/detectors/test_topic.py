@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 DAYS = ("2024-06-01", "2024-06-02")
 

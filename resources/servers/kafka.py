@@ -11,15 +11,15 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.components.errors import ComponentFailedError
-from tests.components.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from resources.servers.errors import ComponentFailedError
+from resources.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
-    from tests.components.install import Jars
+    from resources.servers.jars import Jars
 
 _START_TIMEOUT_SECONDS = 90.0
 _TOPIC_TIMEOUT_SECONDS = 30.0

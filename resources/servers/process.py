@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.components.errors import ComponentFailedError
+from resources.servers.errors import ComponentFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

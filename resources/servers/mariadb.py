@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pymysql
 from pymysql.constants import CLIENT
 
-from tests.components.availability import find_program
-from tests.components.errors import ComponentFailedError, ComponentMissingError
-from tests.components.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from resources.servers.errors import ComponentFailedError, ComponentMissingError
+from resources.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from resources.servers.programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
 USER = "tidemark"
-PASSWORD = "tidemark"
+PASSWORD = "tidemark"  # noqa: S105 - of servers that only this machine reaches
 _START_TIMEOUT_SECONDS = 60.0
 
 

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 if TYPE_CHECKING:
-    from tests.components.kafka import Kafka
+    from resources.servers.kafka import Kafka
 
 
 @pytest.mark.components

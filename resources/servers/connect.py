@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.components import mariadb
-from tests.components.process import LOOPBACK, ServerProcess, free_port, start
+from resources.servers import mariadb
+from resources.servers.process import LOOPBACK, ServerProcess, free_port, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tests.components.install import Jars
-    from tests.components.kafka import Kafka
+    from resources.servers.jars import Jars
+    from resources.servers.kafka import Kafka
 
 _START_TIMEOUT_SECONDS = 120.0
 _ANSWER_SECONDS = 90.0

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components.errors import ComponentFailedError
-from tests.components.process import LOOPBACK, accepts_connections, free_port, run, start
+from resources.servers.errors import ComponentFailedError
+from resources.servers.process import LOOPBACK, accepts_connections, free_port, run, start
 
 if TYPE_CHECKING:
     from pathlib import Path

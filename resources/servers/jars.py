@@ -1,0 +1,67 @@
+"""The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven into `.components/` of the repository.
+
+A second call finds them there; a changed pom fetches anew. The repository that Maven asks is the machine's own setting.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resources.servers.errors import ComponentMissingError
+from resources.servers.process import run
+from resources.settings import repository_root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMPONENTS = repository_root() / ".components"
+_POM = Path(__file__).parent / "maven" / "pom.xml"
+_DOWNLOAD_TIMEOUT_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Jars:
+    """Where the servers' jars are."""
+
+    root: Path
+
+    @property
+    def classpath(self) -> str:
+        return f"{self.root / 'kafka'}/*"
+
+    @property
+    def plugins(self) -> Path:
+        return self.root / "plugins"
+
+
+def jars(root: Path = COMPONENTS) -> Jars:
+    """Those of Kafka and Connect, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
+    fetched(root, "Kafka", _POM, ("kafka", "plugins", "markers"))
+    return Jars(root)
+
+
+def fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
+    """Let Maven fill the `folders` of `root` as the pom says, unless it did so already."""
+    marker, wanted = root / f"{component.lower()}.sha256", hashlib.sha256(pom.read_bytes()).hexdigest()
+    root.mkdir(parents=True, exist_ok=True)
+    with root.joinpath("lock").open("w") as lock:
+        # Test processes side by side: one fetches, the others wait for it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not marker.exists() or marker.read_text() != wanted:
+            _fetch(root, component, pom, folders)
+            marker.write_text(wanted)
+
+
+def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
+    for program, package in (("java", "Java 17 or later"), ("mvn", "Apache Maven 3.8 or later")):
+        if shutil.which(program) is None:
+            raise ComponentMissingError(component, program, f"install {package}")
+    for stale in folders:
+        shutil.rmtree(root / stale, ignore_errors=True)
+    command = ["mvn", "--quiet", "--batch-mode", f"--file={pom}", f"-Dcomponents={root.resolve()}", "package"]
+    run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS)

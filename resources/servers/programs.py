@@ -1,0 +1,36 @@
+"""Which programs the servers need, and which of them this machine lacks."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A server and the programs that it needs (each entry: alternatives, of which one is enough)."""
+
+    component: str
+    programs: tuple[tuple[str, ...], ...]
+    install: str
+
+
+MARIADB = Requirement(
+    "MariaDB", (("mariadbd",), ("mariadb-install-db",), ("mariadb-binlog",)), "install the package mariadb-server"
+)
+KAFKA = Requirement("Kafka", (("java",), ("mvn",)), "install Java 17 or later and Maven 3.8 or later")
+
+
+def find_program(name: str) -> str | None:
+    """The path of a program; also where Debian keeps the servers that are not on a user's PATH."""
+    found = shutil.which(name)
+    if found:
+        return found
+    places = [Path("/usr/sbin"), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    return next((str(place / name) for place in places if (place / name).exists()), None)
+
+
+def missing_programs(requirement: Requirement) -> list[str]:
+    """Those of the requirement that no alternative of is installed."""
+    return [" or ".join(names) for names in requirement.programs if not any(find_program(name) for name in names)]
