@@ -31,7 +31,8 @@ class CommitState:
     source's, in the order in which the lake got them. `batch` counts this table's commits from 1. `positions` are per
     instance how far its binlog was read, `beats` the time (epoch ms) of its newest heartbeat, `behind` the instances
     whose clocks that heartbeat showed to be slow. `late` are per entity and slice the late changes of that time so far,
-    `reopens` the named slices to which those of this commit belong.
+    `reopens` the named slices to which those of this commit belong. `unloaded` are shards of which rows were there
+    before their changes were captured, and have not all come.
     """
 
     batch: int = 0
@@ -46,6 +47,7 @@ class CommitState:
     behind: tuple[str, ...] = ()
     late: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reopens: tuple[Boundary, ...] = ()
+    unloaded: tuple[str, ...] = ()
 
     @property
     def named_until(self) -> int | None:
@@ -69,6 +71,7 @@ class CommitState:
                 "behind": list(self.behind),
                 "late": {entity: dict(slices) for entity, slices in self.late.items()},
                 "reopens": _listed(self.reopens),
+                "unloaded": list(self.unloaded),
             }
         )
 
@@ -94,6 +97,7 @@ class CommitState:
             behind=tuple(found.get("behind", ())),
             late=found.get("late", {}),
             reopens=_boundaries(found.get("reopens", ())),
+            unloaded=tuple(found.get("unloaded", ())),
         )
 
 

@@ -28,7 +28,7 @@ from resources.capture.order.finding import Finding
 from resources.capture.order.held import Held
 from resources.capture.order.policy import SPARSE, Policy
 from resources.capture.planner import Plan, Waiting, make_plan
-from resources.capture.report import IngestReport, snapshot_waiting, utc_now
+from resources.capture.report import IngestReport, missed_warnings, snapshot_waiting, unnamed_warnings, utc_now
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, instances_of, topic_of
 from resources.capture.table_ingest import TableIngest, TableOutcome
@@ -139,7 +139,7 @@ class Ingestion:
     def _missed(self, source: SourceTable) -> list[str]:
         state = self._states[source.name]
         missed = missed_boundaries(source, self._calendar, state.closed, _merged_ms(state))
-        return [f"{one.entity} {one.slice}: never named, the changes of later times are merged" for one in missed]
+        return missed_warnings(missed)
 
     def _pass(self, step: _Step) -> bool:
         """Take in one bounded set of records; False when there is nothing more to take in."""
@@ -188,6 +188,7 @@ class Ingestion:
         plans = {source.name: self._plan(source, watched) for source in self._sources}
         self._held = {source.name: watched.held(source) for source in self._sources}
         self._waiting = {name: plan.waiting for name, plan in plans.items()}
+        step.warnings += [text for plan in plans.values() for text in unnamed_warnings(plan.unnamed)]
         with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
             running = {
                 name: pool.submit(self._tables[name].run, scan, watched.order, plan.batches, self._states[name])

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from resources.capture.load.events import Missing
+
 
 @dataclass(frozen=True, order=True)
 class Boundary:
@@ -38,6 +40,7 @@ class Stream:
     `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
     `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do. Marks from
     offset `sure_until` on are not confirmed yet (heartbeat.clock): what is behind them waits, but closes nothing.
+    Where rows are `missing` the state is not the table's, and gets no name.
     """
 
     instance: str
@@ -46,6 +49,7 @@ class Stream:
     marks: Sequence[Mark]
     merged_ms: int | None
     sure_until: int | None = None
+    missing: Sequence[Missing] = ()
 
     def has_passed(self, boundary_ms: int) -> bool:
         """Whether a confirmed record is at or past the boundary."""
@@ -55,6 +59,11 @@ class Stream:
     def cut(self, boundary_ms: int) -> int | None:
         """The offset of the first record at or past the boundary; None while there is none."""
         return min((mark.first_offset for mark in self.marks if mark.minute >= boundary_ms), default=None)
+
+    def lacking(self, boundary_ms: int) -> list[str]:
+        """The shards whose rows are not all in the state at the boundary, which it has passed."""
+        cut = self.cut(boundary_ms)
+        return [one.shard for one in self.missing if cut is not None and one.holds(cut)]
 
     def watermark(self, end_offset: int) -> int | None:
         """The newest event time before `end_offset`."""
@@ -96,11 +105,20 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class Unnamed:
+    """A boundary that gets no name: when it passed, rows of these shards had not been loaded yet."""
+
+    boundary: Boundary
+    shards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Batches in order, and what waits."""
+    """Batches in order, what waits, and what never gets a name."""
 
     batches: tuple[Batch, ...]
     waiting: tuple[Waiting, ...]
+    unnamed: tuple[Unnamed, ...] = ()
 
 
 def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_until: int | None) -> Plan:
@@ -111,9 +129,14 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     """
     position = {stream.instance: stream.next_offset for stream in streams}
     batches: list[Batch] = []
+    unnamed: list[Unnamed] = []
     by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda one: one.end_ms)]
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
+        shards = tuple(shard for stream in streams for shard in stream.lacking(end))
+        if shards:
+            unnamed += [Unnamed(one, shards) for one in group]
+            continue
         batches.append(_batch(streams, position, end, group, named_until))
         position = {instance: span.end for instance, span in batches[-1].spans.items()}
         named_until = end
@@ -121,7 +144,7 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     tail = _batch(streams, position, waiting[0][0] if waiting else None, (), named_until)
     if any(span.end > span.start for span in tail.spans.values()):
         batches.append(tail)
-    return Plan(tuple(batches), _first_of_each([one for _, group in waiting for one in group], streams))
+    return Plan(tuple(batches), _first_of_each([one for _, group in waiting for one in group], streams), tuple(unnamed))
 
 
 def _batch(

@@ -1,11 +1,11 @@
 """What one ingestion step did, and what waits for what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from resources.capture.order.finding import Finding
-from resources.capture.planner import Waiting
+from resources.capture.planner import Boundary, Unnamed, Waiting
 from resources.state_store.registry import NamedSnapshot
 
 
@@ -54,6 +54,29 @@ class IngestReport:
     warnings: tuple[str, ...]
     seconds: float
     held: tuple[Finding, ...] = ()
+
+
+def missed_warnings(missed: Iterable[Boundary]) -> list[str]:
+    """Slices that were never named and cannot be any more, a line an entity."""
+    return [f"{slices}: never named, the changes of later times are merged" for slices in _by_entity(missed)]
+
+
+def unnamed_warnings(unnamed: Sequence[Unnamed]) -> list[str]:
+    """Slices that get no name as their tables were not whole, a line an entity."""
+    shards = ", ".join(dict.fromkeys(shard for one in unnamed for shard in one.shards))
+    why = f"never named, rows of {shards} from before were not all there (tidemark capture load asks for them)"
+    return [f"{slices}: {why}" for slices in _by_entity(one.boundary for one in unnamed)]
+
+
+def _by_entity(boundaries: Iterable[Boundary]) -> list[str]:
+    slices: dict[str, list[str]] = {}
+    for one in boundaries:
+        slices.setdefault(one.entity, []).append(one.slice)
+    return [f"{entity} {_span(found)}" for entity, found in slices.items()]
+
+
+def _span(slices: Sequence[str]) -> str:
+    return slices[0] if len(slices) == 1 else f"{slices[0]} to {slices[-1]} ({len(slices)} slices)"
 
 
 def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int], held: Sequence[Finding]) -> SnapshotWaiting:

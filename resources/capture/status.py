@@ -39,6 +39,7 @@ class TableStatus:
     """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
 
     `late` are per entity and slice the changes that came when its snapshot was named already.
+    `unloaded` are shards of which rows of before have not all come.
     """
 
     table: str
@@ -47,6 +48,7 @@ class TableStatus:
     shards: tuple[ShardStatus, ...]
     streams: Mapping[str, StreamStatus]
     late: Mapping[str, Mapping[str, int]]
+    unloaded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def table_status(source: SourceTable, commits: Iterable[Commit], around: Around)
         shards=_shards(state, recent),
         streams={instance: _stream(source, instance, state, around) for instance in source.instances},
         late=state.late,
+        unloaded=state.unloaded,
     )
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import functions as sf
 
 from resources.capture.column_types import TableSchema, dropped_tables, table_schemas
 from resources.capture.heartbeat.beat import COLUMN, TABLE, Beat
+from resources.capture.load.events import LoadEvent
 from resources.capture.order.binlog import Binlog, binlogs_of
 from resources.capture.order.policy import Policy
 from resources.capture.order.position import Position
@@ -107,6 +108,22 @@ class Summary:
         )
 
     @cached_property
+    def loads(self) -> tuple[LoadEvent, ...]:
+        """Where tables were found with rows of before, and where all those have come."""
+        found = [
+            LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
+            for group in self.groups
+            if group["is_load"] and group["changes"] is not None
+            for schema in table_schemas(group["changes"])
+        ]
+        done = [
+            LoadEvent(group["instance"], group["first_offset"], group["loaded"], is_loaded=True)
+            for group in self.groups
+            if group["loaded"] is not None
+        ]
+        return (*found, *done)
+
+    @cached_property
     def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
         """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
         found: dict[str, list[Beat]] = defaultdict(list)
@@ -126,10 +143,15 @@ class Summary:
         """The first of each: Canal repeats a table's columns in every message."""
         first: dict[tuple[str, str, int | None], int] = {}
         for group in self.groups:
-            if group["changes"] is not None:
+            if _declares(group):
                 one = (group["instance"], group["changes"], group["alone"])
                 first[one] = min(group["first_offset"], first.get(one, group["first_offset"]))
         return sorted((instance, offset, changes) for (instance, changes, _), offset in first.items())
+
+
+def _declares(group: Group) -> bool:
+    """A first load tells of tables as dropped before it declares them."""
+    return group["changes"] is not None and (not group["is_load"] or any(table_schemas(group["changes"])))
 
 
 def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
@@ -139,10 +161,13 @@ def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
 
 
 def _grouped(records: DataFrame) -> DataFrame:
-    minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint").alias("minute")
+    minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
+    # When a row was read says nothing of how far the binlog is: changes of before may still come.
+    streamed = sf.when(~sf.col("is_load"), minute).alias("minute")
     is_beat = sf.col("table") == TABLE
     # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
-    return records.groupBy("instance", "path", "physical", minute, "changes", _alone(is_beat).alias("alone")).agg(
+    names = ("instance", "path", "physical", "changes", "is_load", "loaded")
+    return records.groupBy(*names, streamed, _alone(is_beat).alias("alone")).agg(
         sf.min("offset").alias("first_offset"),
         sf.max("offset").alias("last_offset"),
         sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
@@ -157,7 +182,7 @@ def _grouped(records: DataFrame) -> DataFrame:
 def _alone(is_beat: Column) -> Column:
     """The offset of what is a group by itself."""
     is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
-    return sf.when(is_beat | is_declaration, sf.col("offset"))
+    return sf.when(is_beat | is_declaration | sf.col("loaded").isNotNull(), sf.col("offset"))
 
 
 def _beat_ms() -> Column:

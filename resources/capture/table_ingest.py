@@ -18,6 +18,7 @@ from resources.capture.evolution import ensure_table, evolved, merge_target
 from resources.capture.late.found import Late
 from resources.capture.late.kept import LateChanges
 from resources.capture.late.minutes import late_minutes
+from resources.capture.load.events import unloaded_at
 from resources.capture.order.guard import Order
 from resources.capture.planner import Batch, fold_empty
 from resources.capture.scan import Scan
@@ -64,6 +65,7 @@ class TableIngest:
             return self._run(scan, order, batches, state)
 
     def _run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+        order = replace(order, loads=[one for one in order.loads if self._table.holds(one.instance, one.physical)])
         columns = self._columns_by_batch(scan, batches, state.columns)
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
@@ -113,8 +115,10 @@ class TableIngest:
         before = (state.columns, *columns)
         changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
         for index, batch in fold_empty(batches, changed):
-            if not columns[index] or (index not in by_batch and not batch.closes):
-                state = passed(state, batch, columns[index], order)
+            after = passed(state, batch, columns[index], order)
+            is_told = index in by_batch or batch.closes or after.unloaded != state.unloaded
+            if not columns[index] or not is_told:
+                state = after
                 continue
             earlier, after = state, next_state(state, batch, by_batch[index], columns[index], order)
             state = late.told(index, earlier, after, self._table, self._calendar)
@@ -210,6 +214,7 @@ def next_state(
 def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...], order: Order) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
+    loads = [one for one in order.loads if one.offset >= batch.spans[one.instance].start]
     beats = {name: order.beat_at(name, span.end, state.beats.get(name)) for name, span in batch.spans.items()}
     behind = {
         name for name, span in batch.spans.items() if order.is_behind_at(name, span.end, before=name in state.behind)
@@ -222,6 +227,7 @@ def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...], 
         positions={**state.positions, **{name: one for name, one in read.items() if one is not None}},
         beats={**state.beats, **{name: one for name, one in beats.items() if one is not None}},
         behind=tuple(sorted(behind)),
+        unloaded=unloaded_at(state.unloaded, loads, {name: span.end for name, span in batch.spans.items()}),
     )
 
 

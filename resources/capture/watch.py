@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from resources.capture.commit import CommitState
 from resources.capture.heartbeat.clock import trusted
 from resources.capture.heartbeat.seen import beats_once
+from resources.capture.load.events import LoadEvent, missing
 from resources.capture.order.finding import Finding
 from resources.capture.order.guard import Order, watch
 from resources.capture.order.policy import Policy
@@ -48,7 +49,12 @@ class Watched:
             marks=found.marks,
             merged_ms=state.watermarks.get(instance),
             sure_until=found.sure_until,
+            missing=missing(instance, state.unloaded, self._loads(source, start)),
         )
+
+    def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
+        """Those of the table's shards from offset `start` of their topics on."""
+        return [one for one in self.order.loads if one.offset >= start and source.holds(one.instance, one.physical)]
 
     def _end(self, source: SourceTable, instance: str, start: int) -> int:
         end = self.order.end_offset(instance, self.scan.end_offset(instance, start))
@@ -66,7 +72,7 @@ def watch_scan(
 ) -> Watched:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     order = watch(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
-    order = replace(order, beats=beats_once(scan.summary.beats, order.again))
+    order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
     return Watched(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
 
 

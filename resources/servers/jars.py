@@ -45,16 +45,25 @@ def jars(root: Path = COMPONENTS) -> Jars:
     return Jars(root)
 
 
+def are_there(root: Path = COMPONENTS) -> bool:
+    """Whether those of Kafka and Connect need not be fetched."""
+    return _is_current(root / "kafka.sha256", _POM)
+
+
+def _is_current(marker: Path, pom: Path) -> bool:
+    return marker.exists() and marker.read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
+
+
 def fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
     """Let Maven fill the `folders` of `root` as the pom says, unless it did so already."""
-    marker, wanted = root / f"{component.lower()}.sha256", hashlib.sha256(pom.read_bytes()).hexdigest()
+    marker = root / f"{component.lower()}.sha256"
     root.mkdir(parents=True, exist_ok=True)
     with root.joinpath("lock").open("w") as lock:
         # Test processes side by side: one fetches, the others wait for it.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not marker.exists() or marker.read_text() != wanted:
+        if not _is_current(marker, pom):
             _fetch(root, component, pom, folders)
-            marker.write_text(wanted)
+            marker.write_text(hashlib.sha256(pom.read_bytes()).hexdigest())
 
 
 def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:

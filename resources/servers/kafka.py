@@ -15,7 +15,7 @@ from resources.servers.errors import ComponentFailedError
 from resources.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -46,6 +46,12 @@ class Kafka:
         wanted = TopicCollection([name])
         self.server.wait_until(lambda: _is_there(admin.describe_topics(wanted)[name]), _TOPIC_TIMEOUT_SECONDS)
 
+    def ensure_topic(self, name: str) -> None:
+        """Create a topic of one partition where there is none of that name."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 3})
+        if name not in admin.list_topics(timeout=_TOPIC_TIMEOUT_SECONDS).topics:
+            self.create_topic(name)
+
     def start_again(self) -> None:
         """After `server` was stopped or killed."""
         self.server = _started(self.command, self.properties, self.port)
@@ -62,15 +68,16 @@ def _is_there(described: Future[object]) -> bool:
 
 
 @contextmanager
-def kafka(jars: Jars, directory: Path) -> Iterator[Kafka]:
-    """Start a broker with an empty log in `directory`, and stop it in the end."""
-    port, controller_port = free_port(), free_port()
+def kafka(jars: Jars, directory: Path, port: int = 0) -> Iterator[Kafka]:
+    """Start a broker with its log in `directory`, empty the first time, stop it in the end; port 0 is a free one."""
+    port, controller_port = port or free_port(), free_port()
     directory.mkdir(parents=True, exist_ok=True)
     properties = directory / "server.properties"
-    properties.write_text(_properties(directory, port, controller_port))
+    properties.write_text(lines(settings(directory / "log", port, controller_port)))
     java = ["java", "-Xmx512m", "-Dlog4j2.level=WARN", "-cp", jars.classpath]
-    cluster = uuid.uuid4().hex[:22]
-    run("Kafka", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)], directory)
+    if not (directory / "log" / "meta.properties").exists():
+        cluster = uuid.uuid4().hex[:22]
+        run("Kafka", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)], directory)
     command = [*java, "kafka.Kafka", str(properties)]
     running = Kafka(port, properties, command, _started(command, properties, port))
     try:
@@ -89,8 +96,9 @@ def _started(command: list[str], properties: Path, port: int) -> ServerProcess:
     return server
 
 
-def _properties(directory: Path, port: int, controller_port: int) -> str:
-    settings = {
+def settings(log: Path, port: int, controller_port: int) -> dict[str, str]:
+    """The broker's server.properties."""
+    return {
         "process.roles": "broker,controller",
         "node.id": "1",
         "controller.quorum.voters": f"1@{LOOPBACK}:{controller_port}",
@@ -98,7 +106,7 @@ def _properties(directory: Path, port: int, controller_port: int) -> str:
         "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{port}",
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-        "log.dirs": str(directory / "log"),
+        "log.dirs": str(log),
         "offsets.topic.num.partitions": "1",
         "offsets.topic.replication.factor": "1",
         "transaction.state.log.num.partitions": "1",
@@ -112,4 +120,8 @@ def _properties(directory: Path, port: int, controller_port: int) -> str:
         "log.retention.bytes": "-1",
         "auto.create.topics.enable": "false",
     }
-    return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+def lines(properties: Mapping[str, str]) -> str:
+    """The text of a .properties file."""
+    return "".join(f"{name}={value}\n" for name, value in properties.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import getpass
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pymysql
 from pymysql.constants import CLIENT
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 USER = "tidemark"
 PASSWORD = "tidemark"  # noqa: S105 - of servers that only this machine reaches
+CAPTURED: Final = (
+    "--default-time-zone=+00:00",
+    "--character-set-server=utf8mb4",
+    "--collation-server=utf8mb4_bin",
+    "--binlog-format=ROW",
+    "--binlog-row-image=FULL",
+    "--skip-binlog-annotate-row-events",
+)
+"""How a server whose changes are captured is started, beside --log-bin and an id of its own."""
 _START_TIMEOUT_SECONDS = 60.0
 
 
@@ -66,10 +75,14 @@ class MariaDb:
 
 
 @contextmanager
-def mariadb(name: str, server_id: int, directory: Path, *options: str) -> Iterator[MariaDb]:
-    """Start a server with an empty data directory in `directory`, and stop it in the end."""
-    _create_data_directory(name, directory)
-    port = free_port()
+def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int = 0) -> Iterator[MariaDb]:
+    """Start a server with its data in `directory`, empty the first time, and stop it in the end; port 0 is a free one.
+
+    Raises ComponentMissingError, ComponentFailedError.
+    """
+    if not directory.joinpath("data", "mysql").exists():
+        _create_data_directory(name, directory)
+    port = port or free_port()
     command = _server_command(directory, server_id, port, options)
     running = MariaDb(name, server_id, port, directory, command, _started(name, command, directory, port))
     try:
@@ -105,7 +118,7 @@ def _create_data_directory(name: str, directory: Path) -> None:
         f"--user={getpass.getuser()}",
     ]
     # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
-    directory.joinpath("tmp").mkdir(parents=True)
+    directory.joinpath("tmp").mkdir(parents=True, exist_ok=True)
     run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
     # Run at each start before the binlog is open, so that the accounts are in no recording.
     directory.joinpath("init.sql").write_text(
@@ -128,15 +141,10 @@ def _server_command(directory: Path, server_id: int, port: int, options: tuple[s
         f"--bind-address={LOOPBACK}",
         f"--port={port}",
         "--skip-name-resolve",
-        "--default-time-zone=+00:00",
-        "--character-set-server=utf8mb4",
-        "--collation-server=utf8mb4_bin",
         f"--server-id={server_id}",
         f"--gtid-domain-id={server_id}",
         f"--log-bin={directory / 'data' / 'binlog'}",
-        "--binlog-format=ROW",
-        "--binlog-row-image=FULL",
-        "--skip-binlog-annotate-row-events",
+        *CAPTURED,
         "--max-binlog-size=1073741824",
         "--innodb-flush-log-at-trx-commit=0",
         "--innodb-buffer-pool-size=128M",

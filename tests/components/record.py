@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from resources.servers.connect import topic_of
+from resources.capture.source import topic_of
 from resources.settings import repository_root
 from tests.components.errors import RecordingError
 from tests.components.oracle.ask import Oracle
@@ -102,7 +102,7 @@ def _collect(stack: Stack, settings: Settings, out: Path) -> dict[Instance, Reco
         directory = out / "changes" / instance
         return record_topic(stack.kafka.bootstrap_servers, topic, last_beat(settings, instance), directory)
 
-    topics = [topic_of(source) for source in stack.sources]
+    topics = [topic_of(source.name) for source in stack.sources]
     with ThreadPoolExecutor(len(topics)) as threads:
         return dict(zip(INSTANCES, threads.map(collect, INSTANCES, topics), strict=True))
 

@@ -7,6 +7,7 @@ import click
 from console.commands.capture.accept import accept
 from console.commands.capture.check import check
 from console.commands.capture.distribute import distribute
+from console.commands.capture.load import load
 from console.commands.capture.run import run
 from console.commands.capture.status import status
 
@@ -16,5 +17,5 @@ def capture() -> None:
     """See how the changes of the source databases come in, and say what to do where some are missing."""
 
 
-for _command in (status, check, run, accept, distribute):
+for _command in (status, check, run, load, accept, distribute):
     capture.add_command(_command)

@@ -30,7 +30,7 @@ def status(*, as_json: bool) -> None:
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
     With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
     "streams": {instance: {"offset", "lag", "diagnosis": {...}, "held": [...]}},
-    "late": {entity: {slice: changes}}}], "dead_letters"}.
+    "late": {entity: {slice: changes}}, "unloaded": [shard, ...]}], "dead_letters"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from resources.capture.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
     from resources.capture.standing import table_statuses  # noqa: PLC0415
@@ -48,6 +48,10 @@ def status(*, as_json: bool) -> None:
         print_line(f"held: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
     for line in _late(found):
         print_line(line)
+    for table in found:
+        if table.unloaded:
+            missing = f"rows of before have not all come of {', '.join(table.unloaded)}"
+            print_line(f"not whole: {table.table}: {missing}; tidemark capture load {table.table} asks for them")
     if letters:
         print_line(f"dead letters: {letters}; tidemark dlq list shows them")
 

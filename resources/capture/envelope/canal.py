@@ -49,6 +49,8 @@ def read_messages(messages: DataFrame) -> DataFrame:
             sf.lit(None).cast("bigint").alias("binlog_pos"),
             sf.lit(None).cast("int").alias("binlog_row"),
             sf.lit(None).cast("string").alias("gtid"),
+            sf.lit(col=False).alias("is_load"),
+            sf.lit(None).cast("string").alias("loaded"),
         )
     )
 

@@ -14,6 +14,7 @@ from resources.capture.source import topic_of
 
 _VALUE = """
     op: STRING, before: STRING, after: STRING, tableChanges: STRING,
+    aggregate_type: STRING, type: STRING, additional_data: MAP<STRING, STRING>,
     source: STRUCT<
         ts_ms: BIGINT, db: STRING, table: STRING, snapshot: STRING, file: STRING, pos: BIGINT, row: INT, gtid: STRING
     >
@@ -53,8 +54,8 @@ def read_messages(messages: DataFrame) -> DataFrame:
 
 
 def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
-    """A record without a time is bad, unless it is a tombstone (value null)."""
-    timeless = sf.col("r.value").isNotNull() & sf.col("r.value.source.ts_ms").isNull()
+    """A record without a time is bad, unless it is a tombstone (value null) or a notification."""
+    timeless = sf.col("r.value").isNotNull() & sf.col("r.value.source.ts_ms").isNull() & ~_is_notification()
     return parsed.select(
         "instance",
         "path",
@@ -75,6 +76,8 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.col("r.value.source.pos").alias("binlog_pos"),
         _binlog_row().alias("binlog_row"),
         sf.col("r.value.source.gtid").alias("gtid"),
+        _is_load().alias("is_load"),
+        _loaded().alias("loaded"),
     )
 
 
@@ -86,5 +89,21 @@ def _binlog_row() -> Column:
 
 def _binlog_file() -> Column:
     """None of a first load's: all its rows have one position, which says nothing."""
-    streamed = sf.coalesce(sf.col("r.value.source.snapshot"), sf.lit("false")) == "false"
-    return sf.when(streamed & sf.col("r.value.source.pos").isNotNull(), sf.col("r.value.source.file"))
+    return sf.when(~_is_load() & sf.col("r.value.source.pos").isNotNull(), sf.col("r.value.source.file"))
+
+
+def _is_load() -> Column:
+    """Whether a row or a declaration was read from the tables, not from the binlog."""
+    return sf.coalesce(sf.col("r.value.source.snapshot"), sf.lit("false")) != "false"
+
+
+def _is_notification() -> Column:
+    """https://debezium.io/documentation/reference/configuration/notification.html, sent into the instance's topic."""
+    return sf.col("r.value.aggregate_type").isNotNull()
+
+
+def _loaded() -> Column:
+    """The physical table of which a load has read the last row."""
+    data = sf.col("r.value.additional_data")
+    ended = (sf.col("r.value.type") == "TABLE_SCAN_COMPLETED") & data["status"].isin("SUCCEEDED", "EMPTY")
+    return sf.when(_is_notification() & ended, data["scanned_collection"])

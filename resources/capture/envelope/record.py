@@ -3,12 +3,14 @@
 A table's images are parsed with the table's own schema later. Columns:
 
 instance, path (file URI, NULL from Kafka), offset, row (of the changes in a message, from 0), op (c, u, d, r; NULL for
-what is no row change), event_ms, physical (`school.orders_0`), table (logical; `HEARTBEAT` for the heartbeat, NULL for
-nobody's and for no row change), before, after (JSON text), text (whether the images' values are text as the server
-prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: column_types.py), raw (the line,
-where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), binlog_file (its
-name as the server has it; NULL for what no binlog has, and the next three say nothing then), binlog_pos, binlog_row
-(grows with the records of one event), gtid.
+what is no row change), event_ms, physical (`school.orders_0`), table (logical; `HEARTBEAT` and `SIGNAL` for our own,
+NULL for nobody's and for no row change), before, after (JSON text), text (whether the images' values are text as the
+server prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: column_types.py), raw (the
+line, where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), binlog_file
+(its name as the server has it; NULL for what no binlog has, and the next three say nothing then), binlog_pos,
+binlog_row (grows with the records of one event), gtid, is_load (whether it was read from the table, in a first load,
+and not from the binlog: its time is that of the reading), loaded (the physical table of which that load has come to its
+end; NULL for all others).
 """
 
 from collections.abc import Sequence
@@ -17,6 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from resources.capture.heartbeat.beat import TABLE as HEARTBEAT
+from resources.capture.load.signal_table import TABLE as SIGNAL
 from resources.capture.source import SourceTable
 
 
@@ -41,8 +44,9 @@ def line_of_message() -> Column:
 
 def _table(tables: Sequence[SourceTable]) -> Column:
     """The logical table of a record, by the instance and the physical name."""
-    heartbeat = sf.endswith("physical", sf.lit(f".{HEARTBEAT}"))
-    choice = sf.when(sf.col("op").isNull(), None).when(heartbeat, HEARTBEAT)
+    choice = sf.when(sf.col("op").isNull(), None)
+    for own in (HEARTBEAT, SIGNAL):
+        choice = choice.when(sf.endswith("physical", sf.lit(f".{own}")), own)
     for table in tables:
         here = sf.col("instance").isin(*table.instances) & sf.col("physical").rlike(table.regex)
         choice = choice.when(here, table.name)

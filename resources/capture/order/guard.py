@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from resources.capture.heartbeat.beat import Beat
 from resources.capture.heartbeat.behind import Spans, is_slow, slow_spans
+from resources.capture.load.events import LoadEvent
 from resources.capture.order.finding import Finding
 from resources.capture.order.policy import Policy
 from resources.capture.order.progress import Again, Judged, Progress, judge
@@ -13,10 +14,14 @@ from resources.capture.order.run import Run
 
 @dataclass(frozen=True)
 class Order:
-    """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`."""
+    """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
+
+    `loads` say where tables lack rows.
+    """
 
     judged: Mapping[str, Judged] = field(default_factory=dict)
     beats: Mapping[str, Sequence[Beat]] = field(default_factory=dict)
+    loads: Sequence[LoadEvent] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -21,10 +21,10 @@ from resources.capture.heartbeat.heard import HeardFile
 from resources.capture.heartbeat.writer import write_heartbeats
 from resources.capture.ingestion import Ingestion
 from resources.capture.kafka.intake import KafkaIntake
-from resources.capture.source import SourceTable
+from resources.capture.source import SourceTable, topic_of
 from resources.capture.status import Around, table_status
 from resources.delta.table import read_rows
-from resources.servers.connect import Connect, connect, topic_of
+from resources.servers.connect import Connect, connect
 from resources.servers.jars import jars
 from resources.servers.mariadb import PASSWORD, USER, MariaDb, mariadb
 from resources.servers.process import LOOPBACK
@@ -163,7 +163,7 @@ def idle_is_named(world: World) -> None:
 
 def broken_connector_is_held(world: World) -> None:
     """The database takes heartbeats, and nothing of them arrives."""
-    (connector,) = (topic_of(one) for name, one in world.servers.items() if name == QUIET)
+    connector = topic_of(QUIET)
     world.connect.ask("PUT", f"{connector}/stop")
     world.connect.wait_until("STOPPED", connector)
     world.beat("11:05", "11:30")

@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from resources.servers.connect import Connect, connect, topic_of
+from resources.capture.source import topic_of
+from resources.servers.connect import Connect, connect
 from resources.servers.errors import ComponentFailedError
 from resources.servers.jars import jars
 from resources.servers.kafka import Kafka, kafka
@@ -160,4 +161,4 @@ def world(story: Story, folder: Path, say: Callable[[str], None]) -> Iterator[Wo
 
 def topics(databases: dict[str, MariaDb]) -> dict[str, str]:
     """The topic of each instance."""
-    return {name: topic_of(server) for name, server in databases.items()}
+    return {name: topic_of(server.name) for name, server in databases.items()}

@@ -31,7 +31,8 @@ class Stream:
         self.lines: list[str] = []
         self._file, self._written = 1, 0
 
-    def declare(self, table: str, columns: Mapping[str, str], when: datetime) -> None:
+    def declare(self, table: str, columns: Mapping[str, str], when: datetime, snapshot: str = "false") -> None:
+        """The table is made, or with another `snapshot` was found with rows of before."""
         described = [
             {
                 "name": name,
@@ -51,6 +52,7 @@ class Stream:
             "table": {"primaryKeyColumnNames": [next(iter(columns))], "columns": described},
         }
         value = {**self._source(table, when), "databaseName": "school", "ddl": "CREATE", "tableChanges": [changed]}
+        value["source"]["snapshot"] = snapshot
         self._add({"databaseName": "school"}, value)
 
     def change(self, table: str, before: Row | None, after: Row | None, when: datetime) -> int:
@@ -70,6 +72,18 @@ class Stream:
             self._add(key, {"before": old, "after": new, **source, "op": op})
             if op == "d":
                 self._add(key, None)
+
+    def read(self, table: str, row: Row, when: datetime) -> int:
+        """A row that a first load has read at `when`; returns the offset."""
+        value = {"before": None, "after": row, **self._source(table, when), "op": "r"}
+        value["source"]["snapshot"] = "incremental"
+        return self._add({"id": next(iter(row.values()))}, value)
+
+    def loaded(self, table: str, status: str = "SUCCEEDED") -> int:
+        """The connector says that a first load has read the table; returns the offset."""
+        data = {"connector_name": f"cdc.{self.instance}", "scanned_collection": f"school.{table}", "status": status}
+        value = {"id": "1", "aggregate_type": "Incremental Snapshot", "type": "TABLE_SCAN_COMPLETED", "timestamp": 1}
+        return self._add({"id": "1"}, {**value, "additional_data": data})
 
     def drop(self, table: str, when: datetime) -> int:
         """The table is dropped; returns the offset."""

@@ -19,6 +19,7 @@ STATE = CommitState(
     columns=(source_column("t", "amount", "DECIMAL", 10, 2), source_column("t", "at", "DATETIME", None, None)),
     positions={"a": Progress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
     beats={"a": 1774220399000},
+    unloaded=("b.school.orders_1",),
 )
 
 

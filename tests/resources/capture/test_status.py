@@ -28,6 +28,7 @@ def commit(version: int, at: datetime, *closes: str, **counts: int) -> Commit:
         counts={"changes": sum(shards.values()), **shards},
         closes=tuple(Boundary(1, "ods_orders", "day", name) for name in closes),
         beats={"a": ms(NOW - timedelta(seconds=4)), "b": ms(NOW - timedelta(hours=1))},
+        unloaded=("b.school.orders_2",),
     )
     return Commit(version, at, state)
 
@@ -45,6 +46,7 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
     found = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, held, NOW))
     assert (found.watermark, found.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")
     assert [(one.shard, one.rate) for one in found.shards] == [("a.school.orders_0", 1.0)]
+    assert found.unloaded == ("b.school.orders_2",)
     a, b = found.streams["a"], found.streams["b"]
     assert (a.offset, a.lag, a.diagnosis.health, a.held) == (40, 5, Health.LIVE, ())
     assert (b.lag, b.diagnosis.health, b.held) == (0, Health.BROKEN, (held[0],))

@@ -1,0 +1,28 @@
+"""The table through which Debezium is asked to read tables, one in each instance's database.
+
+https://debezium.io/documentation/reference/configuration/signalling.html; Debezium itself writes the marks between
+which it reads a chunk there, too. Its changes come with the others and are nobody's data.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+TABLE: Final = "tidemark_signal"
+CREATE: Final = f"CREATE TABLE IF NOT EXISTS {TABLE} (id VARCHAR(42) PRIMARY KEY, type VARCHAR(32), data VARCHAR(2048))"
+WRITE: Final = f"INSERT INTO {TABLE} (id, type, data) VALUES (%s, 'execute-snapshot', %s)"  # noqa: S608 - our own name
+_ROOM: Final = 2048
+
+
+def requests(tables: Sequence[str]) -> list[str]:
+    """The `data` of signals that ask for these tables (`school.orders_0`), as few as the column has room for."""
+    found: list[list[str]] = [[]]
+    for table in tables:
+        if found[-1] and len(_data([*found[-1], table])) > _ROOM:
+            found.append([])
+        found[-1].append(table)
+    return [_data(some) for some in found if some]
+
+
+def _data(tables: Sequence[str]) -> str:
+    return json.dumps({"data-collections": list(tables), "type": "INCREMENTAL"})
