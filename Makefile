@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
-.PHONY: setup demo up check test test-long clean components
+.PHONY: setup demo up up-kafka check test test-long clean components
 
 setup: $(STAMP)
 
@@ -22,6 +22,9 @@ demo: setup
 
 up: setup
 	@$(BIN)/tidemark up
+
+up-kafka: setup
+	@$(BIN)/tidemark up-kafka
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -25,7 +25,7 @@ _JSON: Final = "console.json"
 
 @dataclass(frozen=True)
 class CommandEntry:
-    """A command as `--help` shows it; its code is `console.commands.<name>.<name>`."""
+    """A command as `--help` shows it; its code is `console.commands.<name>.<name>`, - as _."""
 
     name: str
     section: str
@@ -33,14 +33,18 @@ class CommandEntry:
 
     @property
     def module(self) -> str:
-        return f"{_PACKAGE}.{self.name}"
+        return f"{_PACKAGE}.{self._word}"
 
     def exists(self) -> bool:
         return importlib.util.find_spec(self.module) is not None
 
     def load(self) -> click.Command:
-        command: click.Command = getattr(importlib.import_module(self.module), self.name)
+        command: click.Command = getattr(importlib.import_module(self.module), self._word)
         return command
+
+    @property
+    def _word(self) -> str:
+        return self.name.replace("-", "_")
 
 
 class LazyGroup(click.Group):

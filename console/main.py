@@ -11,6 +11,7 @@ from console.lazy_group import CommandEntry, LazyGroup
 COMMANDS: Final = (
     CommandEntry("demo", "First steps", "Replay a recorded week of a real database and compute its figures."),
     CommandEntry("up", "First steps", "Serve the Dagster UI on this machine."),
+    CommandEntry("up-kafka", "First steps", "The same with real databases, Kafka and Debezium on this machine."),
     CommandEntry("center", "First steps", "Take reports and questions over HTTP, as a service."),
     CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
     CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),

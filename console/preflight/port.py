@@ -32,6 +32,11 @@ def free_port(host: str) -> int:
         return number
 
 
+def free_or(host: str, wanted: int) -> int:
+    """`wanted` where nobody listens on it, else a free one."""
+    return wanted if _bind_error(host, wanted) is None else free_port(host)
+
+
 def _bind_error(host: str, number: int) -> OSError | None:
     with socket.socket() as probe:
         # As servers do: a connection that ended a moment ago does not block the port.

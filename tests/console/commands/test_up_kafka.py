@@ -1,0 +1,93 @@
+"""`tidemark up-kafka`: refused where something is missing; and once whole, from rows to named snapshots."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pymysql
+import pytest
+from click.testing import CliRunner
+
+from console.main import main
+from console.preflight import servers
+from resources.servers.mariadb import PASSWORD, USER
+from resources.servers.process import LOOPBACK
+from resources.servers.programs import Requirement
+from resources.settings import Settings, repository_root
+from resources.state_store.registry import SnapshotRegistry
+from tests.components.availability import KAFKA, MARIADB, require
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ABSENT = Requirement("MariaDB", (("no-such-mariadbd",),), "install the package mariadb-server")
+
+
+def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "MARIADB", ABSENT)
+    refused = CliRunner().invoke(main, ["up-kafka", "--port", "0"], env={"TIDEMARK_DATA": str(tmp_path / "data")})
+    assert refused.exit_code == 1
+    assert "MariaDB: not installed: no-such-mariadbd" in refused.output
+    assert "install the package mariadb-server" in refused.output
+    assert not (tmp_path / "data" / "kafka").exists()
+
+
+def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "KAFKA", Requirement("Kafka", (("no-such-mvn",),), "install Maven"))
+    assert [one.verdict for one in servers.servers(tmp_path) if one.subject == "Kafka"] == ["problem"]
+    monkeypatch.setattr(servers, "are_there", lambda _: True)
+    assert [one for one in servers.servers(tmp_path) if one.subject == "Kafka"] == []
+
+
+@pytest.mark.long
+@pytest.mark.components
+def test_rows_in_the_databases_become_named_snapshots_and_ctrl_c_stops_everything(tmp_path: Path) -> None:
+    require(MARIADB, KAFKA)
+    started = _start(tmp_path)
+    try:
+        where = _announced(started)
+        below = psutil.Process(started.pid).children(recursive=True)
+        assert {one.name() for one in below} >= {"mariadbd", "java"}
+        address = where["databases"]["a"].split()
+        port = int(next(one for one in address if one.startswith("--port=")).removeprefix("--port="))
+        with pymysql.connect(host=LOOPBACK, port=port, user=USER, password=PASSWORD, database="school") as session:
+            cursor = session.cursor()
+            cursor.execute("SELECT count(*) FROM users")
+            assert cursor.fetchone() is not None
+        registry = SnapshotRegistry.at(Settings.at(tmp_path / "data" / "kafka").state_db)
+        _until(lambda: {one.slice for one in registry.of("ods_orders", "day")} >= {"2026-03-23", "2026-03-24"}, started)
+    finally:
+        started.send_signal(signal.SIGINT)
+        code = started.wait(120)
+    assert code == 0
+    assert [one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def _start(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "console", "up-kafka", "--json", "--port", "0", "--day-seconds", "20"]
+    env = {**os.environ, "TIDEMARK_DATA": str(folder / "data")}
+    return subprocess.Popen(command, cwd=repository_root(), env=env, stdout=subprocess.PIPE, text=True)
+
+
+def _announced(started: subprocess.Popen[str]) -> dict[str, Any]:
+    assert started.stdout is not None
+    line = started.stdout.readline()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def _until(holds: Any, started: subprocess.Popen[str], seconds: float = 300.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert started.poll() is None, "the chain ended by itself"
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(1.0)

@@ -1,0 +1,94 @@
+"""The compose file and its settings: whole, pinned, on this machine only, and the same as what the code starts.
+
+That the containers come up takes a container engine, which the tests do without.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from resources.servers import connect, kafka, mariadb
+from resources.settings import repository_root
+
+DEPLOY = repository_root() / "deploy"
+INSTANCES = ("a", "b")
+# Where containers reach each other, and the host them.
+PLACES = frozenset(
+    {"listeners", "advertised.listeners", "listener.security.protocol.map", "inter.broker.listener.name"}
+)
+
+
+@pytest.fixture(scope="module")
+def compose() -> Any:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+
+
+def properties(name: str) -> dict[str, str]:
+    lines = (DEPLOY / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def test_every_service_is_pinned_and_asked_whether_it_is_well(compose: Any) -> None:
+    assert set(compose["services"]) == {"database-a", "database-b", "kafka", "connect"}
+    for name, service in compose["services"].items():
+        assert re.search(r":\d+\.\d+\.\d+", service["image"]), name
+        check = service["healthcheck"]
+        assert check["test"], name
+        assert check["interval"], name
+        assert check["retries"] > 10, name
+
+
+def test_images_are_built_from_pinned_ones() -> None:
+    text = (DEPLOY / "servers.Dockerfile").read_text(encoding="utf-8")
+    bases = re.findall(r"^FROM (\S+)", text, flags=re.MULTILINE)
+    assert len(bases) == 2
+    assert all(re.search(r":\d+\.\d+\.\d+", base) for base in bases)
+    lines = re.findall(r"^COPY (?!--from)(.*) \S+$", text, flags=re.MULTILINE)
+    copied = [path for line in lines for path in line.split()]
+    assert copied
+    assert all((repository_root() / path).is_file() for path in copied)
+
+
+def test_nothing_listens_beyond_this_machine(compose: Any) -> None:
+    ports = [port for service in compose["services"].values() for port in service.get("ports", ())]
+    assert len(ports) == 4
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+def test_databases_are_started_as_those_of_the_chain(compose: Any, instance: str) -> None:
+    service, number = compose["services"][f"database-{instance}"], INSTANCES.index(instance) + 1
+    own = [f"--server-id={number}", f"--gtid-domain-id={number}", "--log-bin=binlog"]
+    assert service["command"] == [*own, *mariadb.CAPTURED]
+    assert service["environment"]["MARIADB_USER"] == mariadb.USER
+    assert service["environment"]["MARIADB_PASSWORD"] == f"${{{connect.PASSWORD_VARIABLE}:-{mariadb.PASSWORD}}}"
+
+
+def test_kafka_has_the_settings_of_the_chain() -> None:
+    found, wanted = properties("kafka.properties"), kafka.settings(Path("/data/log"), 9092, 9093)
+    assert {name: value for name, value in found.items() if name not in PLACES} == {
+        name: value for name, value in wanted.items() if name not in PLACES
+    }
+    assert "HOST://127.0.0.1:9092" in found["advertised.listeners"]
+
+
+def test_connect_has_the_settings_of_the_chain() -> None:
+    wanted = connect.worker_settings("kafka:29092", "0.0.0.0", 8083, Path("/opt/servers/plugins"), Path("/data"))  # noqa: S104 - inside of its container
+    assert properties("connect.properties") == wanted
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+def test_connectors_have_the_settings_of_the_chain(instance: str) -> None:
+    source = connect.Source(instance, f"database-{instance}", 3306, 1001 + INSTANCES.index(instance), "school")
+    assert properties(f"cdc.{instance}.properties") == connect.connector_settings("kafka:29092", source, "no_data")
+
+
+def test_no_password_is_in_a_file() -> None:
+    for file in DEPLOY.glob("*.properties"):
+        given = [value for name, value in properties(file.name).items() if "password" in name]
+        assert all(value.startswith("${env:") for value in given), file
