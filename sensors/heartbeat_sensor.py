@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from resources.capture.heartbeat.heard import HeardFile
+from resources.capture.heartbeat.heard import Heard
 from warehouse_assets.heartbeat_check import NAME as CHECK
 from warehouse_assets.heartbeat_check import broken_by_entity, described, metadata
 
@@ -42,7 +42,7 @@ def heartbeat_sensor(databases: Sequence[Database], warehouse: Warehouse) -> dg.
     def beat(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         now = datetime.now(UTC)
         said = _write(context, databases, now)
-        found = broken_by_entity(warehouse, HeardFile.of(warehouse.settings).read(), now)
+        found = broken_by_entity(warehouse, Heard.of(warehouse.settings), now)
         told: _Told = json.loads(context.cursor or "{}")
         changed = {entity: broken for entity, broken in found.items() if told.get(entity) != _names(broken)}
         _alert(context, changed, told)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from resources.capture.heartbeat.health import Health
-from resources.capture.heartbeat.heard import HeardFile
+from resources.capture.heartbeat.heard import Heard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from resources.capture.heartbeat.health import Diagnosis
-    from resources.capture.heartbeat.heard import Heard
     from warehouse_assets.warehouse import Warehouse
 
 NAME: Final = "heartbeat"
@@ -60,7 +59,7 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
         asset=entity, name=NAME, description="Fails while an instance whose heartbeats do not arrive holds it back."
     )
     def check() -> dg.AssetCheckResult:
-        heard = HeardFile.of(warehouse.settings).read()
+        heard = Heard.of(warehouse.settings)
         broken = broken_by_entity(warehouse, heard, datetime.now(UTC))[entity]
         return dg.AssetCheckResult(passed=not broken, description=described(broken), metadata=metadata(broken))
 

@@ -19,7 +19,8 @@ from resources.capture.commit import Commit, CommitState, last_commit
 from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeFileError
 from resources.capture.file_intake import FileIntake
-from resources.capture.heartbeat.heard import HeardFile
+from resources.capture.heartbeat.arrived import Arrived
+from resources.capture.heartbeat.heard import note_look
 from resources.capture.intake import Due, Intake, Piece
 from resources.capture.landing import ChangeFile
 from resources.capture.naming import name_commit, name_missing
@@ -61,6 +62,7 @@ class _Step:
     refused: dict[str, int] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     scale: int = 1
+    beats: dict[str, int] = field(default_factory=dict)
 
 
 class Ingestion:
@@ -93,7 +95,6 @@ class Ingestion:
         self._policy = policy
         self._accepted: Mapping[str, frozenset[int]] = {}
         self._held: dict[str, tuple[Finding, ...]] = {}
-        self._heard = HeardFile.of(settings).read()
 
     def step(self) -> IngestReport:
         """Take in everything that has landed, name what is complete, and say what waits.
@@ -110,8 +111,8 @@ class Ingestion:
             while self._pass(step):
                 pass
             Held.of(self._settings).write(self._findings())
-            self._heard = self._heard.and_then(utc_now(), {})
-            HeardFile.of(self._settings).write(self._heard)
+            Arrived.of(self._settings).note(step.beats)
+            note_look(self._settings, utc_now())
         if step.problems:
             raise step.problems[0]
         return self._report(step, time.monotonic() - started)
@@ -184,7 +185,7 @@ class Ingestion:
         step.warnings += self._unrouted.keep(scan)
         step.warnings += DeadLetters(self._settings.warehouse).keep_messages(scan)
         watched = watch_scan(scan, self._sources, self._states, self._next_offsets(), self._policy, self._accepted)
-        self._heard = self._heard.and_then(utc_now(), watched.order.beats)
+        step.beats |= watched.order.newest_beats
         plans = {source.name: self._plan(source, watched) for source in self._sources}
         self._held = {source.name: watched.held(source) for source in self._sources}
         self._waiting = {name: plan.waiting for name, plan in plans.items()}

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from resources.capture.commit import commits
-from resources.capture.heartbeat.heard import HeardFile
+from resources.capture.heartbeat.arrived import Arrived
+from resources.capture.heartbeat.heard import last_look
 from resources.capture.order.held import Held
 from resources.capture.source import SourceTable, instances_of, topic_of
 from resources.capture.status import Around, TableStatus, table_status
@@ -13,7 +14,8 @@ from resources.settings import Settings
 
 def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
     """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
-    around = Around(_ends(sources, settings), Held.of(settings).read(), now, HeardFile.of(settings).read())
+    held, beats = Held.of(settings).read(), Arrived.of(settings).read()
+    around = Around(_ends(sources, settings), held, now, beats, last_look(settings))
     return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
 
 

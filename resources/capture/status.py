@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from resources.capture.commit import Commit, CommitState
 from resources.capture.heartbeat.health import Diagnosis
-from resources.capture.heartbeat.heard import NOTHING_HEARD, Heard
+from resources.capture.heartbeat.heard import Heard
 from resources.capture.order.finding import Finding
 from resources.capture.report import utc
 from resources.capture.source import SourceTable, topic_of
@@ -53,15 +53,16 @@ class TableStatus:
 
 @dataclass(frozen=True)
 class Around:
-    """What a table's own log does not say: the topics' ends, findings that hold instances, the time, what was heard.
+    """What a table's own log does not say: the topics' ends, findings that hold instances, and the time.
 
-    Where nothing was heard, a table's heartbeats are those of its commits.
+    `beats` are the newest heartbeats (epoch ms) that arrived of each instance, `looked` is when the capture last did.
     """
 
     ends: Mapping[str, int]
     held: Sequence[Finding]
     now: datetime
-    heard: Heard = NOTHING_HEARD
+    beats: Mapping[str, int] = field(default_factory=dict)
+    looked: datetime | None = None
 
 
 def table_status(source: SourceTable, commits: Iterable[Commit], around: Around) -> TableStatus:
@@ -109,19 +110,15 @@ def _shards(state: CommitState, recent: Iterable[Commit]) -> tuple[ShardStatus, 
 def _stream(source: SourceTable, instance: str, state: CommitState, around: Around) -> StreamStatus:
     offset = state.offsets.get(topic_of(instance), 0)
     end = around.ends.get(instance)
+    beat = max((one[instance] for one in (state.beats, around.beats) if instance in one), default=None)
+    heard = Heard(around.looked, {} if beat is None else {instance: utc(beat)})
     changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
     return StreamStatus(
         offset=offset,
         lag=None if end is None else max(0, end - offset),
-        diagnosis=_heard(state, around).diagnosis(
-            instance, utc(max(changes)) if changes else None, around.now, source.threshold
-        ),
+        diagnosis=heard.diagnosis(instance, utc(max(changes)) if changes else None, around.now, source.threshold),
         held=tuple(one for one in around.held if one.instance == instance and _touches(one, source)),
     )
-
-
-def _heard(state: CommitState, around: Around) -> Heard:
-    return around.heard if around.heard.at else Heard(None, {name: utc(ms) for name, ms in state.beats.items()})
 
 
 def _touches(finding: Finding, source: SourceTable) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import dagster as dg
 import pytest
 from pydantic import SecretStr
 
-from resources.capture.heartbeat.heard import Heard, HeardFile
+from resources.capture.heartbeat.heard import note_look
 from sensors.heartbeat_sensor import heartbeat_sensor
 from tests.warehouse_assets.small_warehouse import small_warehouse
 from warehouse_assets.definitions import build_definitions
@@ -48,8 +49,7 @@ class Sensor:
     def tick(self, **ages: timedelta) -> dict[str, bool]:
         """A tick with heartbeats of these ages; the checks that it reports."""
         now = datetime.now(UTC)
-        beats = {instance: now - age for instance, age in ages.items()}
-        HeardFile.of(self.warehouse.settings).write(Heard(now, beats))
+        hear(self.warehouse, now, **{instance: now - age for instance, age in ages.items()})
         return self.tick_as_it_is()
 
     def tick_as_it_is(self) -> dict[str, bool]:
@@ -100,7 +100,7 @@ def test_a_capture_that_does_not_run_hears_nobody(warehouse: Warehouse) -> None:
         sensor = Sensor(warehouse, instance)
         assert sensor.tick_as_it_is() == dict.fromkeys(CAPTURED, True)
         now = datetime.now(UTC)
-        HeardFile.of(warehouse.settings).write(Heard(now - 20 * MINUTE, {"a": now - 20 * MINUTE, "b": now}))
+        hear(warehouse, now - 20 * MINUTE, a=now - 20 * MINUTE, b=now)
         assert sensor.tick_as_it_is() == dict.fromkeys(CAPTURED, False)
         assert "the capture last looked" in str(sensor.last["users"].description)
 
@@ -114,7 +114,7 @@ def test_the_button_in_the_ui_asks_for_the_same(
     passed: bool,
 ) -> None:
     now = datetime.now(UTC)
-    HeardFile.of(warehouse.settings).write(Heard(now, {instance: now - age for instance, age in ages.items()}))
+    hear(warehouse, now, **{instance: now - age for instance, age in ages.items()})
     watched = with_databases(warehouse)
     checks = {next(iter(one.check_keys)).asset_key.to_user_string(): one for one in heartbeat_checks(watched)}
     assert set(checks) == set(CAPTURED)
@@ -127,6 +127,14 @@ def test_the_button_in_the_ui_asks_for_the_same(
 
 def test_without_addresses_nothing_is_checked(warehouse: Warehouse) -> None:
     assert heartbeat_checks(warehouse) == []
+
+
+def hear(warehouse: Warehouse, looked: datetime, **beats: datetime) -> None:
+    """What a step of the capture leaves; heartbeats may grow older here."""
+    path = warehouse.settings.data / "capture" / "heartbeats.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({instance: int(beat.timestamp() * 1000) for instance, beat in beats.items()}))
+    note_look(warehouse.settings, looked)
 
 
 def with_databases(warehouse: Warehouse) -> Warehouse:

@@ -43,6 +43,11 @@ class Order:
         found = self.judged.get(instance)
         return before if found is None else found.progress_at(end, before)
 
+    @property
+    def newest_beats(self) -> Mapping[str, int]:
+        """The time (epoch ms) of each instance's newest heartbeat, also of one that waits behind a finding."""
+        return {name: max(one.beat_ms for one in beats) for name, beats in self.beats.items() if beats}
+
     def beat_at(self, instance: str, end: int, before: int | None) -> int | None:
         """The newest heartbeat's time (epoch ms) before offset `end`."""
         times = [one.beat_ms for one in self.beats.get(instance, ()) if one.offset < end]
