@@ -41,7 +41,8 @@ class Watched:
         start = state.offsets.get(topic_of(instance), 0)
         end = max(start, self._end(source, instance, start))
         marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
-        found = trusted(marks, [one for one in self.order.beats.get(instance, ()) if one.offset < end])
+        beats = [one for one in self.order.beats.get(instance, ()) if one.offset < end]
+        found = trusted(marks, beats, beaten=instance in state.beats)
         return Stream(
             instance=instance,
             next_offset=start,

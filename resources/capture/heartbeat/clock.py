@@ -26,14 +26,17 @@ class Trusted:
     sure_until: int | None
 
 
-def trusted(marks: Iterable[Mark], beats: Iterable[Beat], tolerance_ms: int = TOLERANCE_MS) -> Trusted:
+def trusted(
+    marks: Iterable[Mark], beats: Iterable[Beat], tolerance_ms: int = TOLERANCE_MS, *, beaten: bool = False
+) -> Trusted:
     """`marks` without those that the next heartbeat disproves, and the heartbeats' own.
 
-    Without heartbeats that carry a time there is nothing to compare with: the marks stay as they are.
+    Where no heartbeat that carries a time ever came there is nothing to compare with: the marks stay as they are. Where
+    some had come before (`beaten`), nothing is confirmed until the next one.
     """
     forward = _forward(beats)
     if not forward:
-        return Trusted(tuple(marks), None)
+        return Trusted(tuple(marks), 0 if beaten else None)
     kept = [mark for mark in marks if not _disproved(mark, forward, tolerance_ms)]
     own = [Mark(one.beat_ms // MINUTE_MS * MINUTE_MS, one.offset, one.beat_ms) for one in forward]
     return Trusted((*kept, *own), forward[-1].offset + 1)

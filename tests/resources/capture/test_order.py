@@ -118,6 +118,27 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: Capture) -> Non
     assert found == {"a": at("2026-03-23 11:00"), "b": at("2026-03-23 10:01")}
 
 
+def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: Capture) -> None:
+    """A step sees what came since the last one; there need not be a heartbeat in it."""
+    a, b = started("a", "orders_0"), started("b", "orders_1")
+    for stream in (a, b):
+        stream.change("orders_0" if stream is a else "orders_1", None, changed("1.00"), at("2026-03-23 10:00"))
+        stream.heartbeat(at("2026-03-23 10:01"), beat_at=at("2026-03-23 10:01"))
+    capture.step(a, b)
+    for stream in (a, b):
+        stream.change("orders_0" if stream is a else "orders_1", None, order(2, "2.00", 23), at("2026-03-24 00:30"))
+    assert capture.step(a, b).closed == ()
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-24 00:31"), beat_at=at("2026-03-23 22:30"))
+    assert capture.step(a, b).closed == ()
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-24 00:01"), beat_at=at("2026-03-24 00:01"))
+    closed = capture.step(a, b).closed
+    assert ("ods_orders", "2026-03-23") in {(one.entity, one.slice) for one in closed}
+    (version,) = {one.version for one in closed if one.entity == "ods_orders"}
+    assert capture.orders(version) == {1: "1.00", 2: "2.00"}
+
+
 def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture: Capture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))

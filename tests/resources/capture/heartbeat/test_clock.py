@@ -83,3 +83,9 @@ def test_heartbeats_that_came_again_disprove_nothing() -> None:
 def test_without_heartbeats_the_clock_is_believed() -> None:
     marks = (Mark(5 * MINUTE, 3, 5 * MINUTE + 1),)
     assert (trusted(marks, []).marks, trusted(marks, []).sure_until) == (marks, None)
+
+
+def test_between_two_heartbeats_no_clock_closes_anything() -> None:
+    found = trusted([Mark(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
+    waiting = Stream("a", 3, 9, found.marks, None, found.sure_until)
+    assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)
