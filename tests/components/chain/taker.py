@@ -28,8 +28,8 @@ POINTS: Final = (
     "ingest.before_names",
     "ingest.after_names",
 )
-_POINT_SECONDS: Final = 90.0
-_WORK_SECONDS: Final = 60.0
+_POINT_SECONDS: Final = 60.0
+_WORK_SECONDS: Final = 30.0
 _AT_ONCE: Final = 0.3
 
 
