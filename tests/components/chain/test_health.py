@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from resources.capture.commit import commits
+from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.heartbeat.databases import Database
 from resources.capture.heartbeat.errors import DatabaseDownError
 from resources.capture.heartbeat.health import Health
-from resources.capture.heartbeat.heard import HeardFile
 from resources.capture.heartbeat.writer import write_heartbeats
 from resources.capture.ingestion import Ingestion
 from resources.capture.kafka.intake import KafkaIntake
@@ -98,8 +98,7 @@ class World:
         return str(waiting)
 
     def diagnosis(self, instance: str, now: str) -> Diagnosis:
-        heard = replace(HeardFile.of(self.settings).read(), at=at(now))
-        around = Around({}, (), at(now), heard)
+        around = Around({}, (), at(now), Arrived.of(self.settings).read())
         status = table_status(ORDERS, commits(self.settings.warehouse / "ods_orders"), around)
         return status.streams[instance].diagnosis
 

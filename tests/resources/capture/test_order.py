@@ -10,7 +10,7 @@ import pytest
 
 from resources.capture.errors import OffsetGapError
 from resources.capture.file_scan import scan_files
-from resources.capture.heartbeat.heard import HeardFile
+from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.ingestion import Ingestion
 from resources.capture.landing import landed_files
 from resources.capture.order.accepted import Accepted
@@ -114,8 +114,8 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: Capture) -> Non
     capture.step(a, b)
     a.heartbeat(at("2026-03-23 11:00"), beat_at=at("2026-03-23 11:00"))
     assert capture.step(a).commits == 0
-    found = HeardFile.of(capture.settings).read().beats
-    assert found == {"a": at("2026-03-23 11:00"), "b": at("2026-03-23 10:01")}
+    found = Arrived.of(capture.settings).read()
+    assert found == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
 
 
 def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: Capture) -> None:
