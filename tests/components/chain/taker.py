@@ -29,7 +29,7 @@ POINTS: Final = (
     "ingest.after_names",
 )
 _POINT_SECONDS: Final = 60.0
-_WORK_SECONDS: Final = 30.0
+_WORK_SECONDS: Final = 120.0
 _AT_ONCE: Final = 0.3
 
 
