@@ -7,13 +7,15 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
-from resources.capture.column_types import SourceColumn
+from resources.capture.forms import Forms, forms_of
 from resources.capture.order.guard import Order
 from resources.capture.planner import Batch
 from resources.capture.positions import read_before
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable
+from resources.capture.table_columns import TableColumns
 from resources.capture.values import Values
+from resources.spark.settings import settings
 
 _BEFORE, _AFTER = "_partition_before", "_partition_after"
 
@@ -42,7 +44,7 @@ def table_changes(
     scan: Scan,
     order: Order,
     table: SourceTable,
-    columns: Sequence[SourceColumn],
+    columns: TableColumns,
     batches: Sequence[Batch],
 ) -> DataFrame:
     """All changes in `batches` that were not read before: _batch, _op, _late, _bad, _last and the lake's columns.
@@ -55,7 +57,7 @@ def table_changes(
     if order.again:
         records = records.where(~read_before(order.again))
     cut = records.withColumn("_batch", _batch_number(table, batches)).where("_batch IS NOT NULL")
-    values = Values(columns, with_text=scan.with_text)
+    values = Values(_forms(scan, table, columns, batches), with_text=scan.with_text)
     images = values.parsed(cut, table.partition_by)
     rows = images.select(
         "_batch",
@@ -65,7 +67,7 @@ def table_changes(
         values.printed(table.partition_by, "prior").alias(_BEFORE),
         values.printed(table.partition_by, "image").alias(_AFTER),
         (sf.col("op").isin("u", "d", "r") & sf.col("before").isNull()).alias("_no_before"),
-        *(values.value(column, "image").alias(column.name) for column in columns),
+        *(values.value(name, "image").alias(name) for name in columns.by_name),
         sf.concat_ws(".", "instance", "physical").alias("_shard"),
         sf.timestamp_millis("event_ms").alias("_event_time"),
         sf.col("offset").alias("_offset"),
@@ -76,6 +78,29 @@ def table_changes(
         sf.col("_offset").desc(), sf.col("row").desc()
     )
     return rows.withColumn("_last", (sf.row_number().over(newest) == 1) & ~sf.col("_bad"))
+
+
+def held_changes(
+    spark: SparkSession,
+    scan: Scan,
+    order: Order,
+    table: SourceTable,
+    columns: TableColumns,
+    batches: Sequence[Batch],
+) -> DataFrame:
+    """`table_changes`, computed, and cut off from how they were read: else every use would analyse the parsing again.
+
+    Spark would derive from each column's expression what holds for every other; nobody asks for that, and with a
+    hundred columns it takes minutes.
+    """
+    with settings(spark, {"spark.sql.constraintPropagation.enabled": "false"}):
+        return table_changes(spark, scan, order, table, columns, batches).localCheckpoint()
+
+
+def _forms(scan: Scan, table: SourceTable, columns: TableColumns, batches: Sequence[Batch]) -> Forms:
+    starts = {instance: span.start for instance, span in batches[0].spans.items()}
+    there = ((instance, physical or "") for instance, physical in scan.summary.first_changes)
+    return forms_of(columns, (shard for shard in there if table.holds(*shard)), starts)
 
 
 def batch_stats(changes: DataFrame) -> list[BatchStats]:

@@ -18,9 +18,10 @@ from resources.delta.identifiers import quoted
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """`delta` and `wire` are Spark SQL types; `decode` turns the wire value `{}` into the lake's.
+    """`delta` and `wire` are Spark SQL types; `decode` turns the wire value `{}` into one of `delta`.
 
-    `declared` is (type name, length, scale) in the source: enough to make the column again.
+    `declared` is (type name, length, scale) in the source: enough to make the column again. `widen` turns the value
+    into the lake's, where the lake's type is a wider one.
     """
 
     name: str
@@ -28,14 +29,33 @@ class SourceColumn:
     wire: str
     decode: str
     declared: tuple[str, int | None, int | None]
+    widen: str = "{}"
+
+    @property
+    def digits(self) -> int | None:
+        """Of a time's seconds, behind the point; None of other types."""
+        type_name, length, _ = self.declared
+        return (length or 0) if type_name.upper() in _WITH_DIGITS else None
+
+    @property
+    def form(self) -> tuple[str, str, str, int | None]:
+        """What two columns have in common whose values are written, read and kept alike."""
+        return self.delta, self.wire, self.decode, self.digits
+
+    @property
+    def described(self) -> str:
+        """The type in the lake and that in the source, for people."""
+        type_name, *sizes = self.declared
+        given = ",".join(str(one) for one in sizes if one is not None)
+        return f"{self.delta} (source: {type_name}{f'({given})' if given else ''})"
 
     def decoded(self, wire_column: str) -> str:
         """SQL expression of the lake's value."""
-        return self.decode.format(wire_column)
+        return self.widen.format(self.decode.format(wire_column))
 
     def from_text(self, text_column: str) -> str:
         """SQL expression of the lake's value from what the server prints."""
-        return text_decode(self.delta).format(text_column)
+        return self.widen.format(text_decode(self.delta).format(text_column))
 
     @property
     def wire_field(self) -> str:
@@ -75,11 +95,16 @@ _UNSIGNED = {
 }
 # The bits of an unsigned number, sent as a signed one (`bigint.unsigned.handling.mode=long`, the default).
 _SIGNED_AS_SENT = "CAST({0} + IF({0} < 0, 18446744073709551616BD, 0BD) AS DECIMAL(20,0))"
+# Spark's JSON reader takes 128 to 255 for a TINYINT too, and makes negative numbers of them.
+_INTEGER_WIRES = {"TINYINT": "SMALLINT"}
+_INTEGER_DECODES = {"TINYINT": "TRY_CAST({} AS TINYINT)", _UNSIGNED["BIGINT"]: _SIGNED_AS_SENT}
+_WITH_DIGITS = {"TIME", "DATETIME", "TIMESTAMP"}
 _TEXT = re.compile(r"^(VAR)?CHAR$|^(TINY|MEDIUM|LONG)?TEXT$|^ENUM$|^SET$|^JSON$|^UUID$")
 _BINARY = re.compile(r"^(VAR)?BINARY$|^(TINY|MEDIUM|LONG)?BLOB$")
 
 _DAYS = "date_add(DATE'1970-01-01', {})"
-_MILLIS = "CAST(timestamp_millis({}) AS TIMESTAMP_NTZ)"
+# timestamp_millis would end the whole job at a number that is no time.
+_MILLIS = "CAST(timestamp_micros(TRY_MULTIPLY({}, 1000L)) AS TIMESTAMP_NTZ)"
 _MICROS = "CAST(timestamp_micros({}) AS TIMESTAMP_NTZ)"
 _ISO = "TRY_CAST({} AS TIMESTAMP)"
 
@@ -145,7 +170,7 @@ def source_column(physical: str, name: str, type_name: str, length: int | None, 
 def _number(base: str, modifier: str, length: int | None, scale: int | None) -> tuple[str, str, str] | None:
     if base in _INTEGERS:
         kind = (_UNSIGNED if "UNSIGNED" in modifier else _INTEGERS)[base]
-        return kind, kind, _SIGNED_AS_SENT if kind == _UNSIGNED["BIGINT"] else "{}"
+        return kind, _INTEGER_WIRES.get(kind, kind), _INTEGER_DECODES.get(kind, "{}")
     if base in {"DECIMAL", "NUMERIC"}:
         kind = f"DECIMAL({10 if length is None else length},{scale or 0})"
         return kind, "STRING", f"TRY_CAST({{}} AS {kind})"

@@ -13,9 +13,9 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from resources.capture.column_types import SourceColumn, source_column
 from resources.capture.order.progress import Progress
 from resources.capture.planner import Boundary
+from resources.capture.table_columns import TableColumns
 from resources.delta.table import table_exists
 
 APP = "tidemark.capture"
@@ -27,8 +27,7 @@ class CommitState:
     """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
 
     `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
-    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `columns` are the
-    source's, in the order in which the lake got them. `batch` counts this table's commits from 1. `positions` are per
+    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `batch` counts this table's commits from 1. `positions` are per
     instance how far its binlog was read, `beats` the time (epoch ms) of its newest heartbeat, `behind` the instances
     whose clocks that heartbeat showed to be slow. `late` are per entity and slice the late changes of that time so far,
     `reopens` the named slices to which those of this commit belong. `unloaded` are shards of which rows were there
@@ -41,7 +40,7 @@ class CommitState:
     counts: Mapping[str, int] = field(default_factory=dict)
     closes: tuple[Boundary, ...] = ()
     closed: Mapping[str, int] = field(default_factory=dict)
-    columns: tuple[SourceColumn, ...] = ()
+    columns: TableColumns = field(default_factory=TableColumns)
     positions: Mapping[str, Progress] = field(default_factory=dict)
     beats: Mapping[str, int] = field(default_factory=dict)
     behind: tuple[str, ...] = ()
@@ -65,7 +64,7 @@ class CommitState:
                 "counts": dict(self.counts),
                 "closes": _listed(self.closes),
                 "closed": dict(self.closed),
-                "columns": [[one.name, *one.declared] for one in self.columns],
+                **self.columns.to_json(),
                 "positions": {instance: one.to_json() for instance, one in self.positions.items()},
                 "beats": dict(self.beats),
                 "behind": list(self.behind),
@@ -91,7 +90,7 @@ class CommitState:
             counts=found["counts"],
             closes=_boundaries(found["closes"]),
             closed=found["closed"],
-            columns=tuple(source_column("", *declared) for declared in found["columns"]),
+            columns=TableColumns.from_json(found),
             positions={instance: Progress.from_json(one) for instance, one in found.get("positions", {}).items()},
             beats=found.get("beats", {}),
             behind=tuple(found.get("behind", ())),

@@ -84,11 +84,12 @@ class ColumnTypeError(CaptureError):
     @classmethod
     def changed(cls, table: str, column: str, before: str, now: str) -> Self:
         return cls(
-            "a source column changed its type",
+            "a source column changed to a type that is no wider one",
             expected=f"{column} {before}",
             found=now,
             where=table,
-            hint="nothing after the change was taken in; cast the lake's table to the new type and go on",
+            hint="nothing after the change was taken in, as the rows that are there are others in that type; load the "
+            "table anew, from a snapshot that was taken after the change",
         )
 
     @classmethod

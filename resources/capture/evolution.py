@@ -1,15 +1,16 @@
-"""The lake's columns of a captured table: created from the recorded schema, and only ever added to."""
+"""The Delta table of a captured table: created from the recorded schema, and added to."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from resources.capture.column_types import SourceColumn, TableSchema
+from resources.capture.column_types import SourceColumn
 from resources.capture.errors import ColumnTypeError
 from resources.capture.source import SourceTable
 from resources.delta.identifiers import path_table, quoted
 from resources.delta.table import table_exists
+from resources.delta.table_features import allow_types
 from resources.delta.target import MergeTarget
 
 META_COLUMNS = {"_shard": "STRING", "_event_time": "TIMESTAMP", "_offset": "BIGINT"}
@@ -20,20 +21,6 @@ _PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 3650 days",
     "delta.checkpointInterval": "50",
 }
-
-
-def evolved(known: Sequence[SourceColumn], schemas: Iterable[TableSchema]) -> tuple[SourceColumn, ...]:
-    """`known` and after them what `schemas` add, in order. A dropped column stays, NULL from then on.
-
-    Raises ColumnTypeError when a column comes with a type that has another twin in the lake or another wire form.
-    """
-    columns = {column.name: column for column in known}
-    for schema in schemas:
-        for column in schema.columns:
-            before = columns.setdefault(column.name, column)
-            if (before.delta, before.decode) != (column.delta, column.decode):
-                raise ColumnTypeError.changed(schema.physical, column.name, before.delta, column.delta)
-    return tuple(columns.values())
 
 
 def ensure_table(spark: SparkSession, target: MergeTarget, columns: Sequence[SourceColumn]) -> None:
@@ -51,6 +38,7 @@ def ensure_table(spark: SparkSession, target: MergeTarget, columns: Sequence[Sou
     there = set(spark.table(name).columns)
     missing = {column.name: column.delta for column in columns if column.name not in there}
     if missing:
+        allow_types(spark, target.path, missing.values())
         spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({_definitions(missing)})")
 
 

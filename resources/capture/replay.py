@@ -1,7 +1,7 @@
 """Dead letters once more, after what made them dead was corrected: a setting, an adapter, a column's type.
 
 The rule: a letter that can be read now has the effect that it would have had when it came. Its topic is read again from
-the letter on up to where its table stands, with the columns of today, and of each key among the letters the newest
+the letter on up to where its table stands, into the columns of today, and of each key among the letters the newest
 change is merged: a change that came later stays, and so does a later delete. Snapshots that are named already stay as
 they are, as with any late change. What cannot be read still, or not any more, stays a dead letter.
 """
@@ -14,11 +14,12 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from resources.capture.changes import table_changes
+from resources.capture.changes import held_changes
 from resources.capture.commit import APP, CommitState, last_commit
 from resources.capture.dead_letters import DeadLetter, DeadLetters
+from resources.capture.declared import columns_by_batch
 from resources.capture.errors import ReplayUnreadableError
-from resources.capture.evolution import ensure_table, evolved, merge_target
+from resources.capture.evolution import ensure_table, merge_target
 from resources.capture.intake import Due
 from resources.capture.kafka.intake import KafkaIntake, OffsetRange
 from resources.capture.order.accepted import Accepted
@@ -114,12 +115,11 @@ class Replay:
     ) -> set[Place]:
         """Merge the newest changes of the letters' keys; the places of the letters that can be read."""
         spans = {name: Span(0, state.offsets.get(topic_of(name), 0)) for name in table.instances}
-        declared = [one for one in scan.summary.schema_changes if table.holds(one.instance, one.schema.physical)]
-        columns = evolved(state.columns, (one.schema for one in declared if one.offset in spans[one.instance]))
+        batch = Batch(spans, {}, (), None)
+        (columns,) = columns_by_batch(table, scan, order, [batch], state)
         if not columns:
             return set()
-        batch = Batch(spans, {}, (), None)
-        changes = table_changes(self._spark, scan, order, table, columns, [batch]).localCheckpoint()
+        changes = held_changes(self._spark, scan, order, table, columns, [batch])
         there = self._spark.createDataFrame(places, "_offset BIGINT, row INT")
         readable = changes.where("NOT _bad").join(sf.broadcast(there), ["_offset", "row"], "left_semi")
         found = {(one["_offset"], one["row"]) for one in readable.select("_offset", "row").collect()}
@@ -130,8 +130,8 @@ class Replay:
         return found
 
     def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
-        target = merge_target(table, state.columns, self._settings.warehouse)
-        ensure_table(self._spark, target, state.columns)
+        target = merge_target(table, state.columns.lake, self._settings.warehouse)
+        ensure_table(self._spark, target, state.columns.lake)
         counts: Mapping[str, int] = {"changes": newest.count(), "late": 0}
         after = replace(state, batch=state.batch + 1, counts=counts, closes=(), reopens=())
         transaction = Transaction(f"{APP}:{table.name}", after.batch, after.to_json())

@@ -28,11 +28,17 @@ Group = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """A table's columns from `offset` of the instance's topic on."""
+    """A table's columns from `offset` of the instance's topic on; `position` is where the binlog has it."""
 
     instance: str
     offset: int
     schema: TableSchema
+    position: Position | None = None
+
+    @property
+    def shard(self) -> str:
+        """The instance and the physical table."""
+        return f"{self.instance}.{self.schema.physical}"
 
 
 @dataclass(frozen=True)
@@ -93,8 +99,9 @@ class Summary:
     def schema_changes(self) -> tuple[SchemaChange, ...]:
         """All recorded schema changes, in order of (instance, offset)."""
         return tuple(
-            SchemaChange(instance, offset, schema)
+            SchemaChange(instance, offset, schema, position)
             for instance, offset, changes in self._declarations
+            for position in self._positions(instance, [offset])
             for schema in table_schemas(changes)
         )
 
@@ -134,9 +141,11 @@ class Summary:
         return {instance: self._placed(instance, beats) for instance, beats in found.items()}
 
     def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
+        return list(zip(beats, self._positions(instance, [one.offset for one in beats]), strict=True))
+
+    def _positions(self, instance: str, offsets: Sequence[int]) -> list[Position | None]:
         binlog = self.binlogs.get(instance)
-        places = [None] * len(beats) if binlog is None else binlog.positions([one.offset for one in beats])
-        return list(zip(beats, places, strict=True))
+        return [None] * len(offsets) if binlog is None else binlog.positions(offsets)
 
     @cached_property
     def _declarations(self) -> list[tuple[str, int, str]]:

@@ -9,12 +9,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from dependency_model.time import Calendar
-from resources.capture.changes import BatchStats, batch_stats, table_changes
-from resources.capture.column_types import SourceColumn
+from resources.capture.changes import BatchStats, batch_stats, held_changes
 from resources.capture.commit import APP, CommitState
 from resources.capture.dead_letters import DeadLetters
+from resources.capture.declared import columns_by_batch, of_one_type
 from resources.capture.errors import ChangeValueError, ColumnTypeError
-from resources.capture.evolution import ensure_table, evolved, merge_target
+from resources.capture.evolution import ensure_table, merge_target
 from resources.capture.late.found import Late
 from resources.capture.late.kept import LateChanges
 from resources.capture.late.minutes import late_minutes
@@ -23,11 +23,13 @@ from resources.capture.order.guard import Order
 from resources.capture.planner import Batch, fold_empty
 from resources.capture.scan import Scan
 from resources.capture.source import SourceTable, topic_of
+from resources.capture.table_columns import TableColumns
 from resources.crash import crash_point
 from resources.delta.merge import merge_changes
-from resources.delta.table import read_table
+from resources.delta.table import read_table, table_exists
 from resources.delta.target import MergeTarget
 from resources.delta.transaction import Transaction, commit_with
+from resources.delta.widen import widen_columns
 from resources.spark.settings import settings, worth_compiling
 
 
@@ -66,18 +68,30 @@ class TableIngest:
 
     def _run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
         order = replace(order, loads=[one for one in order.loads if self._table.holds(one.instance, one.physical)])
-        columns = self._columns_by_batch(scan, batches, state.columns)
+        columns = columns_by_batch(self._table, scan, order, batches, state)
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
-            return TableOutcome(self._table, passed(state, batches[-1], (), order))
-        # Cut off from how it was read: else every merge would analyse and optimise the parsing again.
-        changes = table_changes(self._spark, scan, order, self._table, columns[-1], batches).localCheckpoint()
+            return TableOutcome(self._table, passed(state, batches[-1], TableColumns(), order))
+        outcome = TableOutcome(self._table, state)
+        for part in of_one_type(columns):
+            done = self._run_part(scan, order, batches[part], columns[part], outcome.state)
+            outcome = replace(
+                done, committed=outcome.committed + done.committed, warnings=outcome.warnings + done.warnings
+            )
+        return outcome
+
+    def _run_part(
+        self, scan: Scan, order: Order, batches: Sequence[Batch], columns: Sequence[TableColumns], state: CommitState
+    ) -> TableOutcome:
+        """Merge batches between which no column becomes wider."""
+        changes = held_changes(self._spark, scan, order, self._table, columns[-1], batches)
         stats = batch_stats(changes)
         warnings = self._quarantine(scan, changes, stats)
         late = self._late(changes, stats, state, order)
+        state, widened = self._widen(state, columns[0])
         state, committed = self._commit_all(changes, columns, batches, stats, state, order, late)
         warnings += [*self._late_warnings(scan, stats), *self._reopened_warnings(committed)]
-        return TableOutcome(self._table, state, tuple(committed), tuple(warnings))
+        return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
 
     def _late(self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: Order) -> Late:
         """The pass's late changes; what a commit that was never made left of its own is removed."""
@@ -88,20 +102,28 @@ class TableIngest:
         slow = order.slow_spans(state.behind)
         return Late(late_minutes(changes, slow), slow)
 
-    def _columns_by_batch(
-        self, scan: Scan, batches: Sequence[Batch], known: tuple[SourceColumn, ...]
-    ) -> list[tuple[SourceColumn, ...]]:
-        mine = [one for one in scan.summary.schema_changes if self._table.holds(one.instance, one.schema.physical)]
-        result = []
-        for batch in batches:
-            known = evolved(known, (one.schema for one in mine if one.offset in batch.spans[one.instance]))
-            result.append(known)
-        return result
+    def _widen(self, state: CommitState, columns: TableColumns) -> tuple[CommitState, list[tuple[int, CommitState]]]:
+        """The lake's columns get the types of `columns`, in a commit that says so: who starts again knows it too."""
+        wider = columns.widened_since(state.columns)
+        path = self._warehouse / self._table.name
+        if not wider or not table_exists(path):
+            return state, []
+        nothing = {"changes": 0, "late": 0}
+        state = replace(state, batch=state.batch + 1, columns=columns, counts=nothing, closes=(), reopens=())
+        crash_point("ingest.before_widening")
+        if self._kept is not None:
+            self._kept.widen(wider, state.batch)
+        version = widen_columns(self._spark, path, wider, self._transaction(state))
+        crash_point("ingest.after_widening")
+        return state, [(version, state)]
+
+    def _transaction(self, state: CommitState) -> Transaction:
+        return Transaction(f"{APP}:{self._table.name}", state.batch, state.to_json())
 
     def _commit_all(
         self,
         changes: DataFrame,
-        columns: Sequence[tuple[SourceColumn, ...]],
+        columns: Sequence[TableColumns],
         batches: Sequence[Batch],
         stats: Sequence[BatchStats],
         state: CommitState,
@@ -124,14 +146,14 @@ class TableIngest:
             state = late.told(index, earlier, after, self._table, self._calendar)
             if self._kept and state.reopens:
                 rows = changes.where(sf.col("_batch") == index)
-                self._kept.keep(rows, state.columns, state.batch, earlier.named_until or 0, late.slow)
+                self._kept.keep(rows, state.columns.lake, state.batch, earlier.named_until or 0, late.slow)
             committed.append((self._commit(changes, index, by_batch[index], state), state))
         return state, committed
 
     def _commit(self, changes: DataFrame, index: int, stats: Sequence[BatchStats], state: CommitState) -> int:
-        target = merge_target(self._table, state.columns, self._warehouse)
-        ensure_table(self._spark, target, state.columns)
-        transaction = Transaction(f"{APP}:{self._table.name}", state.batch, state.to_json())
+        target = merge_target(self._table, state.columns.lake, self._warehouse)
+        ensure_table(self._spark, target, state.columns.lake)
+        transaction = self._transaction(state)
         crash_point("ingest.before_commit")
         if stats:
             rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
@@ -191,7 +213,7 @@ class TableIngest:
 
 
 def next_state(
-    state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: tuple[SourceColumn, ...], order: Order
+    state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: TableColumns, order: Order
 ) -> CommitState:
     """The state that a commit of `batch` carries."""
     newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
@@ -211,7 +233,7 @@ def next_state(
     )
 
 
-def passed(state: CommitState, batch: Batch, columns: tuple[SourceColumn, ...], order: Order) -> CommitState:
+def passed(state: CommitState, batch: Batch, columns: TableColumns, order: Order) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
     loads = [one for one in order.loads if one.offset >= batch.spans[one.instance].start]

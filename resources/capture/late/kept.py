@@ -23,6 +23,8 @@ from resources.capture.late.minutes import is_dated
 from resources.crash import crash_point
 from resources.delta.table import table_exists
 from resources.delta.target import MergeTarget
+from resources.delta.transaction import Transaction
+from resources.delta.widen import widen_columns
 
 FOLDER = "_late_changes"
 
@@ -64,6 +66,11 @@ class LateChanges:
         written = late.coalesce(1).write.format("delta").mode("overwrite")
         written.option("replaceWhere", f"_batch >= {batch}").save(str(self._path))
         crash_point("late.kept")
+
+    def widen(self, wider: Mapping[str, tuple[str, str]], batch: int) -> None:
+        """Give columns the types that the table's get with its commit `batch` (delta.widen)."""
+        if table_exists(self._path):
+            widen_columns(self._spark, self._path, wider, Transaction(FOLDER, batch, ""))
 
     def forget_after(self, batch: int) -> None:
         """Remove what was written for commits after `batch` that were never made."""

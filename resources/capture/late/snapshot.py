@@ -15,10 +15,14 @@ def with_late_changes(version: DataFrame, late: DataFrame, key: Sequence[str], e
     """The version that slice T is a name for, with the late changes of commits up to `batch` that belong to T.
 
     `late` are those that the table keeps (late.kept), `key` is its own (`_shard` and the source's), `end_ms` is
-    T's end (epoch ms). Columns are those of the version: one that came later was not there at that time.
+    T's end (epoch ms). Columns are those of the version: one that came later was not there at that time. Where one
+    became wider since, it has the wider type.
     """
     newest = _newest(late, key, end_ms, batch)
-    rest = version.join(sf.broadcast(newest.select(*key)), list(key), "left_anti").select(*version.columns)
+    kinds = {**{one.name: one.dataType for one in version.schema}, **{one.name: one.dataType for one in late.schema}}
+    rest = version.join(sf.broadcast(newest.select(*key)), list(key), "left_anti").select(
+        *(sf.col(name).cast(kinds[name]).alias(name) for name in version.columns)
+    )
     there = [name for name in version.columns if name in late.columns]
     return rest.unionByName(newest.where("_op <> 'd'").select(*there), allowMissingColumns=True)
 

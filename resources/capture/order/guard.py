@@ -8,6 +8,7 @@ from resources.capture.heartbeat.behind import Spans, is_slow, slow_spans
 from resources.capture.load.events import LoadEvent
 from resources.capture.order.finding import Finding
 from resources.capture.order.policy import Policy
+from resources.capture.order.position import Position
 from resources.capture.order.progress import Again, Judged, Progress, judge
 from resources.capture.order.run import Run
 
@@ -32,6 +33,11 @@ class Order:
     def again(self) -> Mapping[str, tuple[Again, ...]]:
         """Per instance the records that were read before."""
         return {instance: tuple(one.again) for instance, one in self.judged.items() if one.again}
+
+    def is_repeated(self, instance: str, offset: int, position: Position | None) -> bool:
+        """Whether what the topic has there came before, and was not the last thing that did."""
+        found = self.again.get(instance, ())
+        return position is not None and any(one.holds(offset, position) and position < one.until for one in found)
 
     def end_offset(self, instance: str, default: int) -> int:
         """Where reading ends: before a finding, else at `default`."""

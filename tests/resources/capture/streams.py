@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,23 @@ Row = dict[str, Any]
 
 ORDERS = {"order_id": "BIGINT", "user_id": "BIGINT", "amount": "DECIMAL", "order_date": "DATE"}
 USERS = {"user_id": "BIGINT", "name": "VARCHAR"}
-_JDBC = {"BIGINT": -5, "DECIMAL": 3, "DATE": 91, "VARCHAR": 12}
+_USUAL_SIZES: dict[str, tuple[int, int | None]] = {"DECIMAL": (10, 2), "VARCHAR": (64, None)}
+_TYPE = re.compile(r"^(?P<name>[A-Z]+)(\((?P<length>\d+)(,(?P<scale>\d+))?\))?(?P<modifier>( [A-Z]+)*)$")
 
 
 def at(text: str) -> datetime:
     """`2026-03-23 10:00` in UTC; Paris is an hour (from the 29th two) ahead."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def described_type(kind: str) -> dict[str, Any]:
+    """`DECIMAL(14,4)` as Debezium lists it."""
+    found = _TYPE.match(kind)
+    assert found, kind
+    length, scale = _USUAL_SIZES.get(kind, (found["length"], found["scale"]))
+    sizes = {"length": length and int(length), "scale": scale and int(scale)}
+    name = found["name"] + found["modifier"]
+    return {"typeName": name, "typeExpression": name, **sizes}
 
 
 class Stream:
@@ -32,18 +44,12 @@ class Stream:
         self._file, self._written = 1, 0
 
     def declare(self, table: str, columns: Mapping[str, str], when: datetime, snapshot: str = "false") -> None:
-        """The table is made, or with another `snapshot` was found with rows of before."""
+        """The table is made, or with another `snapshot` was found with rows of before.
+
+        `columns` are name -> type, with its sizes where they matter: `DECIMAL(14,4)`.
+        """
         described = [
-            {
-                "name": name,
-                "jdbcType": _JDBC[kind],
-                "typeName": kind,
-                "typeExpression": kind,
-                "length": 10 if kind == "DECIMAL" else 64 if kind == "VARCHAR" else None,
-                "scale": 2 if kind == "DECIMAL" else None,
-                "position": position,
-                "optional": position > 1,
-            }
+            {"name": name, **described_type(kind), "position": position, "optional": position > 1}
             for position, (name, kind) in enumerate(columns.items(), 1)
         ]
         changed = {

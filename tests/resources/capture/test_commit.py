@@ -8,7 +8,9 @@ from resources.capture.commit import CommitState, last_commit
 from resources.capture.order.position import Position
 from resources.capture.order.progress import Progress
 from resources.capture.planner import Boundary
+from resources.capture.table_columns import Shape, TableColumns
 
+AMOUNT = source_column("t", "amount", "DECIMAL", 10, 2)
 STATE = CommitState(
     batch=7,
     offsets={"cdc.a": 12, "cdc.b": 3},
@@ -16,7 +18,11 @@ STATE = CommitState(
     counts={"changes": 5, "late": 1},
     closes=(Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),),
     closed={"ods_orders": 1774220400000},
-    columns=(source_column("t", "amount", "DECIMAL", 10, 2), source_column("t", "at", "DATETIME", None, None)),
+    columns=TableColumns(
+        lake=(AMOUNT, source_column("t", "at", "DATETIME", None, None)),
+        first={"amount": source_column("t", "amount", "INT", None, None)},
+        shapes=(Shape("a.school.orders_0", 7, AMOUNT),),
+    ),
     positions={"a": Progress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
     beats={"a": 1774220399000},
     unloaded=("b.school.orders_1",),

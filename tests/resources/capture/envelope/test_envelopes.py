@@ -9,11 +9,12 @@ import pytest
 
 from resources.capture.changes import table_changes
 from resources.capture.column_types import dropped_tables, table_schemas
-from resources.capture.evolution import evolved
+from resources.capture.declared import evolved
 from resources.capture.kafka.intake import OffsetRange, scan_messages
 from resources.capture.order.guard import Order
 from resources.capture.planner import Batch, Span
 from resources.capture.source import SourceTable
+from resources.capture.table_columns import TableColumns
 from tests.resources.capture.envelope.workload import COLUMNS, Change, canal, debezium, workload
 from tests.resources.capture.kafka.sent import messages
 
@@ -43,6 +44,10 @@ def scan(spark: SparkSession) -> Iterator[Scan]:
     found.close()
 
 
+def declared(scan: Scan, instance: str) -> TableColumns:
+    return evolved(TableColumns(), (one for one in scan.summary.schema_changes if one.instance == instance), {})
+
+
 def expected(one: Change, instance: str) -> tuple[Any, ...]:
     image = one.after or one.before or {}
     partitions = (None if one.before is None else one.before["day"], image["day"])
@@ -56,7 +61,7 @@ def _text(value: object) -> str | None:
 
 @pytest.mark.parametrize("instance", ["a", "b"])
 def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, instance: str) -> None:
-    columns = evolved((), [one.schema for one in scan.summary.schema_changes if one.instance == instance])
+    columns = declared(scan, instance)
     span = {name: Span(0, scan.ends[name] if name == instance else 0) for name in ("a", "b")}
     changes = table_changes(spark, scan, Order(), ORDERS, columns, [Batch(span, {}, (), None)])
     assert changes.where("_bad OR _late").count() == 0
@@ -103,11 +108,8 @@ def test_a_row_that_gets_another_key_is_deleted_and_inserted(spark: SparkSession
 
 
 def test_both_envelopes_declare_the_same_columns(scan: Scan) -> None:
-    a, b = (
-        evolved((), [one.schema for one in scan.summary.schema_changes if one.instance == instance])
-        for instance in "ab"
-    )
-    assert [(one.name, one.delta) for one in a] == [(one.name, one.delta) for one in b]
+    a, b = (declared(scan, instance) for instance in "ab")
+    assert [(one.name, one.delta) for one in a.lake] == [(one.name, one.delta) for one in b.lake]
 
 
 def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSession) -> None:
