@@ -27,11 +27,11 @@ class CommitState:
     """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
 
     `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
-    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `batch` counts this table's commits from 1. `positions` are per
-    instance how far its binlog was read, `beats` the time (epoch ms) of its newest heartbeat, `behind` the instances
-    whose clocks that heartbeat showed to be slow. `late` are per entity and slice the late changes of that time so far,
-    `reopens` the named slices to which those of this commit belong. `unloaded` are shards of which rows were there
-    before their changes were captured, and have not all come.
+    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `batch` counts this
+    table's commits from 1. `positions` are per instance how far its binlog was read, `beats` the time (epoch ms) of its
+    newest heartbeat, `behind` the instances whose clocks that heartbeat showed to be slow. `late` are per entity and
+    slice the late changes of that time so far, `reopens` the named slices to which those of this commit belong.
+    `unloaded` are shards of which rows were there before their changes were captured, and have not all come.
     """
 
     batch: int = 0
