@@ -51,8 +51,9 @@ def capture_metadata(runtime: Runtime, slice_: Slice, now: datetime) -> Metadata
     if late:
         rows = [(key, str(count)) for key, count in list(late.items())[-_SHOWN:]]
         metadata["late_changes_by_slice"] = dg.MarkdownMetadataValue(_table(("slice", "late changes"), rows))
-    # Hourly snapshots of a table would repeat its picture every hour, and the event log keeps each.
-    if slice_.entity == name and (picture := _picture(source, warehouse.table_path(name))):
+    # Of what was recorded long ago it says nothing; hourly snapshots would have the event log keep it every hour.
+    is_worth_it = warehouse.settings.kafka and slice_.entity == name
+    if is_worth_it and (picture := _picture(source, warehouse.table_path(name))):
         metadata["capture"] = dg.MarkdownMetadataValue(picture)
     return metadata
 

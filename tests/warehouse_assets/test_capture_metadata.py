@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, write_deltalake
 
+from dependency_model.errors import TransientError
 from dependency_model.slice import Slice
 from resources.capture.commit import CommitState
+from resources.capture.kafka.bounds import Bounds, Broker
 from resources.capture.planner import Boundary
 from resources.state_store.registry import NamedSnapshot
 from tests.warehouse_assets.small_warehouse import small_warehouse
@@ -32,6 +34,14 @@ NOW = datetime.now(UTC)
 def runtime(tmp_path: Path) -> Runtime:
     hourly = "kind: Snapshot\nperiod: hour\nsnapshot_of: sales\n"
     return Runtime(small_warehouse(tmp_path, {"sales": (CAPTURED, ""), "sales_1h": (hourly, "")}))
+
+
+@pytest.fixture
+def live(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """The same, captured from Kafka."""
+    monkeypatch.setattr(Broker, "bounds", lambda _, topics: dict.fromkeys(topics, Bounds(0, 45)))
+    settings = runtime.warehouse.settings.model_copy(update={"kafka": "127.0.0.1:1"})
+    return Runtime(replace(runtime.warehouse, settings=settings))
 
 
 def ms(moment: datetime) -> int:
@@ -55,7 +65,7 @@ def test_before_the_first_commit_there_is_little_to_show(runtime: Runtime) -> No
     assert not {"capture", "watermark", "last_snapshot", "lag", "late_changes_by_slice"} & set(found)
 
 
-def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime) -> None:
+def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, live: Runtime) -> None:
     first = CommitState(
         batch=1,
         offsets={"cdc.a": 40, "cdc.b": 7},
@@ -69,29 +79,29 @@ def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime) ->
     runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW)])
     runtime.registry.reopen([("sales", "day", DAY.key)], 2)
 
-    found = texts(capture_metadata(runtime, DAY, datetime.now(UTC)))
+    recorded = texts(capture_metadata(runtime, DAY, datetime.now(UTC)))
+    found = texts(capture_metadata(live, DAY, datetime.now(UTC)))
+    assert set(found) - set(recorded) == {"capture", "lag"}
+    assert found["lag"] == "38"
     assert (found["generation"], found["late_changes"], found["last_snapshot"]) == ("2", "4", DAY.key)
     assert found["changes_per_second"] == "1.0"
     assert float(found["watermark"]) == pytest.approx((NOW - timedelta(hours=1)).timestamp(), abs=0.01)
     assert f"| {DAY.key} | 4 |" in found["late_changes_by_slice"]
     assert f"| a.school.sales_0 | {NOW:%Y-%m-%d %H:%M:%S} | 1.00 |" in found["physical_tables"]
-    assert "| a | 40 | ? | unknown: no heartbeat of a has arrived yet |  |" in found["instances"]
+    assert "| a | 40 | 5 | unknown: no heartbeat of a has arrived yet |  |" in found["instances"]
     assert found["capture"].startswith("![the last 2 commits of sales](data:image/png;base64,iVBOR")
-    hourly = texts(capture_metadata(runtime, Slice("sales_1h", "2026-03-23T22"), NOW))
+    hourly = texts(capture_metadata(live, Slice("sales_1h", "2026-03-23T22"), NOW))
     assert (hourly["late_changes"], "capture" in hourly) == ("4", False)
 
 
-def test_a_broker_that_is_away_hides_the_lag_alone(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dependency_model.errors import TransientError
-    from resources.capture.kafka.bounds import Broker
-
+def test_a_broker_that_is_away_hides_the_lag_alone(live: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object) -> None:
         raise TransientError("the broker does not answer")
 
     monkeypatch.setattr(Broker, "bounds", away)
-    settings = runtime.warehouse.settings.model_copy(update={"kafka": "127.0.0.1:1"})
-    found = capture_metadata(Runtime(replace(runtime.warehouse, settings=settings)), DAY, NOW)
-    assert "| a | 0 | ? |" in texts(found)["instances"]
+    found = texts(capture_metadata(live, DAY, NOW))
+    assert "| a | 0 | ? |" in found["instances"]
+    assert "lag" not in found
 
 
 def test_a_table_of_sql_has_none(runtime: Runtime) -> None:
