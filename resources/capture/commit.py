@@ -53,6 +53,11 @@ class CommitState:
         """The end (epoch ms) of the newest slice that is named, of whatever entity."""
         return max(self.closed.values(), default=None)
 
+    @property
+    def moves(self) -> tuple[Boundary, ...]:
+        """`reopens`, if they are of this commit: one without late changes opens nothing, whatever it took over."""
+        return self.reopens if self.counts.get("late") else ()
+
     def to_json(self) -> str:
         """The userMetadata text."""
         return json.dumps(

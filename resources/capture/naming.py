@@ -14,8 +14,8 @@ def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple
     Returns those that it gives.
     """
     state = commit.state
-    if state.reopens:
-        registry.reopen([(one.entity, one.period, one.slice) for one in state.reopens], state.batch)
+    if state.moves:
+        registry.reopen([(one.entity, one.period, one.slice) for one in state.moves], state.batch)
     if not state.closes:
         return ()
     rows = table_metrics(path, version=commit.version).rows
@@ -31,12 +31,12 @@ def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[NamedSnapshot,
 
     Names are written in order, so the walk back through the log ends at the first commit whose names are all there.
     """
-    naming = (commit for commit in commits(path) if commit.state.closes or commit.state.reopens)
+    naming = (commit for commit in commits(path) if commit.state.closes or commit.state.moves)
     missing = list(takewhile(lambda commit: not _named(registry, commit.state), naming))
     return tuple(one for commit in reversed(missing) for one in name_commit(registry, path, commit))
 
 
 def _named(registry: SnapshotRegistry, state: CommitState) -> bool:
     given = (registry.get(one.entity, one.period, one.slice) for one in state.closes)
-    moved = (registry.get(one.entity, one.period, one.slice) for one in state.reopens)
+    moved = (registry.get(one.entity, one.period, one.slice) for one in state.moves)
     return all(given) and all(one is not None and one.late_batch >= state.batch for one in moved)

@@ -35,6 +35,15 @@ def test_json_and_back() -> None:
     assert STATE.named_until == 1774220400000
 
 
+def test_a_commit_without_late_changes_opens_no_snapshot_again() -> None:
+    reopens = (Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),)
+    late = replace(STATE, reopens=reopens)
+    assert CommitState.from_json(late.to_json()) == late
+    assert late.moves == reopens
+    assert replace(late, batch=8, counts={"changes": 3, "late": 0}).moves == ()
+    assert replace(late, batch=8, counts={}).moves == ()
+
+
 def test_commits_of_others_are_passed_over() -> None:
     for text in (None, "", "by hand", "[]", '{"app": "something else"}'):
         assert CommitState.from_json(text) is None
