@@ -26,9 +26,9 @@ from resources.capture.source import SourceTable, topic_of
 from resources.capture.table_columns import TableColumns
 from resources.crash import crash_point
 from resources.delta.merge import merge_changes
-from resources.delta.table import read_table, table_exists
-from resources.delta.target import MergeTarget
-from resources.delta.transaction import Transaction, commit_with
+from resources.delta.optimistic import commit_nothing
+from resources.delta.table import table_exists
+from resources.delta.transaction import Transaction
 from resources.delta.widen import widen_columns
 from resources.spark.settings import settings, worth_compiling
 
@@ -159,14 +159,9 @@ class TableIngest:
             rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
             version = merge_changes(rows, target, _partitions(stats), transaction).version
         else:
-            version = commit_with(self._spark, transaction, lambda: self._append_nothing(target))
+            version = commit_nothing(self._spark, target.path, transaction)
         crash_point("ingest.after_commit")
         return version
-
-    def _append_nothing(self, target: MergeTarget) -> None:
-        """A commit without data: it only carries offsets, watermarks and names."""
-        nothing = self._spark.createDataFrame([], read_table(self._spark, target.path).schema)
-        nothing.write.format("delta").mode("append").save(str(target.path))
 
     def _refuse_undeclared(self, scan: Scan, batches: Sequence[Batch]) -> None:
         for (instance, physical), offset in scan.summary.first_changes.items():

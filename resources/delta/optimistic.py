@@ -202,6 +202,12 @@ class OptimisticTransaction:
         columns = some(self._seq(self.partition_columns))
         return self._operation("Write")(mode, columns, some(predicate), none, none, none, none, none, none)
 
+    def empty_operation(self) -> Any:
+        """An append of no rows: a commit that only says something of itself."""
+        self._measured(dict.fromkeys(("numFiles", "numOutputBytes", "numOutputRows"), 0))
+        mode, none = self._jvm("org.apache.spark.sql.SaveMode").Append, self._none()
+        return self._operation("Write")(mode, none, none, none, none, none, none, none, none)
+
     def optimize_operation(self, columns: Sequence[str], predicate: str | None, counts: Mapping[str, int]) -> Any:
         """An OPTIMIZE by `columns`, as the history shows it, with its metrics."""
         self._measured(counts)
@@ -260,3 +266,14 @@ class OptimisticTransaction:
         """By index: the exception that ends a Java iterator costs as much as fetching a hundred items."""
         listed = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(seq)
         return [listed.get(index) for index in range(int(listed.size()))]
+
+
+def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:
+    """A commit without data, once: it only carries what `transaction` says. The version it made, or had made.
+
+    Written by Spark's writer it would be planned and run as a query, for five times the processor time.
+    """
+    txn = OptimisticTransaction(spark, path)
+    if txn.has_applied(transaction):
+        return txn.version
+    return txn.commit([], txn.empty_operation(), transaction, transaction.metadata)

@@ -20,7 +20,7 @@ from pyspark.sql import functions as sf
 
 from resources.capture.heartbeat.beat import TABLE as HEARTBEAT
 from resources.capture.load.signal_table import TABLE as SIGNAL
-from resources.capture.source import SourceTable
+from resources.capture.source import SHARD_SUFFIX, SourceTable
 
 
 def routed(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
@@ -43,11 +43,17 @@ def line_of_message() -> Column:
 
 
 def _table(tables: Sequence[SourceTable]) -> Column:
-    """The logical table of a record, by the instance and the physical name."""
-    choice = sf.when(sf.col("op").isNull(), None)
+    """The logical table of a record, by the instance and the physical name.
+
+    Looked up, not compared with one table after the other: of two hundred tables that would cost as much as parsing.
+    """
+    ours = sf.when(sf.col("op").isNull(), None)
     for own in (HEARTBEAT, SIGNAL):
-        choice = choice.when(sf.endswith("physical", sf.lit(f".{own}")), own)
-    for table in tables:
-        here = sf.col("instance").isin(*table.instances) & sf.col("physical").rlike(table.regex)
-        choice = choice.when(here, table.name)
-    return choice
+        ours = ours.when(sf.endswith("physical", sf.lit(f".{own}")), own)
+    known = {f"{instance} {one.table}": one.name for one in reversed(tables) for instance in one.instances}
+    if not known:
+        return ours
+    named = sf.create_map(*(sf.lit(text) for pair in known.items() for text in pair))
+    shards = sf.regexp_replace("physical", f"{SHARD_SUFFIX}$", "_*")
+    found = (sf.try_element_at(named, sf.concat_ws(" ", "instance", name)) for name in ("physical", shards))
+    return ours.otherwise(sf.coalesce(*found))

@@ -10,6 +10,7 @@ import pytest
 from resources.capture.changes import table_changes
 from resources.capture.column_types import dropped_tables, table_schemas
 from resources.capture.declared import evolved
+from resources.capture.envelope.record import routed
 from resources.capture.kafka.intake import OffsetRange, scan_messages
 from resources.capture.order.guard import Order
 from resources.capture.planner import Batch, Span
@@ -110,6 +111,20 @@ def test_a_row_that_gets_another_key_is_deleted_and_inserted(spark: SparkSession
 def test_both_envelopes_declare_the_same_columns(scan: Scan) -> None:
     a, b = (declared(scan, instance) for instance in "ab")
     assert [(one.name, one.delta) for one in a.lake] == [(one.name, one.delta) for one in b.lake]
+
+
+def test_a_record_goes_where_its_table_holds_it(spark: SparkSession) -> None:
+    tables = [
+        ORDERS,
+        SourceTable("ods_users", "school.users", ("a",), ("id",), None, ()),
+        SourceTable("ods_more", "school.orders_x_*", ("b", "c"), ("id",), None, ()),
+    ]
+    physical = ["orders_0", "orders_12", "orders_", "orders_1_2", "orders", "orders_x_3", "users", "users_1", "xusers"]
+    rows = [(instance, "c", f"school.{name}", None, "") for instance in "abc" for name in physical]
+    records = spark.createDataFrame(rows, "instance STRING, op STRING, physical STRING, problem STRING, line STRING")
+    for row in routed(records, tables).collect():
+        holding = [one.name for one in tables if one.holds(row["instance"], row["physical"])]
+        assert ([row["table"]] if row["table"] else []) == holding, row
 
 
 def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSession) -> None:
