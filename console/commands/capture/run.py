@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from console.commands.capture.pace import seconds_to_next
 from console.output import json_option, print_json, print_line
 from console.signals import stop_signals
 from dependency_model.errors import TransientError
@@ -28,16 +31,17 @@ _WATCH_SECONDS: Final = 0.2
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="From the beginning of one pass to that of the next.",
+    help="The most from one pass to the next.",
 )
 @click.option("--once", is_flag=True, help="Take in what is there now, and end.")
 @json_option
 def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     """Take in the changes that have come, merge them into the tables, name what is complete; again every five minutes.
 
-    Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. Where something stops one table, the
-    others go on and the reason is said; it is tried again the next time, as is a broker that does not answer. Ctrl-C
-    stops it after the pass that is under way; killed, it goes on where its last commit ended.
+    Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. When a slice ends, and every ten
+    seconds from then on until it has its name, it looks sooner. Where something stops one table, the others go on and
+    the reason is said; it is tried again the next time, as is a broker that does not answer. Ctrl-C stops it after the
+    pass that is under way; killed, it goes on where its last commit ended.
 
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`); with --once also what
@@ -51,7 +55,7 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     from warehouse_assets.runtime import Runtime  # noqa: PLC0415
     from warehouse_assets.warehouse import load_warehouse  # noqa: PLC0415
 
-    settings = Settings.load()
+    settings = Settings.load({"TIDEMARK_SPARK_TUNING": "throughput", **os.environ})
     require_no_problem(capture(settings), REFUSED)
     ingestion = Runtime(load_warehouse(settings)).ingestion
     say = _as_json if as_json else _as_line
@@ -74,11 +78,14 @@ def _serve(
         if time.monotonic() < due:
             time.sleep(_WATCH_SECONDS)
             continue
-        due = time.monotonic() + every_seconds
+        begun, pause = time.monotonic(), every_seconds
         try:
-            say(ingestion.step())
+            report = ingestion.step()
+            say(report)
+            pause = seconds_to_next((one.end for one in report.waiting), datetime.now(UTC), every_seconds)
         except (CaptureError, TransientError) as error:
             print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
+        due = begun + pause
 
 
 def _as_line(report: IngestReport) -> None:
