@@ -143,6 +143,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
     assert capture.amounts(again["2026-03-24"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
 
 
+@pytest.mark.long
 def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: Capture) -> None:
     stream = Stream("a")
     first_day(stream)
@@ -288,6 +289,31 @@ def test_killed_for_real_before_the_commit_that_says_it(capture: Capture) -> Non
     assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
 
 
+@pytest.mark.long
+def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(capture: Capture) -> None:
+    stream = Stream("a")
+    narrow = {**ORDERS, "user_id": "INT"}
+    stream.declare("orders_0", narrow, at("2026-03-23 09:00"))
+    stream.change("orders_0", None, order(1, "1.00", 23, user_id=7), at("2026-03-23 10:00"))
+    stream.heartbeat(at("2026-03-23 23:01"))
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    stream.change("orders_0", None, order(2, "2.00", 23, user_id=8), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    landed = len(stream.lines)
+    stream.declare("orders_0", ORDERS, at("2026-03-23 23:10"))
+    stream.change("orders_0", None, order(3, "3.00", 23, user_id=2**40), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    named = capture.named()["2026-03-23"]
+    assert named.generation == 3
+    found = {row["order_id"]: (row["user_id"], str(row["amount"])) for row in capture.rows(named)}
+    assert found == {1: (7, "1.00"), 2: (8, "2.00"), 3: (2**40, "3.00")}
+
+
+@pytest.mark.long
 def test_names_are_moved_again_from_the_log(capture: Capture) -> None:
     stream = Stream("a")
     first_day(stream)
@@ -305,6 +331,7 @@ def test_names_are_moved_again_from_the_log(capture: Capture) -> None:
     assert again.moved > before.moved
 
 
+@pytest.mark.long
 def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: Capture) -> None:
     capture.table = replace(TABLE, reopened=frozenset())
     stream = Stream("a")
