@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from resources.capture.source import SourceTable
 
 _MOST: Final = 4
-_STOP_SECONDS: Final = 90.0
+_STOP_SECONDS: Final = 300.0
 _TRY_AGAIN: Final = 75
 
 
