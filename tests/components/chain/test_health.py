@@ -48,7 +48,7 @@ BUSY, QUIET = "busy", "quiet"
 ORDERS = SourceTable(
     "ods_orders", "health.orders", (BUSY, QUIET), ("id",), None, (("ods_orders", "hour", "2026-03-23T10"),)
 )
-SECONDS = 90.0
+SECONDS = 300.0
 
 
 def at(time_of_day: str) -> datetime:
