@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from resources.capture.kafka.bounds import Broker
+    from resources.settings import Settings
     from tests.resources.capture.kafka.letters import World
     from tests.resources.capture.kafka.sent import Values
 
@@ -43,11 +43,11 @@ def replay(*options: str) -> tuple[int, str]:
 
 
 def test_letters_that_can_be_read_now_have_their_effect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def intake(broker: Broker, by_canal: Collection[str]) -> Sent:
-        assert broker.bootstrap_servers == "nowhere:9092"
-        return Sent(world.values, by_canal)
+    def intake(settings: Settings) -> Sent:
+        assert settings.kafka == "nowhere:9092"
+        return Sent(world.values, settings.by_canal)
 
-    monkeypatch.setattr("resources.capture.kafka.intake.KafkaIntake", intake)
+    monkeypatch.setattr("resources.capture.kafka.intake.KafkaIntake.of", intake)
     assert replay() == (0, "0 of 0 dead letters replayed\n")
     world.values["a"] = [*world.values["a"], "{"]
     world.step()
@@ -76,7 +76,7 @@ class Emptied(Sent):
 def test_letters_that_kafka_dropped_stay(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.step()
     monkeypatch.setattr(
-        "resources.capture.kafka.intake.KafkaIntake", lambda _, by_canal: Emptied(world.values, by_canal)
+        "resources.capture.kafka.intake.KafkaIntake.of", lambda settings: Emptied(world.values, settings.by_canal)
     )
     code, shown = replay()
     *letters, total = shown.splitlines()
