@@ -255,9 +255,12 @@ def test_every_snapshot_of_a_random_life_holds_its_late_changes(capture: Capture
     assert any(one.is_reopened for one in days)
     assert reopened
     for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened)))):
-        found = {(row["_shard"], row["order_id"]): _told(row) for row in capture.rows(snapshot)}
-        end = PARIS.window(Period.parse(snapshot.period), snapshot.slice).end
-        assert found == state_with_late(history, end), snapshot
+        rows = capture.rows(snapshot)
+        found = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
+        expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end)
+        if "coupon" not in rows[0].asDict():  # the table got that column after the slice's end
+            expected = {key: (*told[:-1], None) for key, told in expected.items()}
+        assert found == expected, snapshot
 
 
 def _told(row: Any) -> tuple[Any, ...]:
