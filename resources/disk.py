@@ -1,4 +1,4 @@
-"""The one check that a folder can be written, made before any work is begun in it."""
+"""The one check that a folder can be written, made before any work is begun in it; and files replaced at once."""
 
 import os
 import tempfile
@@ -21,3 +21,12 @@ def writable_directory(path: Path) -> Path:
     except OSError as error:
         raise DiskPathError.of(path, error) from error
     return path
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file in the place of what was there: who reads it sees the old text or the new one. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Two processes may be at it.
+    passing = path.with_suffix(f".{os.getpid()}.tmp")
+    passing.write_text(text, encoding="utf-8")
+    passing.replace(path)

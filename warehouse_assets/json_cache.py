@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from resources.disk import replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +39,6 @@ def write_cache(path: Path | None, entries: Mapping[str, Any]) -> None:
     """Keep these entries and no others."""
     if path is None:
         return
-    passing = path.with_suffix(f".{os.getpid()}.tmp")
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        passing.write_text(json.dumps(entries), encoding="utf-8")
-        passing.replace(path)
+        replace_text(path, json.dumps(entries))

@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from resources.disk import replace_text
 from resources.warm_runs.errors import PoolDownError
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ def open_address(folder: Path) -> tuple[socket.socket, Path]:
     listener.bind(str(path))
     path.chmod(0o600)
     listener.listen(128)
-    partial = folder / f"{_ADDRESS}.new"
-    partial.write_text(str(path))
-    partial.replace(folder / _ADDRESS)
+    replace_text(folder / _ADDRESS, str(path))
     return listener, own
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.disk import writable_directory
+from resources.disk import replace_text, writable_directory
 from resources.errors import DiskPathError
 
 
@@ -24,3 +24,15 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
 def test_a_file_system_that_refuses_is_named() -> None:
     with pytest.raises(DiskPathError, match="/proc/tidemark"):
         writable_directory(Path("/proc/tidemark"))
+
+
+def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "capture" / "held.json"
+    for text in ("[1, 2, 3]", "[]"):
+        replace_text(path, text)
+        assert path.read_text() == text
+    assert list(path.parent.iterdir()) == [path]
+    path.with_suffix(".locked").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        replace_text(path.with_suffix(".locked"), "text")
+    assert path.read_text() == "[]"

@@ -48,16 +48,16 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     the pass said: 1 something has to be changed, 75 try again.
     With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "held", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from console.preflight.capture import capture  # noqa: PLC0415 - keeps --help fast
-    from resources.capture.preflight.all import REFUSED  # noqa: PLC0415
+    from resources.capture.preflight.all import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
     from resources.finding import require_no_problem  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
     from warehouse_assets.runtime import Runtime  # noqa: PLC0415
     from warehouse_assets.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load({"TIDEMARK_SPARK_TUNING": "throughput", **os.environ})
-    require_no_problem(capture(settings), REFUSED)
-    ingestion = Runtime(load_warehouse(settings)).ingestion
+    warehouse = load_warehouse(settings)
+    require_no_problem(examine(settings, warehouse.source_tables()), REFUSED)
+    ingestion = Runtime(warehouse).ingestion
     say = _as_json if as_json else _as_line
     with stop_signals() as signals:
         if once:

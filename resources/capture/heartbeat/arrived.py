@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from resources.disk import replace_text
 from resources.settings import Settings
 
 
@@ -34,7 +35,4 @@ class Arrived:
         before = self.read()
         after = {**before, **{name: max(beat, before.get(name, beat)) for name, beat in beats.items()}}
         if after != before:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            new = self._path.with_suffix(".new")
-            new.write_text(json.dumps(after), encoding="utf-8")
-            new.replace(self._path)
+            replace_text(self._path, json.dumps(after))

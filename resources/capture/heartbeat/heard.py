@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.heartbeat.health import Diagnosis, Health, Threshold, diagnose
+from resources.disk import replace_text
 from resources.settings import Settings
 
 STALLED: Final = timedelta(minutes=15)
@@ -47,11 +48,7 @@ def last_look(settings: Settings) -> datetime | None:
 
 def note_look(settings: Settings, at: datetime) -> None:
     """A step ends: whatever had come is read. In the place of what was there, at once."""
-    path = _path(settings)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.write_text(at.isoformat(), encoding="utf-8")
-    new.replace(path)
+    replace_text(_path(settings), at.isoformat())
 
 
 def _path(settings: Settings) -> Path:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from resources.capture.order.finding import Finding, Kind
+from resources.disk import replace_text
 from resources.settings import Settings
 
 
@@ -29,7 +30,4 @@ class Held:
 
     def write(self, findings: Sequence[Finding]) -> None:
         """In the place of what was there, at once."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        new = self._path.with_suffix(".new")
-        new.write_text(json.dumps([asdict(one) for one in findings], ensure_ascii=False), encoding="utf-8")
-        new.replace(self._path)
+        replace_text(self._path, json.dumps([asdict(one) for one in findings], ensure_ascii=False))

@@ -18,7 +18,7 @@ SETTINGS: Final = (
     "binlog_expire_logs_seconds",
     "expire_logs_days",
 )
-# A connector that stops on Friday evening is noticed on Monday.
+# A connector that stops on Friday evening is noticed on Monday; so is what does not read the topics.
 SHORTEST: Final = timedelta(days=3)
 
 _WANTED: Final = {

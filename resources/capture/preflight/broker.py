@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 
+from resources.capture.preflight.binlog import SHORTEST
 from resources.capture.source import topic_of
 from resources.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# As with the binlog: what is not read over a weekend should still be there.
-SHORTEST: Final = timedelta(days=3)
 _VARIABLE: Final = "TIDEMARK_KAFKA"
 
 
