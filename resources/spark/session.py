@@ -36,7 +36,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     is_local = settings.spark_master.startswith("local")
     sql = {**_SQL, **_LOCAL_SQL} if is_local else _SQL
     jvm = [*_JVM, *_LOCAL_JVM[settings.spark_tuning]] if is_local else _JVM
-    for key, value in {**_DELTA, **sql, **_QUIET, **_class_path(settings.spark_master)}.items():
+    for key, value in {**_DELTA, **sql, **_KAFKA, **_QUIET, **_class_path(settings.spark_master)}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
     conf.set("spark.local.dir", str(scratch))
@@ -91,6 +91,14 @@ _SQL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+}
+
+# Every read of topics has consumers of its own, which Spark keeps for five minutes after the last record: each holds what
+# it fetched beyond its range, some 20 MB. A capture of half a million records every ten seconds would fill its heap.
+_KAFKA = {
+    f"spark.kafka.consumer.{pool}.{name}": "5s"
+    for pool in ("cache", "fetchedData.cache")
+    for name in ("timeout", "evictorThreadRunInterval")
 }
 
 _QUIET = {

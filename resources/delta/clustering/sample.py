@@ -86,11 +86,17 @@ def _typed(table: pa.Table, column: ClusterColumn, rows: pa.Array) -> pa.Chunked
     """The column in its type of today; a file from before the column has NULL."""
     if column.physical not in table.column_names:
         return pa.chunked_array([pa.nulls(len(rows), column.arrow_type)])
-    found = table[column.physical].take(rows)
+    found = _kept(table[column.physical]).take(rows)
     if pa.types.is_timestamp(column.arrow_type):
         found = pc.cast(found, pa.timestamp("us"))
         found = found if column.arrow_type.tz is None else pc.assume_timezone(found, "UTC")
     return found.cast(column.arrow_type)
+
+
+def _kept(found: pa.ChunkedArray) -> pa.ChunkedArray:
+    """As rows can be taken from: Arrow takes none from views, and delta-rs's DELETE leaves files that say they are."""
+    as_stored = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(found.type)
+    return found if as_stored is None else found.cast(as_stored)
 
 
 def _empty(columns: Sequence[ClusterColumn]) -> pa.Table:

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
@@ -60,6 +63,17 @@ def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, tmp_p
     report = cluster_table(spark, path, Clustering.by("a", "b", target_bytes=size_of(path) // 6))
     assert (report.rows, content(spark, path)) == (1500, before)
     assert not any(file.get("deletionVector") for file in added(path, version + 1))
+
+
+def test_files_that_delta_rs_wrote_again(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.range(2000).selectExpr(*ROWS, "CONCAT('text ', id % 97) AS s")
+    path = created(spark, tmp_path / "t", rows)
+    DeltaTable(str(path)).delete("id % 3 = 0")
+    file = next(iter(DeltaTable(str(path)).file_uris()))
+    assert pq.ParquetFile(file).schema_arrow.field("s").type == pa.string_view()
+    before = content(spark, path)
+    report = cluster_table(spark, path, Clustering.by("s", "a", target_bytes=size_of(path) // 12))
+    assert (report.rows, content(spark, path)) == (1333, before)
 
 
 def test_only_new_files_and_small_passes_with_them(spark: SparkSession, tmp_path: Path) -> None:
