@@ -11,6 +11,7 @@ TerminalError
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from dependency_model.errors import TerminalError, TransientError
@@ -34,6 +35,17 @@ class SnapshotMissingError(TransientError):
             found=waiting or "no version with that name",
             where=str(slice_),
             hint=f"let the capture go on, or materialize {slice_.entity} for {slice_.key} first",
+        )
+
+    @classmethod
+    def waits(cls, slice_: Slice, until_ms: int) -> Self:
+        until = datetime.fromtimestamp(until_ms / 1000, UTC)
+        return cls(
+            "the snapshot still waits for late events",
+            expected=f"every instance past {until:%Y-%m-%d %H:%M:%S} UTC, its allowed_lateness after the slice's end",
+            found="a version with that name, and an instance that is not there yet",
+            where=str(slice_),
+            hint="let the capture go on",
         )
 
 

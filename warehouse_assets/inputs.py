@@ -108,6 +108,8 @@ class Inputs:
         named = self._registry.get(slice_.entity, self._period(slice_.entity), slice_.key)
         if named is None:
             raise SnapshotMissingError.of(slice_)
+        if named.is_open:
+            raise SnapshotMissingError.waits(slice_, named.open_until)
         return named
 
     def _period(self, name: str) -> str:

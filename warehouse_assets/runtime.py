@@ -12,6 +12,7 @@ from resources.delta.clustering.recorder import UsageRecorder
 from resources.delta.clustering.usage import usage_log
 from resources.olap.open import open_store
 from resources.spark.session import spark_session
+from resources.state_store.database import Database
 from resources.state_store.registry import SnapshotRegistry
 from warehouse_assets.compute import Computer
 
@@ -31,7 +32,7 @@ class Runtime:
     @functools.cached_property
     def registry(self) -> SnapshotRegistry:
         """Names of snapshots."""
-        return SnapshotRegistry.at(self.warehouse.settings.state_db)
+        return SnapshotRegistry(Database.of(self.warehouse.settings))
 
     @functools.cached_property
     def ingestion(self) -> Ingestion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ENTITIES: Final = Path(__file__).parent
 EXPORT_LAYER: Final = "olap"
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Warehouse:
             boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
             threshold=Threshold(source.idle_after, source.broken_after),
             reopened=frozenset(one.name for one in named if one.late_events is LateEvents.REOPEN),
+            lateness={one.name: one.allowed_lateness // _MILLISECOND for one in named if one.allowed_lateness},
         )
 
 

@@ -5,6 +5,9 @@ takes them into a Delta table and names each hour. `changes_per_second` is from 
 commit, `cpu_us_per_change` what Python and the JVM used. The table is compared with what is left of the changes.
 `rss_mb` are this process and its JVM.
 
+`soak`: such changes keep coming for half an hour, and a pass takes in every ten seconds what is there.
+`soak_rss_mb_start` and `soak_rss_mb_end` are as above, `soak_pass_s_max` is the longest pass after the first tenth.
+
 `snapshots`: hour after hour, changes of many tables are taken in, then each instance's heartbeat of the hour's end
 arrives. `snapshot_delay_s_max` is from there to the last table's name, the longest of all hours.
 
@@ -23,7 +26,7 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.capture import distribution, growth, ingest, snapshots
+from benchmarks.capture import distribution, growth, ingest, snapshots, soak
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 _PARTS: Final[dict[str, Callable[[argparse.Namespace], dict[str, Any]]]] = {
     "ingest": ingest.measure,
+    "soak": soak.measure,
     "snapshots": snapshots.measure,
     "growth": growth.measure,
     "distribution": distribution.measure,
@@ -40,6 +44,8 @@ _PARTS: Final[dict[str, Callable[[argparse.Namespace], dict[str, Any]]]] = {
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parts", nargs="+", choices=tuple(_PARTS), default=list(_PARTS))
     parser.add_argument("--changes", type=int, default=5_000_000, help="of the ingest")
+    parser.add_argument("--minutes", type=float, default=30, help="of the soak")
+    parser.add_argument("--rate", type=int, default=5_000, help="changes a second of the soak")
     parser.add_argument("--tables", type=int, default=200, help="of the snapshots")
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the growth's small table")
     parser.add_argument("--messages", type=int, default=2_000_000, help="of the distribution")

@@ -22,11 +22,12 @@ from resources.spark.session import spark_session
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
-_SHARDS: Final = 25
+SHARDS: Final = 25
 _HOURS: Final = 5
 _BOUNDARIES: Final = (("ods_orders_1h", "hour", "2026-03-23T00"),)
-_ORDERS: Final = SourceTable("ods_orders", "school.orders_*", INSTANCES, ("order_id",), None, _BOUNDARIES)
+ORDERS: Final = SourceTable("ods_orders", "school.orders_*", INSTANCES, ("order_id",), None, _BOUNDARIES)
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -35,15 +36,15 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         broker = stack.enter_context(kafka(jars(), Path(folder) / "kafka"))
         for instance in INSTANCES:
             broker.create_topic(f"cdc.{instance}")
-        lives = {name: Life(name, _SHARDS, arguments.changes // len(INSTANCES), _HOURS * 60) for name in INSTANCES}
+        lives = {name: Life(name, SHARDS, arguments.changes // len(INSTANCES), _HOURS * 60) for name in INSTANCES}
         _, size = fill(broker.bootstrap_servers, INSTANCES, lambda name: lives[name].messages())
-        captured = Captured.at(Path(folder) / "data", broker.bootstrap_servers, [_ORDERS])
+        captured = Captured.at(Path(folder) / "data", broker.bootstrap_servers, [ORDERS])
         held = stack.enter_context(memory())
         java = psutil.Process(broker.server.pid)
         begun, cpu = time.perf_counter(), cpu_seconds() - cpu_of(java)
         report = captured.ingestion.step()
         seconds, cpu = time.perf_counter() - begun, cpu_seconds() - cpu_of(java) - cpu
-        _check(captured, lives)
+        check(captured, (life.left() for life in lives.values()))
         named = len(captured.registry.of("ods_orders_1h"))
     changes = report.changes["ods_orders"]
     return {
@@ -51,7 +52,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "changes": changes,
         "capture_seconds": round(seconds, 1),
         "cpu_us_per_change": round(cpu / changes * 1e6, 1),
-        "shards": _SHARDS * len(INSTANCES),
+        "shards": SHARDS * len(INSTANCES),
         "commits": report.commits,
         "snapshots": named,
         "change_bytes": round(size),
@@ -59,10 +60,11 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _check(captured: Captured, lives: dict[str, Life]) -> None:
+def check(captured: Captured, left: Iterable[Left]) -> None:
+    """Raise RuntimeError unless the table is what is left of the instances' changes."""
     expected = Left()
-    for life in lives.values():
-        expected.add(life.left())
+    for one in left:
+        expected.add(one)
     spark = spark_session(captured.settings)
     rows = read_table(spark, captured.settings.warehouse / "ods_orders")
     row = rows.selectExpr("count(*)", "sum(order_id)", "sum(CAST(status AS BIGINT))").first()

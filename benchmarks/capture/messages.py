@@ -87,20 +87,26 @@ def updates(instance: str, count: int) -> Iterable[str]:
         yield binlog.change(f"orders_{number % SHARDS}", "u", *images, at_ms)
 
 
+def producer_of(servers: str) -> Producer:
+    """Who sends the messages of a figure."""
+    return Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 200_000})
+
+
 def fill(servers: str, instances: Sequence[str], messages: Callable[[str], Iterable[str]]) -> tuple[int, float]:
     """Put its messages into the topic of each instance; how many, and the mean size of one in bytes."""
-    producer = Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 200_000})
+    producer = producer_of(servers)
     count = size = 0
     for instance in instances:
         for value in messages(instance):
             count, size = count + 1, size + len(value)
-            _produce(producer, topic_of(instance), value)
+            produce(producer, topic_of(instance), value)
     if producer.flush(120):
         raise RuntimeError("the broker did not take the messages in time")
     return count, size / max(1, count)
 
 
-def _produce(producer: Producer, topic: str, value: str) -> None:
+def produce(producer: Producer, topic: str, value: str) -> None:
+    """Send one message, when there is room for it."""
     while True:
         try:
             producer.produce(topic, value, '{"order_id":1}', 0)

@@ -43,8 +43,7 @@ def memory() -> Iterator[Memory]:
 
     def look() -> None:
         while True:
-            # The broker of a figure is a child, too.
-            mine = [process, *(one for one in process.children() if "kafka.Kafka" not in one.cmdline())]
+            mine = [process, *(one for one in process.children() if _is_own_jvm(one))]
             found.held.append(sum(one.memory_info().rss for one in mine) // _MEGABYTE)
             if ended.wait(1):
                 return
@@ -56,6 +55,11 @@ def memory() -> Iterator[Memory]:
     finally:
         ended.set()
         watcher.join()
+
+
+def _is_own_jvm(child: psutil.Process) -> bool:
+    """The broker of a figure is a child, too, and who fills its topics."""
+    return child.name() == "java" and "kafka.Kafka" not in child.cmdline()
 
 
 @dataclass(frozen=True)

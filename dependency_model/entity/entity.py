@@ -82,7 +82,8 @@ class Entity:
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     `cluster_by` are the columns that filters use most: the table's files are kept parted by them. `late_events` of a
-    captured entity are in its next snapshot alone, or each snapshot that they belong to is opened again for them.
+    captured entity are in its next snapshot alone, or each snapshot that they belong to is opened again for them; for
+    those that come until `allowed_lateness` after its end a snapshot is waited with.
     """
 
     name: NameField
@@ -109,6 +110,7 @@ class Entity:
     cluster_by: Annotated[tuple[ColumnField, ...], Field(max_length=4)] = ()
     snapshot_of: NameField | None = None
     late_events: LateEvents = LateEvents.NEXT_SNAPSHOT
+    allowed_lateness: DurationField = timedelta(0)
     series: NameField | None = None
     export: bool = False
     layer: str = ""

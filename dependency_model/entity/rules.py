@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -94,3 +95,12 @@ def _snapshot(entity: Entity) -> Broken:
             "late_events",
             EntityError("only snapshots of a captured table are reopened", hint="it goes with source or snapshot_of"),
         )
+    if entity.allowed_lateness and not (entity.source or entity.snapshot_of):
+        yield (
+            "allowed_lateness",
+            EntityError(
+                "only snapshots of a captured table wait for late events", hint="it goes with source or snapshot_of"
+            ),
+        )
+    if entity.allowed_lateness % timedelta(minutes=1):
+        yield "allowed_lateness", EntityError("snapshots wait in whole minutes", found=str(entity.allowed_lateness))

@@ -1,6 +1,7 @@
 """The slices whose ends a table's changes are cut at, by the local calendar."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import takewhile
 
 from dependency_model.time import Calendar, Period
@@ -24,6 +25,26 @@ def open_boundaries(
         ):
             found.append(boundary)
             if boundary.end_ms > reached_ms:
+                break
+    return found
+
+
+def open_waits(
+    table: SourceTable, calendar: Calendar, settled: Mapping[str, int], merged_ms: int, reached_ms: int
+) -> list[Boundary]:
+    """The ends of waiting for late changes, up to `reached_ms` and one more of each entity that waits.
+
+    `settled` are the ends of the newest slices that wait no more. All times are epoch ms.
+    """
+    found: list[Boundary] = []
+    for entity, period, start in table.boundaries:
+        late_ms = table.lateness.get(entity, 0)
+        if not late_ms:
+            continue
+        after = max(settled.get(entity, 0), merged_ms - late_ms)
+        for one in slices_after(calendar, entity, Period.parse(period), start, after):
+            found.append(replace(one, end_ms=one.end_ms + late_ms, late_ms=late_ms))
+            if found[-1].end_ms > reached_ms:
                 break
     return found
 

@@ -31,6 +31,7 @@ class CommitState:
     table's commits from 1. `positions` are per instance how far its binlog was read, `beats` the time (epoch ms) of its
     newest heartbeat, `behind` the instances whose clocks that heartbeat showed to be slow. `late` are per entity and
     slice the late changes of that time so far, `reopens` the named slices to which those of this commit belong.
+    `settles` are the slices that wait for late changes no more, `settled` per entity the end of the newest of them.
     `unloaded` are shards of which rows were there before their changes were captured, and have not all come.
     """
 
@@ -47,6 +48,13 @@ class CommitState:
     late: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reopens: tuple[Boundary, ...] = ()
     unloaded: tuple[str, ...] = ()
+    settles: tuple[Boundary, ...] = ()
+    settled: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def merged_ms(self) -> int:
+        """The newest event of the instances, epoch ms; shards' own times may be those of a wrong clock."""
+        return max((ms for name, ms in self.watermarks.items() if "." not in name), default=0)
 
     @property
     def named_until(self) -> int | None:
@@ -76,6 +84,8 @@ class CommitState:
                 "late": {entity: dict(slices) for entity, slices in self.late.items()},
                 "reopens": _listed(self.reopens),
                 "unloaded": list(self.unloaded),
+                "settles": _listed(self.settles),
+                "settled": dict(self.settled),
             }
         )
 
@@ -102,15 +112,19 @@ class CommitState:
             late=found.get("late", {}),
             reopens=_boundaries(found.get("reopens", ())),
             unloaded=tuple(found.get("unloaded", ())),
+            settles=_boundaries(found.get("settles", ())),
+            settled=found.get("settled", {}),
         )
 
 
 def _listed(boundaries: Iterable[Boundary]) -> list[list[str | int]]:
-    return [[one.entity, one.period, one.slice, one.end_ms] for one in boundaries]
+    return [
+        [one.entity, one.period, one.slice, one.end_ms, *([one.late_ms] if one.late_ms else [])] for one in boundaries
+    ]
 
 
 def _boundaries(listed: Iterable[Sequence[Any]]) -> tuple[Boundary, ...]:
-    return tuple(Boundary(end, entity, period, key) for entity, period, key, end in listed)
+    return tuple(Boundary(end, entity, period, key, *late) for entity, period, key, end, *late in listed)
 
 
 @dataclass(frozen=True)

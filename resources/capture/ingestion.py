@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from dependency_model.errors import TidemarkError
 from dependency_model.time import Calendar
-from resources.capture.boundaries import missed_boundaries, open_boundaries
+from resources.capture.boundaries import missed_boundaries, open_boundaries, open_waits
 from resources.capture.commit import Commit, CommitState, last_commit
 from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeFileError
@@ -23,7 +23,7 @@ from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.heartbeat.heard import note_look
 from resources.capture.intake import Due, Intake, Piece
 from resources.capture.landing import ChangeFile
-from resources.capture.naming import name_commit, name_missing
+from resources.capture.naming import name_commit, name_missing, settle_rest
 from resources.capture.order.accepted import Accepted
 from resources.capture.order.finding import Finding
 from resources.capture.order.held import Held
@@ -124,10 +124,11 @@ class Ingestion:
             version = current_version(path)
             if source.name in self._states and self._versions[source.name] == version:
                 continue
-            step.closed += name_missing(self._registry, path)
+            step.closed += name_missing(self._registry, path, source.lateness)
             last = last_commit(path)
             self._states[source.name] = CommitState() if last is None else last.state
             self._versions[source.name] = version
+            settle_rest(self._registry, source)
             self._read = ()
             step.warnings += self._missed(source)
 
@@ -139,7 +140,7 @@ class Ingestion:
 
     def _missed(self, source: SourceTable) -> list[str]:
         state = self._states[source.name]
-        missed = missed_boundaries(source, self._calendar, state.closed, _merged_ms(state))
+        missed = missed_boundaries(source, self._calendar, state.closed, state.merged_ms)
         return missed_warnings(missed)
 
     def _pass(self, step: _Step) -> bool:
@@ -203,8 +204,9 @@ class Ingestion:
         state = self._states[source.name]
         streams = watched.streams(source, state)
         reached = max((mark.newest_ms for one in streams for mark in one.marks), default=0)
-        boundaries = open_boundaries(source, self._calendar, state.closed, _merged_ms(state), reached)
-        return make_plan(streams, boundaries, max(state.closed.values(), default=None))
+        boundaries = open_boundaries(source, self._calendar, state.closed, state.merged_ms, reached)
+        waits = open_waits(source, self._calendar, state.settled, state.merged_ms, reached)
+        return make_plan(streams, [*boundaries, *waits], max(state.closed.values(), default=None))
 
     def _settle(self, step: _Step, name: str, future: Future[TableOutcome]) -> None:
         """Write the names that a table's commits give, and remember where it stands now."""
@@ -219,7 +221,7 @@ class Ingestion:
         crash_point("ingest.before_names")
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)
-            step.closed += name_commit(self._registry, self._settings.warehouse / name, commit)
+            step.closed += name_commit(self._registry, self._settings.warehouse / name, commit, outcome.table.lateness)
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]
             self._versions[name] = version
@@ -260,8 +262,3 @@ class Ingestion:
             seconds=seconds,
             held=self._findings(),
         )
-
-
-def _merged_ms(state: CommitState) -> int:
-    """The newest event of the instances; shards' own times may be those of a wrong clock."""
-    return max((ms for name, ms in state.watermarks.items() if "." not in name), default=0)

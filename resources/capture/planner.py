@@ -8,7 +8,7 @@ batches or restarts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -17,12 +17,16 @@ from resources.capture.load.events import Missing
 
 @dataclass(frozen=True, order=True)
 class Boundary:
-    """The end (epoch ms) of one slice for which a snapshot is named."""
+    """The end (epoch ms) of one slice for which a snapshot is named.
+
+    Or the end of waiting for the slice's late changes, `late_ms` after its own.
+    """
 
     end_ms: int
     entity: str
     period: str
     slice: str
+    late_ms: int = 0
 
 
 class Mark(NamedTuple):
@@ -84,7 +88,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Batch:
-    """One commit to be: everything in `spans`, after which `closes` are named.
+    """One commit to be: everything in `spans`, after which `closes` are named and late changes of `settles` are in.
 
     A record in it with an event time before `late_before` is late: a snapshot that it belonged to is named already.
     `watermarks` are the newest event times (epoch ms) of each instance up to the batch's end, of whatever table.
@@ -94,6 +98,7 @@ class Batch:
     watermarks: Mapping[str, int]
     closes: tuple[Boundary, ...]
     late_before: int | None
+    settles: tuple[Boundary, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,8 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     """Cut what can be read at every boundary that closes; the rest goes up to the first open boundary.
 
     `boundaries` are all open ones of the table as far as the streams reach and one more of each entity; `named_until`
-    is the end of the newest slice that is named already.
+    is the end of the newest slice that is named already. Where a slice waits for its late changes no less than where
+    one ends every stream is cut: what is late enough depends on the topics alone, too.
     """
     position = {stream.instance: stream.next_offset for stream in streams}
     batches: list[Batch] = []
@@ -133,30 +139,34 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda one: one.end_ms)]
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
+        closes = tuple(one for one in group if not one.late_ms)
+        settles = tuple(one for one in group if one.late_ms)
         shards = tuple(shard for stream in streams for shard in stream.lacking(end))
         if shards:
-            unnamed += [Unnamed(one, shards) for one in group]
+            unnamed += [Unnamed(one, shards) for one in closes]
+            closes = ()
+        if not closes and not settles:
             continue
-        batches.append(_batch(streams, position, end, group, named_until))
+        batches.append(replace(_batch(streams, position, end, named_until), closes=closes, settles=settles))
         position = {instance: span.end for instance, span in batches[-1].spans.items()}
-        named_until = end
+        named_until = end if closes else named_until
     waiting = by_end[len(closing) :]
-    tail = _batch(streams, position, waiting[0][0] if waiting else None, (), named_until)
+    tail = _batch(streams, position, waiting[0][0] if waiting else None, named_until)
     if any(span.end > span.start for span in tail.spans.values()):
         batches.append(tail)
-    return Plan(tuple(batches), _first_of_each([one for _, group in waiting for one in group], streams), tuple(unnamed))
+    names = [one for _, group in waiting for one in group if not one.late_ms]
+    return Plan(tuple(batches), _first_of_each(names, streams), tuple(unnamed))
 
 
 def _batch(
     streams: Sequence[Stream],
     position: Mapping[str, int],
     boundary_ms: int | None,
-    closes: tuple[Boundary, ...],
     named_until: int | None,
 ) -> Batch:
     spans = _spans(streams, position, boundary_ms)
     watermarks = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
-    return Batch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, closes, named_until)
+    return Batch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), named_until)
 
 
 def _spans(streams: Sequence[Stream], position: Mapping[str, int], boundary_ms: int | None) -> dict[str, Span]:
@@ -196,4 +206,5 @@ def fold_empty(batches: Sequence[Batch], changed: Sequence[bool]) -> tuple[tuple
 
 def _joined(earlier: Batch, later: Batch) -> Batch:
     spans = {name: Span(span.start, later.spans[name].end) for name, span in earlier.spans.items()}
-    return Batch(spans, later.watermarks, earlier.closes + later.closes, earlier.late_before)
+    closes, settles = earlier.closes + later.closes, earlier.settles + later.settles
+    return Batch(spans, later.watermarks, closes, earlier.late_before, settles)

@@ -1,8 +1,8 @@
 """A logical table of the source: which physical tables are its shards, and which snapshots it is named for."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from resources.capture.heartbeat.health import USUAL, Threshold
@@ -17,7 +17,8 @@ class SourceTable:
     `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned. `boundaries`
     are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
     `threshold` tells when a silent table is idle and a silent instance broken. `reopened` are those of the entities
-    whose named snapshots are opened again for changes that arrive late.
+    whose named snapshots are opened again for changes that arrive late, `lateness` those that wait for such changes,
+    and until how long after the slice's end (ms of event time).
     """
 
     name: str
@@ -28,6 +29,7 @@ class SourceTable:
     boundaries: tuple[tuple[str, str, str], ...]
     threshold: Threshold = USUAL
     reopened: frozenset[str] = frozenset()
+    lateness: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def regex(self) -> str:

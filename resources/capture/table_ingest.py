@@ -56,7 +56,7 @@ class TableIngest:
         self._table = table
         self._warehouse = warehouse
         self._calendar = calendar
-        self._kept = LateChanges(self._spark, warehouse, table.name) if table.reopened else None
+        self._kept = LateChanges(self._spark, warehouse, table.name) if table.reopened or table.lateness else None
 
     def run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
         """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
@@ -109,7 +109,9 @@ class TableIngest:
         if not wider or not table_exists(path):
             return state, []
         nothing = {"changes": 0, "late": 0}
-        state = replace(state, batch=state.batch + 1, columns=columns, counts=nothing, closes=(), reopens=())
+        state = replace(
+            state, batch=state.batch + 1, columns=columns, counts=nothing, closes=(), reopens=(), settles=()
+        )
         crash_point("ingest.before_widening")
         if self._kept is not None:
             self._kept.widen(wider, state.batch)
@@ -138,7 +140,7 @@ class TableIngest:
         changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
         for index, batch in fold_empty(batches, changed):
             after = passed(state, batch, columns[index], order)
-            is_told = index in by_batch or batch.closes or after.unloaded != state.unloaded
+            is_told = index in by_batch or batch.closes or batch.settles or after.unloaded != state.unloaded
             if not columns[index] or not is_told:
                 state = after
                 continue
@@ -192,16 +194,16 @@ class TableIngest:
     def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
         return [
             f"{one.shard}: {one.late} late change{'s' * (one.late > 1)}, the first at "
-            f"{scan.place(_instance(one.shard), one.first_late)}: the snapshot of that time is named already, "
-            "the change is in the next one"
+            f"{scan.place(_instance(one.shard), one.first_late)}: the snapshot of that time is named already"
+            f"{'' if self._kept else ', the change is in the next one'}"
             for one in stats
             if one.first_late is not None
         ]
 
     def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
         return [
-            f"{self._table.name}: for late changes of commit {state.batch} snapshots were opened again: "
-            f"{len(state.reopens)}, the first {state.reopens[0].entity} {state.reopens[0].slice}"
+            f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were opened again or "
+            f"waited for them: {len(state.reopens)}, the first {state.reopens[0].entity} {state.reopens[0].slice}"
             for _, state in committed
             if state.reopens
         ]
@@ -224,6 +226,8 @@ def next_state(
         },
         closes=batch.closes,
         reopens=(),
+        settles=batch.settles,
+        settled={**state.settled, **{one.entity: one.end_ms - one.late_ms for one in sorted(batch.settles)}},
         closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
     )
 

@@ -93,8 +93,8 @@ _SQL = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
 }
 
-# Every read of topics has consumers of its own, which Spark keeps for five minutes after the last record: each holds what
-# it fetched beyond its range, some 20 MB. A capture of half a million records every ten seconds would fill its heap.
+# Every read of topics has consumers of its own, which Spark keeps for five minutes after their last record: each holds
+# what it fetched beyond its range, some 20 MB. A capture of half a million records every ten seconds filled its heap.
 _KAFKA = {
     f"spark.kafka.consumer.{pool}.{name}": "5s"
     for pool in ("cache", "fetchedData.cache")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from resources.settings import Settings
     from resources.state_store.bulk import Statement
 
 _WRITERS: Final = 7_108_451
@@ -50,6 +51,11 @@ class Database:
         """The SQLite file, created where it is missing."""
         file.parent.mkdir(parents=True, exist_ok=True)
         return cls(URL.create("sqlite", database=str(file)))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The one that the settings name: `state` where it is a URL, else the file `state_db`."""
+        return cls(settings.state) if settings.state else cls.at(settings.state_db)
 
     @property
     def where(self) -> str:

@@ -16,7 +16,7 @@ from resources.state_store.errors import SchemaTooNewError
 from resources.state_store.schema import CURSORS, LEASES, MIGRATIONS, SCHEDULES, SLICES, SNAPSHOTS, TRANSITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy import Connection, Table
 
@@ -48,16 +48,21 @@ def _open_slices(connection: Connection) -> None:
     _create(SLICES, SCHEDULES)(connection)
 
 
-_OF_REOPENED: Final = {"generation": ("INTEGER", 1), "late_batch": ("BIGINT", 0), "moved": ("BIGINT", 0)}
-
-
 def _reopened_snapshots(connection: Connection) -> None:
+    _add_to_snapshots(connection, {"generation": ("INTEGER", 1), "late_batch": ("BIGINT", 0), "moved": ("BIGINT", 0)})
+    connection.execute(text("CREATE INDEX IF NOT EXISTS snapshots_moved ON snapshots (moved)"))
+
+
+def _open_snapshots(connection: Connection) -> None:
+    _add_to_snapshots(connection, {"open_until": ("BIGINT", 0)})
+
+
+def _add_to_snapshots(connection: Connection, columns: Mapping[str, tuple[str, int]]) -> None:
     """A table that the first step made just now has these columns already."""
     there = {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}
-    for name, (kind, default) in _OF_REOPENED.items():
+    for name, (kind, default) in columns.items():
         if name not in there:
             connection.execute(text(f"ALTER TABLE snapshots ADD COLUMN {name} {kind} NOT NULL DEFAULT {default}"))
-    connection.execute(text("CREATE INDEX IF NOT EXISTS snapshots_moved ON snapshots (moved)"))
 
 
 ALL: Final = (
@@ -66,6 +71,7 @@ ALL: Final = (
     Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
     Migration(4, "leases", _create(LEASES)),
     Migration(5, "snapshots that are opened again", _reopened_snapshots),
+    Migration(6, "snapshots that wait for late events", _open_snapshots),
 )
 
 

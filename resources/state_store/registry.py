@@ -2,10 +2,11 @@
 
 A projection: every name also travels in the Delta commit that made the version, so the table can be thrown away and
 built again from the logs. That is why writing a name twice is no error, and giving it another version is one.
-A name moves on in one way only: late changes that belong to its slice are put on top of the version, a new generation.
+A name moves on in one way only: late changes that belong to its slice are put on top of the version, a new generation
+unless it was still waiting for them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,9 @@ from resources.errors import SnapshotNameTakenError
 from resources.state_store.database import Database
 from resources.state_store.schema import CURSORS, MOVED, SNAPSHOTS
 
+Place = tuple[str, str, str]
+"""Entity, period, slice: where a name is."""
+
 
 @dataclass(frozen=True)
 class NamedSnapshot:
@@ -27,7 +31,8 @@ class NamedSnapshot:
 
     `rows` are those of the whole table at that version; `named_at` is the record time, with zone. To a reopened
     snapshot belong also the late changes of the table's commits up to number `late_batch` (late.snapshot); `moved`
-    numbers reopenings of whatever name in their order.
+    numbers reopenings of whatever name in their order. Until the event time `open_until` (epoch ms) was passed late
+    changes come into it without making a new generation, and nobody reads it; 0 when that is over.
     """
 
     entity: str
@@ -39,6 +44,12 @@ class NamedSnapshot:
     generation: int = 1
     late_batch: int = 0
     moved: int = 0
+    open_until: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether late changes are waited for: the name keeps its version, and is not to be read yet."""
+        return self.open_until > 0
 
     @property
     def is_reopened(self) -> bool:
@@ -47,7 +58,7 @@ class NamedSnapshot:
 
 
 class SnapshotRegistry:
-    """Reads and writes the names; safe between threads and between processes."""
+    """Reads and writes the names, in the database of the state store; safe between threads and between processes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,15 +77,27 @@ class SnapshotRegistry:
             for snapshot in snapshots:
                 _write(connection, snapshot)
 
-    def reopen(self, slices: Iterable[tuple[str, str, str]], late_batch: int) -> tuple[NamedSnapshot, ...]:
+    def reopen(self, slices: Iterable[Place], late_batch: int) -> tuple[NamedSnapshot, ...]:
         """Let the late changes up to that commit belong to these (entity, period, slice), in one transaction.
 
-        Returns those that moved: not what holds them already, nor what has no name.
+        Returns those that moved: not what holds them already, nor what has no name, nor what waited for them.
         """
         with self._database.writing() as connection:
             found = [_find(connection, *one) for one in slices]
             behind = [one for one in found if one is not None and one.late_batch < late_batch]
-            return tuple(_moved(connection, behind, late_batch)) if behind else ()
+            for one in behind:
+                if one.is_open:
+                    _tell(connection, _place(one), {"late_batch": late_batch})
+            settled = [one for one in behind if not one.is_open]
+            return tuple(_moved(connection, settled, late_batch)) if settled else ()
+
+    def settle(self, slices: Iterable[Place]) -> None:
+        """End the waiting of these names for late changes; nothing where they do not wait."""
+        if not (slices := list(slices)):
+            return
+        with self._database.writing() as connection:
+            for one in slices:
+                _tell(connection, one, {"open_until": 0})
 
     def reopened(self, after: int) -> tuple[NamedSnapshot, ...]:
         """What was reopened after the reopening of that number, in the order of their last ones."""
@@ -110,17 +133,25 @@ class SnapshotRegistry:
 
 
 def _moved(connection: Connection, snapshots: Sequence[NamedSnapshot], late_batch: int) -> Iterator[NamedSnapshot]:
-    columns = SNAPSHOTS.c
     number = int(connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == MOVED)).scalar() or 0)
     for at, one in enumerate(snapshots, start=number + 1):
         moved = replace(one, generation=one.generation + 1, late_batch=late_batch, moved=at)
-        named = (columns.entity == one.entity) & (columns.period == one.period) & (columns.slice == one.slice)
-        told = {"generation": moved.generation, "late_batch": late_batch, "moved": at}
-        connection.execute(update(SNAPSHOTS).where(named).values(told))
+        _tell(connection, _place(one), {"generation": moved.generation, "late_batch": late_batch, "moved": at})
         yield moved
     position = {"name": MOVED, "position": str(number + len(snapshots))}
     insert = _insert_into(connection, CURSORS).values(position)
     connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_=position))
+
+
+def _place(one: NamedSnapshot) -> Place:
+    return one.entity, one.period, one.slice
+
+
+def _tell(connection: Connection, place: Place, values: Mapping[str, int]) -> None:
+    columns = SNAPSHOTS.c
+    entity, period, slice_key = place
+    named = (columns.entity == entity) & (columns.period == period) & (columns.slice == slice_key)
+    connection.execute(update(SNAPSHOTS).where(named).values(values))
 
 
 def _insert_into(connection: Connection, table: Table) -> Any:

@@ -31,9 +31,11 @@ SNAPSHOTS = Table(
     Column("generation", Integer, nullable=False, server_default="1"),
     Column("late_batch", BigInteger, nullable=False, server_default="0"),
     Column("moved", BigInteger, nullable=False, server_default="0"),
+    Column("open_until", BigInteger, nullable=False, server_default="0"),
 )
 """`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `moved` the place
-of its last reopening among all; both 0 where it was never reopened."""
+of its last reopening among all; both 0 where it was never reopened. `open_until` (epoch ms) is the event time until
+which late changes are waited for, 0 where that is over."""
 
 MOVED: Final = "names moved"
 """The cursor that numbers reopenings, so that none has a number twice, also after names were forgotten."""

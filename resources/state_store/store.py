@@ -22,8 +22,8 @@ class StateStore:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The store that the settings name: `state` where it is a URL, else the file `state_db`."""
-        return cls(Database(settings.state) if settings.state else Database.at(settings.state_db))
+        """The store that the settings name."""
+        return cls(Database.of(settings))
 
     def close(self) -> None:
         """Let go of all connections."""

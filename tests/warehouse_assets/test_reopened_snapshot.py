@@ -73,6 +73,15 @@ def reopen(runtime: Runtime, late_batch: int) -> None:
     runtime.registry.reopen([("sales", "day", DAY.key)], late_batch)
 
 
+def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Runtime) -> None:
+    runtime.registry.forget("sales")
+    runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW, open_until=END_MS + 60_000)])
+    with pytest.raises(SnapshotMissingError, match=r"still waits for late events: .*past 2026-03-23 23:01:00 UTC"):
+        computer(spark, runtime).rows_of(Slice("totals", DAY.key))
+    runtime.registry.settle([("sales", "day", DAY.key)])
+    assert computer(spark, runtime).rows_of(Slice("totals", DAY.key)).count() > 0
+
+
 def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: SparkSession, runtime: Runtime) -> None:
     seen = []
     for late_batch in (5, 6):

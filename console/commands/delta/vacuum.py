@@ -50,6 +50,7 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
     from resources.delta.vacuum import plan_vacuum  # noqa: PLC0415
     from resources.delta.vacuum import vacuum as vacuumed  # noqa: PLC0415
     from resources.settings import Settings  # noqa: PLC0415
+    from resources.state_store.database import Database  # noqa: PLC0415
     from resources.state_store.registry import SnapshotRegistry  # noqa: PLC0415
     from warehouse_assets.named_versions import claims_of_names  # noqa: PLC0415
     from warehouse_assets.warehouse import load_warehouse  # noqa: PLC0415
@@ -57,7 +58,7 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
     settings = Settings.load()
     warehouse = load_warehouse(settings)
     warehouse.graph.entity(entity)
-    claims = claims_of_names(warehouse, SnapshotRegistry.at(settings.state_db), entity)
+    claims = claims_of_names(warehouse, SnapshotRegistry(Database.of(settings)), entity)
     run = plan_vacuum if dry_run else vacuumed
     retention = Retention(keep_versions, keep_age)
     told = as_data(entity, run(warehouse.table_path(entity), retention, claims, settings.data / "locks"), dry_run)

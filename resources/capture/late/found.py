@@ -27,5 +27,5 @@ class Late:
         return replace(
             after,
             late=counted(table, calendar, before.closed, [(one.minute, one.changes) for one in mine], before.late),
-            reopens=reopened(table, calendar, before.closed, min(dated, default=None)),
+            reopens=reopened(table, calendar, before, min(dated, default=None)),
         )

@@ -11,6 +11,7 @@ from typing import Final
 
 from dependency_model.time import Calendar, Period
 from resources.capture.boundaries import slices_after
+from resources.capture.commit import CommitState
 from resources.capture.planner import Boundary
 from resources.capture.report import utc
 from resources.capture.source import SourceTable
@@ -64,17 +65,28 @@ def _newest(found: Counter[str]) -> dict[str, int]:
 
 
 def reopened(
-    table: SourceTable, calendar: Calendar, closed: Mapping[str, int], oldest_ms: int | None
+    table: SourceTable, calendar: Calendar, before: CommitState, oldest_ms: int | None
 ) -> tuple[Boundary, ...]:
-    """The named slices of the table's reopened entities that end after the event minute `oldest_ms` (epoch ms)."""
+    """The slices, named `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
+
+    Of reopened entities all that end after it, of the others those that wait for late changes still.
+    """
     if oldest_ms is None:
         return ()
     return tuple(
         one
         for entity, period, start in table.boundaries
-        if entity in table.reopened
-        for one in deque(_named(calendar, entity, period, start, oldest_ms, closed.get(entity, 0)), maxlen=REOPENED)
+        if entity in table.reopened or entity in table.lateness
+        for one in deque(
+            _named(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=REOPENED
+        )
+        if entity in table.reopened or _waits(one, table.lateness[entity], before)
     )
+
+
+def _waits(slice_: Boundary, late_ms: int, before: CommitState) -> bool:
+    """Slices from before the entity was declared to wait are long past."""
+    return slice_.end_ms > before.settled.get(slice_.entity, 0) and slice_.end_ms + late_ms > before.merged_ms
 
 
 def _named(

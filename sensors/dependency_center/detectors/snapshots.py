@@ -40,7 +40,7 @@ class SnapshotDetector:
                 continue
             for one in self._registry.of(name, str(entity.period)):
                 status = self._center.status(piece := Slice(name, one.slice))
-                if status.life is Life.WAITING:
+                if status.life is Life.WAITING and not one.is_open:
                     event_id = f"snapshot:{piece}:{status.generation}"
                     facts.append(Fact(event_id, piece, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
         return self._center.report(facts).new if facts else 0

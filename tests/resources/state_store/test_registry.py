@@ -8,20 +8,23 @@ from pathlib import Path
 import pytest
 
 from resources.errors import SnapshotNameTakenError
+from resources.settings import Settings
+from resources.state_store.database import Database
 from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
+from resources.state_store.store import StateStore
 
 FIRST = NamedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, datetime(2026, 3, 24, 0, 0, 5, tzinfo=UTC))
 SECOND = replace(FIRST, slice="2026-03-24", version=9)
 
 
 @pytest.fixture
-def registry(tmp_path: Path) -> SnapshotRegistry:
-    return SnapshotRegistry.at(tmp_path / "data" / "state.db")
+def registry(database: Database) -> SnapshotRegistry:
+    return SnapshotRegistry(database)
 
 
-def test_what_is_named_is_found_by_every_reader(registry: SnapshotRegistry, tmp_path: Path) -> None:
+def test_what_is_named_is_found_by_every_reader(registry: SnapshotRegistry, url: str) -> None:
     registry.name([SECOND, FIRST])
-    reader = SnapshotRegistry.at(tmp_path / "data" / "state.db")
+    reader = SnapshotRegistry(Database(url))
     assert reader.get("ods_orders", "day", "2026-03-23") == FIRST
     assert reader.of("ods_orders") == (FIRST, SECOND)
     assert reader.of("ods_orders", "hour") == ()
@@ -55,6 +58,19 @@ def test_a_snapshot_is_opened_again_once_for_each_commit(registry: SnapshotRegis
     assert registry.get(*names[0]) == replace(FIRST, generation=3, late_batch=8, moved=2)
 
 
+def test_an_open_name_takes_in_late_changes_and_makes_no_generation(registry: SnapshotRegistry) -> None:
+    opened = [replace(FIRST, open_until=100), replace(SECOND, open_until=200)]
+    registry.name(opened)
+    names = [("ods_orders", "day", one.slice) for one in opened]
+    assert registry.reopen(names, late_batch=7) == ()
+    first, second = (replace(one, late_batch=7) for one in opened)
+    assert registry.of("ods_orders") == (first, second)
+    registry.settle([names[0], ("ods_users", "day", FIRST.slice)])
+    assert registry.of("ods_orders") == (replace(first, open_until=0), second)
+    assert registry.reopen(names, late_batch=8) == (replace(first, open_until=0, generation=2, late_batch=8, moved=1),)
+    assert registry.get(*names[1]) == replace(second, late_batch=8)
+
+
 def test_a_number_of_a_reopening_is_never_given_twice(registry: SnapshotRegistry) -> None:
     for _ in range(2):
         registry.name([FIRST])
@@ -73,11 +89,21 @@ def test_forgotten_names_can_be_given_again(registry: SnapshotRegistry) -> None:
     assert registry.of("ods_orders")[0].version == 5
 
 
-def test_many_writers_at_once(tmp_path: Path) -> None:
+def test_names_are_in_the_store_that_the_settings_name(url: str, tmp_path: Path) -> None:
+    settings = Settings.at(tmp_path, state=url)
+    SnapshotRegistry(Database.of(settings)).name([FIRST])
+    assert SnapshotRegistry(StateStore.of(settings).database).of("ods_orders") == (FIRST,)
+    assert not settings.state_db.exists()
+    of_a_file = Settings.at(tmp_path)
+    assert SnapshotRegistry(Database.of(of_a_file)).of("ods_orders") == ()
+    assert of_a_file.state_db.exists()
+
+
+def test_many_writers_at_once(url: str) -> None:
     def write(number: int) -> None:
-        mine = SnapshotRegistry.at(tmp_path / "state.db")
+        mine = SnapshotRegistry(Database(url))
         mine.name([replace(FIRST, slice=f"{number}-{index}") for index in range(5)])
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
-    assert len(SnapshotRegistry.at(tmp_path / "state.db").of("ods_orders")) == 40
+    assert len(SnapshotRegistry(Database(url)).of("ods_orders")) == 40

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -121,7 +122,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
     report = capture.step()
     named = capture.named()
     assert report.late == {"ods_orders": 3}
-    assert [text for text in report.warnings if "opened again: 1, the first ods_orders 2026-03-23" in text]
+    assert [text for text in report.warnings if "waited for them: 1, the first ods_orders 2026-03-23" in text]
     assert named["2026-03-23"] == replace(before, generation=2, late_batch=named["2026-03-23"].late_batch, moved=1)
     assert capture.amounts(named["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
     assert capture.amounts(before) == {1: "1.00", 2: "1.00", 3: "1.00"}
@@ -141,6 +142,52 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
     assert [again[day].generation for day in ("2026-03-23", "2026-03-24")] == [3, 2]
     assert capture.amounts(again["2026-03-23"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
     assert capture.amounts(again["2026-03-24"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
+
+
+def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None:
+    capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders": 10 * 60_000})
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    first, landed = capture.named()["2026-03-23"], len(stream.lines)
+    assert (first.is_open, first.late_batch) == (True, 0)
+    # The hours of the same table wait for nothing.
+    assert not any(one.is_open for one in capture.named("ods_orders_1h").values())
+
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    waiting = capture.named()["2026-03-23"]
+    assert waiting == replace(first, late_batch=waiting.late_batch)
+    assert waiting.late_batch > 0
+
+    landed = len(stream.lines)
+    stream.change("orders_0", order(4, "4.00", 23), order(4, "5.00", 23), at("2026-03-23 22:00"))
+    stream.heartbeat(at("2026-03-23 23:10"))
+    stream.change("orders_0", order(3, "1.00", 23), order(3, "9.00", 23), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    assert capture.step().late == {"ods_orders": 2}
+    settled = capture.named()["2026-03-23"]
+    assert (settled.is_open, settled.generation, settled.moved) == (False, 1, 0)
+    # What comes behind the end of waiting is in the next snapshot, also when it was read at once with what is before.
+    assert capture.amounts(settled) == {1: "3.00", 3: "1.00", 4: "5.00"}
+
+    capture.registry.forget("ods_orders")
+    capture.step()
+    assert replace(capture.named()["2026-03-23"], named_at=settled.named_at) == settled
+
+
+def test_who_is_not_declared_to_wait_any_more_does_not(capture: Capture) -> None:
+    capture.table = replace(TABLE, lateness={"ods_orders": 10 * 60_000})
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    assert capture.named()["2026-03-23"].is_open
+    capture.table = TABLE
+    capture.step()
+    assert not capture.named()["2026-03-23"].is_open
 
 
 @pytest.mark.long
@@ -222,11 +269,16 @@ def _late_order(line: str) -> int | None:
     return image.get("order_id") if is_late else None
 
 
-def state_with_late(history: History, end: datetime) -> Content:
-    """Every change that is dated before `end`, in the order of the binlogs."""
+def state_with_late(history: History, end: datetime, waits: timedelta | None = None) -> Content:
+    """Every change that is dated before `end`, in the order of the binlogs.
+
+    If the snapshot `waits`, of each binlog only what is before its first record that is so much later than the end.
+    """
     content: Content = {}
     for instance, stream in history.streams.items():
         for value in (json.loads(line)["value"] for line in stream.lines):
+            if waits and value and value.get("op") and value["source"]["ts_ms"] >= (end + waits).timestamp() * 1000:
+                break
             if value and value.get("op") and value["source"]["table"] != "heartbeat":
                 if value["source"]["ts_ms"] >= end.timestamp() * 1000:
                     continue
@@ -238,12 +290,18 @@ def state_with_late(history: History, end: datetime) -> Content:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("waits", [None, timedelta(minutes=30), timedelta(hours=3)])
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_every_snapshot_of_a_random_life_holds_its_late_changes(capture: Capture, seed: int) -> None:
+def test_every_snapshot_of_a_random_life_holds_its_late_changes(
+    capture: Capture, seed: int, waits: timedelta | None
+) -> None:
     history, chance = History(seed, changes=80, late=0.1), random.Random(seed)
     hours = ("ods_orders_1h", "hour", "2026-03-24T20")
     entities = frozenset({"ods_orders", "ods_orders_1h"})
     capture.table = replace(TABLE, instances=("a", "b"), boundaries=(TABLE.boundaries[0], hours), reopened=entities)
+    if waits:
+        late_ms = dict.fromkeys(entities, waits // timedelta(milliseconds=1))
+        capture.table = replace(capture.table, reopened=frozenset(), lateness=late_ms)
     feeders = [Feeder(stream, capture.settings.landing, chance) for stream in history.streams.values()]
     for share in (0.4, 0.3, 1):
         for feeder in feeders:
@@ -251,13 +309,14 @@ def test_every_snapshot_of_a_random_life_holds_its_late_changes(capture: Capture
         capture.step()
     days = list(capture.named().values())
     assert [one.slice for one in days] == ["2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
-    reopened = [one for one in capture.named("ods_orders_1h").values() if one.is_reopened]
-    assert any(one.is_reopened for one in days)
-    assert reopened
-    for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened)))):
+    hourly = list(capture.named("ods_orders_1h").values())
+    reopened = [one for one in hourly if one.is_reopened]
+    assert waits or (reopened and any(one.is_reopened for one in days))
+    assert not waits or {one.generation for one in (*days, *hourly)} == {1}
+    for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened))), *chance.sample(hourly, 2)):
         rows = capture.rows(snapshot)
         found = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
-        expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end)
+        expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end, waits)
         if "coupon" not in rows[0].asDict():  # the table got that column after the slice's end
             expected = {key: (*told[:-1], None) for key, told in expected.items()}
         assert found == expected, snapshot

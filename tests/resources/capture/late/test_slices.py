@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dependency_model.time import Calendar, Period
+from resources.capture.commit import CommitState
 from resources.capture.late import slices
 from resources.capture.late.slices import counted, reopened
 from resources.capture.planner import Boundary
@@ -47,8 +49,17 @@ def every_slice(entity: str) -> list[tuple[str, int, int]]:
 moments = st.integers(-3 * 60, 3 * 24 * 60).map(lambda minute: ms(START) + minute * MINUTE)
 
 
-@given(st.lists(st.tuples(moments, st.integers(1, 9)), max_size=6), moments, moments)
-def test_the_slices_of_late_changes(minutes: list[tuple[int, int]], day_until: int, hour_until: int) -> None:
+@given(
+    st.lists(st.tuples(moments, st.integers(1, 9)), max_size=6),
+    moments,
+    moments,
+    moments,
+    moments,
+    st.integers(0, 90).map(lambda minutes: minutes * MINUTE),
+)
+def test_the_slices_of_late_changes(
+    minutes: list[tuple[int, int]], day_until: int, hour_until: int, merged: int, settled: int, lateness: int
+) -> None:
     closed = {"day": day_until, "hour": hour_until}
     before = {"day": {"2026-03-29": 5}}
     expected: dict[str, Counter[str]] = {"day": Counter(before["day"]), "hour": Counter()}
@@ -61,12 +72,18 @@ def test_the_slices_of_late_changes(minutes: list[tuple[int, int]], day_until: i
     assert found == {entity: dict(of_slices) for entity, of_slices in expected.items() if of_slices}
 
     oldest = min((minute for minute, _ in minutes), default=None)
-    assert list(reopened(TABLE, PARIS, closed, oldest)) == [
+    state = CommitState(closed=closed, watermarks={"a": merged, "a.s": 2**60}, settled={"hour": settled})
+    every = [
         Boundary(end, entity, ENTITIES[entity][0], key)
         for entity, until in closed.items()
         if oldest is not None
         for key, _, end in every_slice(entity)
         if oldest < end <= until
+    ]
+    assert list(reopened(TABLE, PARIS, state, oldest)) == every
+    waiting = replace(TABLE, reopened=frozenset({"day"}), lateness={"hour": lateness})
+    assert list(reopened(waiting, PARIS, state, oldest)) == [
+        one for one in every if one.entity == "day" or max(settled, merged - lateness) < one.end_ms
     ]
 
 
@@ -74,7 +91,7 @@ def test_a_table_that_does_not_reopen_counts_all_the_same() -> None:
     plain = SourceTable("day", "t.t", ("a",), ("id",), None, (("day", "day", "2026-03-29"),))
     closed = {"day": ms(START) + 23 * 60 * MINUTE}
     assert counted(plain, PARIS, closed, [(ms(START), 2)], {}) == {"day": {"2026-03-29": 2}}
-    assert reopened(plain, PARIS, closed, ms(START)) == ()
+    assert reopened(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
 
 
 def test_of_a_clock_of_1970_the_newest_slices_are_opened_again_and_few_are_counted(
@@ -83,7 +100,7 @@ def test_of_a_clock_of_1970_the_newest_slices_are_opened_again_and_few_are_count
     monkeypatch.setattr(slices, "REOPENED", 3)
     monkeypatch.setattr(slices, "COUNTED", 2)
     closed = {"hour": ms(START) + 10 * 60 * MINUTE}
-    found = reopened(TABLE, PARIS, closed, 0)
+    found = reopened(TABLE, PARIS, CommitState(closed=closed), 0)
     assert [one.end_ms for one in found] == [closed["hour"] - back * 60 * MINUTE for back in (2, 1, 0)]
     minutes = [(ms(START) + hour * 60 * MINUTE, 1) for hour in range(5)]
     assert counted(TABLE, PARIS, closed, minutes, {}) == {"hour": {"2026-03-29T04": 1, "2026-03-29T05": 1}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,21 @@ def test_a_reopened_snapshot_is_computed_again_and_so_is_what_was_made_of_it(wor
     world.run(f"dwd@{DAY}", "r4")
     world.poll()
     assert (world.ready(), world.life("dwd")) == ([], (Life.COMPLETED, 2))
+
+
+def test_what_waits_for_late_events_is_not_there_yet(world: Captured) -> None:
+    world.registry.forget("ods")
+    world.registry.name([replace(NAMED, open_until=1000)])
+    world.poll()
+    assert world.life() == (Life.WAITING, 1)
+    world.reopen(7)
+    world.poll()
+    assert world.life() == (Life.WAITING, 1)
+    world.registry.settle([("ods", "day", DAY)])
+    world.poll()
+    world.run(f"ods@{DAY}", "r1")
+    world.poll()
+    assert (world.life(), world.life("dwd")) == ((Life.COMPLETED, 1), (Life.READY, 1))
 
 
 def test_what_is_reopened_before_it_is_computed_is_computed_once(world: Captured) -> None:
