@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -102,5 +101,3 @@ def _snapshot(entity: Entity) -> Broken:
                 "only snapshots of a captured table wait for late events", hint="it goes with source or snapshot_of"
             ),
         )
-    if entity.allowed_lateness % timedelta(minutes=1):
-        yield "allowed_lateness", EntityError("snapshots wait in whole minutes", found=str(entity.allowed_lateness))
