@@ -52,7 +52,13 @@ def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypa
 @pytest.mark.components
 def test_rows_in_the_databases_become_named_snapshots_and_ctrl_c_stops_everything(tmp_path: Path) -> None:
     require(MARIADB, KAFKA)
-    started = _start(tmp_path)
+    with _start(tmp_path) as started:
+        below = _watched(started, tmp_path)
+    assert [one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]:
+    """See it come to named snapshots, and stop it; returns what it had started."""
     try:
         where = _announced(started)
         below = psutil.Process(started.pid).children(recursive=True)
@@ -63,13 +69,13 @@ def test_rows_in_the_databases_become_named_snapshots_and_ctrl_c_stops_everythin
             cursor = session.cursor()
             cursor.execute("SELECT count(*) FROM users")
             assert cursor.fetchone() is not None
-        registry = SnapshotRegistry.at(Settings.at(tmp_path / "data" / "kafka").state_db)
+        registry = SnapshotRegistry.at(Settings.at(folder / "data" / "kafka").state_db)
         _until(lambda: {one.slice for one in registry.of("ods_orders", "day")} >= {"2026-03-23", "2026-03-24"}, started)
     finally:
         started.send_signal(signal.SIGINT)
         code = started.wait(120)
     assert code == 0
-    assert [one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+    return below
 
 
 def _start(folder: Path) -> subprocess.Popen[str]:
