@@ -1,13 +1,15 @@
 """Where records are in their binlogs, by Spark."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from resources.capture.order.binlog import COLUMNS
-from resources.capture.order.position import Position
 from resources.capture.order.progress import Again
+
+_NO_END: Final = 2**63 - 1
 
 
 def placed(records: DataFrame, reached: Mapping[str, int]) -> DataFrame:
@@ -27,19 +29,26 @@ def _begun(reached: Mapping[str, int]) -> Column:
 
 
 def read_before(again: Mapping[str, tuple[Again, ...]]) -> Column:
-    """Whether a row change was read before."""
+    """Whether a row change was read before; however many ranges came again, the expression stays shallow."""
     found = sf.lit(col=False)
     for instance, ranges in again.items():
-        for one in ranges:
-            inside = (sf.col("instance") == instance) & (sf.col("offset") >= one.start)
-            inside = inside if one.end is None else inside & (sf.col("offset") < one.end)
-            found = found | (inside & _is_until(one.until))
+        found = found | ((sf.col("instance") == instance) & _in_one_of(sorted(ranges, key=lambda one: one.start)))
     return found
 
 
-def _is_until(last: Position) -> Column:
+def _in_one_of(ranges: Sequence[Again]) -> Column:
+    """Whether a record's offset is in one of the ranges, in order and apart, and its place not past the range's."""
+    starts = _array((one.start for one in ranges), "BIGINT")
+    ends = _array((_NO_END if one.end is None else one.end for one in ranges), "BIGINT")
+    last = sf.size(sf.filter(starts, lambda start: start <= sf.col("offset"))) - 1
+    file, position, row = (_array(values, "BIGINT") for values in zip(*(one.until for one in ranges), strict=True))
+    until = sf.struct(*(sf.get(one, last) for one in (file, position, row)))
     number = sf.substring_index("binlog_file", ".", -1).try_cast("bigint")
-    place = sf.struct(number, "binlog_pos", "binlog_row")
-    until = sf.struct(*(sf.lit(value) for value in last)).cast("STRUCT<a: BIGINT, b: BIGINT, c: INT>")
     # NULL is less than any number inside of a struct.
-    return number.isNotNull() & (place <= until)
+    place = sf.struct(number, sf.col("binlog_pos").cast("bigint"), sf.col("binlog_row").cast("bigint"))
+    is_in = (last >= 0) & (sf.col("offset") < sf.get(ends, last)) & number.isNotNull() & (place <= until)
+    return sf.coalesce(is_in, sf.lit(col=False))
+
+
+def _array(values: Iterable[int | None], kind: str) -> Column:
+    return sf.array(*map(sf.lit, values)).cast(f"ARRAY<{kind}>")
