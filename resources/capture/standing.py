@@ -15,7 +15,8 @@ from resources.settings import Settings
 def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
     """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
     held, beats = Held.of(settings).read(), Arrived.of(settings).read()
-    around = Around(_ends(sources, settings), held, now, beats, last_look(settings))
+    written = bool(settings.databases.get_secret_value())
+    around = Around(_ends(sources, settings), held, now, beats, last_look(settings), written)
     return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
 
 

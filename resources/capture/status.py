@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from resources.capture.commit import Commit, CommitState
-from resources.capture.heartbeat.health import Diagnosis
+from resources.capture.heartbeat.health import Diagnosis, Health
 from resources.capture.heartbeat.heard import Heard
 from resources.capture.order.finding import Finding
 from resources.capture.report import utc
 from resources.capture.source import SourceTable, topic_of
 
 RATE_WINDOW = timedelta(hours=1)
+RECORDED = timedelta(days=30)
+"""Older heartbeats that nobody writes here are nothing that broke just now."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Around:
     """What a table's own log does not say: the topics' ends, findings that hold instances, and the time.
 
     `beats` are the newest heartbeats (epoch ms) that arrived of each instance, `looked` is when the capture last did.
+    Where no heartbeats are `written` and those that came are of long ago, what is captured is a recording.
     """
 
     ends: Mapping[str, int]
@@ -63,6 +66,7 @@ class Around:
     now: datetime
     beats: Mapping[str, int] = field(default_factory=dict)
     looked: datetime | None = None
+    written: bool = True
 
 
 def table_status(source: SourceTable, commits: Iterable[Commit], around: Around) -> TableStatus:
@@ -111,14 +115,23 @@ def _stream(source: SourceTable, instance: str, state: CommitState, around: Arou
     offset = state.offsets.get(topic_of(instance), 0)
     end = around.ends.get(instance)
     beat = max((one[instance] for one in (state.beats, around.beats) if instance in one), default=None)
-    heard = Heard(around.looked, {} if beat is None else {instance: utc(beat)})
-    changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
     return StreamStatus(
         offset=offset,
         lag=None if end is None else max(0, end - offset),
-        diagnosis=heard.diagnosis(instance, utc(max(changes)) if changes else None, around.now, source.threshold),
+        diagnosis=_diagnosis(source, instance, state, None if beat is None else utc(beat), around),
         held=tuple(one for one in around.held if one.instance == instance and _touches(one, source)),
     )
+
+
+def _diagnosis(
+    source: SourceTable, instance: str, state: CommitState, beat: datetime | None, around: Around
+) -> Diagnosis:
+    if beat is not None and not around.written and around.now - beat > RECORDED:
+        reason = f"the heartbeats of {instance} are a recording, the last one is of {beat:%Y-%m-%d %H:%M:%S}"
+        return Diagnosis(instance, Health.UNKNOWN, beat, reason)
+    changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
+    heard = Heard(around.looked, {} if beat is None else {instance: beat})
+    return heard.diagnosis(instance, utc(max(changes)) if changes else None, around.now, source.threshold)
 
 
 def _touches(finding: Finding, source: SourceTable) -> bool:

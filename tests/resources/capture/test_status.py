@@ -52,6 +52,15 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
     assert (b.lag, b.diagnosis.health, b.held) == (0, Health.BROKEN, (held[0],))
 
 
+def test_a_recording_is_not_broken() -> None:
+    later = NOW + timedelta(days=240)
+    recorded = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later, written=False))
+    assert {one.diagnosis.health for one in recorded.streams.values()} == {Health.UNKNOWN}
+    assert recorded.streams["a"].diagnosis.reason.startswith("the heartbeats of a are a recording, the last one is of")
+    watched = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later))
+    assert {one.diagnosis.health for one in watched.streams.values()} == {Health.BROKEN}
+
+
 def test_before_the_first_commit_nothing_is_known() -> None:
     found = table_status(ORDERS, [], Around({}, [], NOW))
     assert (found.watermark, found.last_snapshot, found.shards) == (None, None, ())
