@@ -44,7 +44,7 @@ def version_named(runtime: Runtime, entity: str, name: str) -> int:
     """The version that a name of the entity's table stands for. Raises RepairSourceError."""
     there = names_of(runtime.warehouse, runtime.registry, entity)
     versions = {one.version for one in there if one.slice == name}
-    if late := next((one for one in there if one.slice == name and one.is_reopened), None):
+    if late := next((one for one in there if one.slice == name and (one.is_reopened or one.is_open)), None):
         raise RepairSourceError.reopened(entity, name, late.version)
     if len(versions) != 1:
         raise RepairSourceError.no_name(entity, name, [one.slice for one in there])

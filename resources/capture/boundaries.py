@@ -1,6 +1,6 @@
 """The slices whose ends a table's changes are cut at, by the local calendar."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 
@@ -29,24 +29,13 @@ def open_boundaries(
     return found
 
 
-def open_waits(
-    table: SourceTable, calendar: Calendar, settled: Mapping[str, int], merged_ms: int, reached_ms: int
-) -> list[Boundary]:
-    """The ends of waiting for late changes, up to `reached_ms` and one more of each entity that waits.
-
-    `settled` are the ends of the newest slices that wait no more. All times are epoch ms.
-    """
-    found: list[Boundary] = []
-    for entity, period, start in table.boundaries:
-        late_ms = table.lateness.get(entity, 0)
-        if not late_ms:
-            continue
-        after = max(settled.get(entity, 0), merged_ms - late_ms)
-        for one in slices_after(calendar, entity, Period.parse(period), start, after):
-            found.append(replace(one, end_ms=one.end_ms + late_ms, late_ms=late_ms))
-            if found[-1].end_ms > reached_ms:
-                break
-    return found
+def waits_of(table: SourceTable, boundaries: Iterable[Boundary]) -> list[Boundary]:
+    """Where the snapshots of these slices stop waiting for late changes, of entities that wait."""
+    return [
+        replace(one, end_ms=one.end_ms + late_ms, late_ms=late_ms)
+        for one in boundaries
+        if (late_ms := table.lateness.get(one.entity, 0))
+    ]
 
 
 def missed_boundaries(

@@ -31,7 +31,7 @@ class CommitState:
     table's commits from 1. `positions` are per instance how far its binlog was read, `beats` the time (epoch ms) of its
     newest heartbeat, `behind` the instances whose clocks that heartbeat showed to be slow. `late` are per entity and
     slice the late changes of that time so far, `reopens` the named slices to which those of this commit belong.
-    `settles` are the slices that wait for late changes no more, `settled` per entity the end of the newest of them.
+    `waits` are where named slices will stop waiting for late changes, `settles` those that this commit has come to.
     `unloaded` are shards of which rows were there before their changes were captured, and have not all come.
     """
 
@@ -49,7 +49,7 @@ class CommitState:
     reopens: tuple[Boundary, ...] = ()
     unloaded: tuple[str, ...] = ()
     settles: tuple[Boundary, ...] = ()
-    settled: Mapping[str, int] = field(default_factory=dict)
+    waits: tuple[Boundary, ...] = ()
 
     @property
     def merged_ms(self) -> int:
@@ -85,7 +85,7 @@ class CommitState:
                 "reopens": _listed(self.reopens),
                 "unloaded": list(self.unloaded),
                 "settles": _listed(self.settles),
-                "settled": dict(self.settled),
+                "waits": _listed(self.waits),
             }
         )
 
@@ -113,7 +113,7 @@ class CommitState:
             reopens=_boundaries(found.get("reopens", ())),
             unloaded=tuple(found.get("unloaded", ())),
             settles=_boundaries(found.get("settles", ())),
-            settled=found.get("settled", {}),
+            waits=_boundaries(found.get("waits", ())),
         )
 
 

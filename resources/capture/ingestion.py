@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from dependency_model.errors import TidemarkError
 from dependency_model.time import Calendar
-from resources.capture.boundaries import missed_boundaries, open_boundaries, open_waits
+from resources.capture.boundaries import missed_boundaries, open_boundaries, waits_of
 from resources.capture.commit import Commit, CommitState, last_commit
 from resources.capture.dead_letters import DeadLetters
 from resources.capture.errors import ChangeFileError
@@ -23,7 +23,7 @@ from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.heartbeat.heard import note_look
 from resources.capture.intake import Due, Intake, Piece
 from resources.capture.landing import ChangeFile
-from resources.capture.naming import name_commit, name_missing, settle_rest
+from resources.capture.naming import name_commit, name_missing
 from resources.capture.order.accepted import Accepted
 from resources.capture.order.finding import Finding
 from resources.capture.order.held import Held
@@ -124,11 +124,10 @@ class Ingestion:
             version = current_version(path)
             if source.name in self._states and self._versions[source.name] == version:
                 continue
-            step.closed += name_missing(self._registry, path, source.lateness)
+            step.closed += name_missing(self._registry, path)
             last = last_commit(path)
             self._states[source.name] = CommitState() if last is None else last.state
             self._versions[source.name] = version
-            settle_rest(self._registry, source)
             self._read = ()
             step.warnings += self._missed(source)
 
@@ -205,7 +204,7 @@ class Ingestion:
         streams = watched.streams(source, state)
         reached = max((mark.newest_ms for one in streams for mark in one.marks), default=0)
         boundaries = open_boundaries(source, self._calendar, state.closed, state.merged_ms, reached)
-        waits = open_waits(source, self._calendar, state.settled, state.merged_ms, reached)
+        waits = [*state.waits, *waits_of(source, boundaries)]
         return make_plan(streams, [*boundaries, *waits], max(state.closed.values(), default=None))
 
     def _settle(self, step: _Step, name: str, future: Future[TableOutcome]) -> None:
@@ -221,7 +220,7 @@ class Ingestion:
         crash_point("ingest.before_names")
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)
-            step.closed += name_commit(self._registry, self._settings.warehouse / name, commit, outcome.table.lateness)
+            step.closed += name_commit(self._registry, self._settings.warehouse / name, commit)
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]
             self._versions[name] = version

@@ -17,16 +17,18 @@ from resources.capture.load.events import Missing
 
 @dataclass(frozen=True, order=True)
 class Boundary:
-    """The end (epoch ms) of one slice for which a snapshot is named.
-
-    Or the end of waiting for the slice's late changes, `late_ms` after its own.
-    """
+    """The end (epoch ms) of one slice for which a snapshot is named, or `late_ms` after it the end of its waiting."""
 
     end_ms: int
     entity: str
     period: str
     slice: str
     late_ms: int = 0
+
+    @property
+    def of_slice(self) -> tuple[str, str, str]:
+        """Entity, period, slice: where the name is."""
+        return self.entity, self.period, self.slice
 
 
 class Mark(NamedTuple):
@@ -140,7 +142,8 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
         closes = tuple(one for one in group if not one.late_ms)
-        settles = tuple(one for one in group if one.late_ms)
+        never = {one.boundary.of_slice for one in unnamed}
+        settles = tuple(one for one in group if one.late_ms and one.of_slice not in never)
         shards = tuple(shard for stream in streams for shard in stream.lacking(end))
         if shards:
             unnamed += [Unnamed(one, shards) for one in closes]

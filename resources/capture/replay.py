@@ -133,7 +133,7 @@ class Replay:
         target = merge_target(table, state.columns.lake, self._settings.warehouse)
         ensure_table(self._spark, target, state.columns.lake)
         counts: Mapping[str, int] = {"changes": newest.count(), "late": 0}
-        after = replace(state, batch=state.batch + 1, counts=counts, closes=(), reopens=())
+        after = replace(state, batch=state.batch + 1, counts=counts, closes=(), reopens=(), settles=())
         transaction = Transaction(f"{APP}:{table.name}", after.batch, after.to_json())
         merge_changes(newest.select("_op", *target.columns), target, None, transaction)
 

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from dependency_model.time import Calendar
+from resources.capture.boundaries import waits_of
 from resources.capture.changes import BatchStats, batch_stats, held_changes
 from resources.capture.commit import APP, CommitState
 from resources.capture.dead_letters import DeadLetters
@@ -56,7 +57,7 @@ class TableIngest:
         self._table = table
         self._warehouse = warehouse
         self._calendar = calendar
-        self._kept = LateChanges(self._spark, warehouse, table.name) if table.reopened or table.lateness else None
+        self._kept = LateChanges(self._spark, warehouse, table.name)
 
     def run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
         """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
@@ -95,12 +96,16 @@ class TableIngest:
 
     def _late(self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: Order) -> Late:
         """The pass's late changes; what a commit that was never made left of its own is removed."""
-        if self._kept is not None:
+        if self._keeps_late(state):
             self._kept.forget_after(state.batch)
         if not any(one.late for one in stats):
             return Late()
         slow = order.slow_spans(state.behind)
         return Late(late_minutes(changes, slow), slow)
+
+    def _keeps_late(self, state: CommitState) -> bool:
+        """Whether late changes come into named snapshots: also of entities that are not declared to wait any more."""
+        return bool(self._table.reopened or self._table.lateness or state.waits)
 
     def _widen(self, state: CommitState, columns: TableColumns) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         """The lake's columns get the types of `columns`, in a commit that says so: who starts again knows it too."""
@@ -113,8 +118,7 @@ class TableIngest:
             state, batch=state.batch + 1, columns=columns, counts=nothing, closes=(), reopens=(), settles=()
         )
         crash_point("ingest.before_widening")
-        if self._kept is not None:
-            self._kept.widen(wider, state.batch)
+        self._kept.widen(wider, state.batch)
         version = widen_columns(self._spark, path, wider, self._transaction(state))
         crash_point("ingest.after_widening")
         return state, [(version, state)]
@@ -144,9 +148,9 @@ class TableIngest:
             if not columns[index] or not is_told:
                 state = after
                 continue
-            earlier, after = state, next_state(state, batch, by_batch[index], columns[index], order)
+            earlier, after = state, next_state(self._table, state, batch, by_batch[index], columns[index], order)
             state = late.told(index, earlier, after, self._table, self._calendar)
-            if self._kept and state.reopens:
+            if state.reopens:
                 rows = changes.where(sf.col("_batch") == index)
                 self._kept.keep(rows, state.columns.lake, state.batch, earlier.named_until or 0, late.slow)
             committed.append((self._commit(changes, index, by_batch[index], state), state))
@@ -195,7 +199,7 @@ class TableIngest:
         return [
             f"{one.shard}: {one.late} late change{'s' * (one.late > 1)}, the first at "
             f"{scan.place(_instance(one.shard), one.first_late)}: the snapshot of that time is named already"
-            f"{'' if self._kept else ', the change is in the next one'}"
+            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next one'}"
             for one in stats
             if one.first_late is not None
         ]
@@ -210,9 +214,14 @@ class TableIngest:
 
 
 def next_state(
-    state: CommitState, batch: Batch, stats: Sequence[BatchStats], columns: TableColumns, order: Order
+    table: SourceTable,
+    state: CommitState,
+    batch: Batch,
+    stats: Sequence[BatchStats],
+    columns: TableColumns,
+    order: Order,
 ) -> CommitState:
-    """The state that a commit of `batch` carries."""
+    """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
     newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
     after = passed(state, batch, columns, order)
     return replace(
@@ -224,10 +233,10 @@ def next_state(
             "late": sum(one.late for one in stats),
             **{one.shard: one.changes for one in stats},
         },
-        closes=batch.closes,
+        closes=tuple(replace(one, late_ms=table.lateness.get(one.entity, 0)) for one in batch.closes),
         reopens=(),
         settles=batch.settles,
-        settled={**state.settled, **{one.entity: one.end_ms - one.late_ms for one in sorted(batch.settles)}},
+        waits=tuple(one for one in (*state.waits, *waits_of(table, batch.closes)) if one not in batch.settles),
         closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
     )
 

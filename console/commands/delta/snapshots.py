@@ -28,7 +28,8 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
     \b
     Exit codes: 0 done, 1 no such table or version, or the name stands for another version; 2 called wrongly.
     With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "named_at", "generation",
-                  "late_batch", "moved"}]}; one with a late_batch holds late changes on top of its version.
+                  "late_batch", "moved", "open_until"}]}; one with a late_batch holds late changes on top of its
+    version, one with an open_until (event time, epoch ms) waits for more.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if version is not None and name is None:
         raise click.UsageError("--version goes with --name")
@@ -53,7 +54,7 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
         ["version", "name", "of", "rows", "named at"],
         [
             [
-                f"{o.version}{' and late changes' * o.is_reopened}",
+                f"{o.version}{' and late changes' * o.is_reopened}{', waits for more' * o.is_open}",
                 o.slice,
                 f"{o.entity} [{o.period}]",
                 str(o.rows),

@@ -46,6 +46,7 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
     With --json: {"entity", "version", "dry_run", "kept": [{"version", "reasons", "only_bytes"}], "files_deleted",
                   "bytes_deleted", "live_bytes", "history_bytes"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from resources.capture.naming import name_missing  # noqa: PLC0415
     from resources.delta.retention import Retention  # noqa: PLC0415 - keeps --help fast
     from resources.delta.vacuum import plan_vacuum  # noqa: PLC0415
     from resources.delta.vacuum import vacuum as vacuumed  # noqa: PLC0415
@@ -58,7 +59,10 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
     settings = Settings.load()
     warehouse = load_warehouse(settings)
     warehouse.graph.entity(entity)
-    claims = claims_of_names(warehouse, SnapshotRegistry(Database.of(settings)), entity)
+    registry = SnapshotRegistry(Database.of(settings))
+    # Names that a store lost, or never had, are in the table's log still.
+    name_missing(registry, warehouse.table_path(entity))
+    claims = claims_of_names(warehouse, registry, entity)
     run = plan_vacuum if dry_run else vacuumed
     retention = Retention(keep_versions, keep_age)
     told = as_data(entity, run(warehouse.table_path(entity), retention, claims, settings.data / "locks"), dry_run)

@@ -6,6 +6,7 @@ ends after it: of the day, and of every hour since, as far as they are named.
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
@@ -73,20 +74,17 @@ def reopened(
     """
     if oldest_ms is None:
         return ()
-    return tuple(
+    every = (
         one
         for entity, period, start in table.boundaries
-        if entity in table.reopened or entity in table.lateness
+        if entity in table.reopened
         for one in deque(
             _named(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=REOPENED
         )
-        if entity in table.reopened or _waits(one, table.lateness[entity], before)
     )
-
-
-def _waits(slice_: Boundary, late_ms: int, before: CommitState) -> bool:
-    """Slices from before the entity was declared to wait are long past."""
-    return slice_.end_ms > before.settled.get(slice_.entity, 0) and slice_.end_ms + late_ms > before.merged_ms
+    ends = (replace(one, end_ms=one.end_ms - one.late_ms, late_ms=0) for one in before.waits)
+    waiting = (one for one in ends if one.entity not in table.reopened and one.end_ms > oldest_ms)
+    return (*every, *waiting)
 
 
 def _named(

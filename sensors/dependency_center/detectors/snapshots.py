@@ -68,6 +68,6 @@ def _told(named: NamedSnapshot) -> Facts:
 
 
 def _why(named: NamedSnapshot) -> str:
-    if named.is_reopened:
+    if named.generation > 1:
         return f"version {named.version} was opened again for late events, generation {named.generation}"
     return f"version {named.version} was named"

@@ -178,16 +178,36 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None
     assert replace(capture.named()["2026-03-23"], named_at=settled.named_at) == settled
 
 
-def test_who_is_not_declared_to_wait_any_more_does_not(capture: Capture) -> None:
+def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Capture) -> None:
     capture.table = replace(TABLE, lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
     capture.step()
     assert capture.named()["2026-03-23"].is_open
-    capture.table = TABLE
+    # Nor are names from before given to those who wait from now on.
+    capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders_1h": 60_000})
+    landed = len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
     capture.step()
-    assert not capture.named()["2026-03-23"].is_open
+    assert capture.named()["2026-03-23"].is_open
+    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    landed = len(stream.lines)
+    stream.heartbeat(at("2026-03-23 23:10"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    named = {entity: capture.named(entity) for entity in ("ods_orders", "ods_orders_1h")}
+    assert not any(one.is_open or one.generation > 1 for names in named.values() for one in names.values())
+    # The newest commit settles and does nothing else: the walk back through the log goes on behind it.
+    for lost in (["ods_orders"], ["ods_orders", "ods_orders_1h"]):
+        for entity in lost:
+            capture.registry.forget(entity)
+        capture.step()
+        for entity, names in named.items():
+            assert capture.named(entity) == {
+                key: replace(one, named_at=capture.named(entity)[key].named_at) for key, one in names.items()
+            }
 
 
 @pytest.mark.long

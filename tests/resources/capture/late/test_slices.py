@@ -53,12 +53,11 @@ moments = st.integers(-3 * 60, 3 * 24 * 60).map(lambda minute: ms(START) + minut
     st.lists(st.tuples(moments, st.integers(1, 9)), max_size=6),
     moments,
     moments,
-    moments,
-    moments,
-    st.integers(0, 90).map(lambda minutes: minutes * MINUTE),
+    st.integers(1, 3),
+    st.integers(1, 90).map(lambda minutes: minutes * MINUTE),
 )
 def test_the_slices_of_late_changes(
-    minutes: list[tuple[int, int]], day_until: int, hour_until: int, merged: int, settled: int, lateness: int
+    minutes: list[tuple[int, int]], day_until: int, hour_until: int, open_hours: int, lateness: int
 ) -> None:
     closed = {"day": day_until, "hour": hour_until}
     before = {"day": {"2026-03-29": 5}}
@@ -72,7 +71,7 @@ def test_the_slices_of_late_changes(
     assert found == {entity: dict(of_slices) for entity, of_slices in expected.items() if of_slices}
 
     oldest = min((minute for minute, _ in minutes), default=None)
-    state = CommitState(closed=closed, watermarks={"a": merged, "a.s": 2**60}, settled={"hour": settled})
+    state = CommitState(closed=closed)
     every = [
         Boundary(end, entity, ENTITIES[entity][0], key)
         for entity, until in closed.items()
@@ -81,9 +80,11 @@ def test_the_slices_of_late_changes(
         if oldest < end <= until
     ]
     assert list(reopened(TABLE, PARIS, state, oldest)) == every
-    waiting = replace(TABLE, reopened=frozenset({"day"}), lateness={"hour": lateness})
-    assert list(reopened(waiting, PARIS, state, oldest)) == [
-        one for one in every if one.entity == "day" or max(settled, merged - lateness) < one.end_ms
+    hours = [(key, end) for key, _, end in every_slice("hour") if end <= hour_until][-open_hours:]
+    waits = tuple(Boundary(end + lateness, "hour", "hour", key, lateness) for key, end in hours)
+    waiting = replace(TABLE, reopened=frozenset({"day"}))
+    assert list(reopened(waiting, PARIS, replace(state, waits=waits), oldest)) == [
+        one for one in every if one.entity == "day" or one.slice in {key for key, _ in hours}
     ]
 
 
