@@ -35,7 +35,9 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
     is_local = settings.spark_master.startswith("local")
     sql = {**_SQL, **_LOCAL_SQL} if is_local else _SQL
-    jvm = [*_JVM, *_LOCAL_JVM[settings.spark_tuning]] if is_local else _JVM
+    jvm = [*_JVM, *_LOCAL_JVM[settings.spark_tuning]] if is_local else [*_JVM]
+    if is_local and settings.spark_tuning == "throughput":
+        jvm.append(f"-Xms{settings.spark_memory}")
     for key, value in {**_DELTA, **sql, **_KAFKA, **_QUIET, **_class_path(settings.spark_master)}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
@@ -115,10 +117,11 @@ _LOCAL_SQL = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 # With one tier the JVM reserves 48 MB for compiled code, which Spark fills within a minute. A process that parses
-# millions of records earns the second tier back, and a collector that uses all cores.
+# millions of records earns the second tier back, and a collector that uses all cores; its heap is claimed at the start,
+# as what it would grow to within minutes: a machine without the room says so then.
 _LOCAL_JVM = {
     "latency": ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
-    "throughput": ("-XX:+UseParallelGC", "-XX:ReservedCodeCacheSize=256m"),
+    "throughput": ("-XX:+UseParallelGC", "-XX:+AlwaysPreTouch", "-XX:ReservedCodeCacheSize=256m"),
 }
 
 _JVM = ("-XX:-UsePerfData", "-Duser.timezone=UTC")
