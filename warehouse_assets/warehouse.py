@@ -73,6 +73,7 @@ class Warehouse:
             boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
             threshold=Threshold(source.idle_after, source.broken_after),
             reopened=frozenset(one.name for one in named if one.late_events is LateEvents.REOPEN),
+            kept={one.name: one.keep_snapshots for one in named if one.keep_snapshots is not None},
             lateness={one.name: one.allowed_lateness // _MILLISECOND for one in named if one.allowed_lateness},
         )
 

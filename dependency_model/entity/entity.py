@@ -83,7 +83,8 @@ class Entity:
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     `cluster_by` are the columns that filters use most: the table's files are kept parted by them. `late_events` of a
     captured entity are in its next snapshot alone, or each snapshot that they belong to is opened again for them; for
-    those that come until `allowed_lateness` after its end a snapshot is waited with.
+    those that come until `allowed_lateness` after its end a snapshot is waited with. Of its snapshots the newest
+    `keep_snapshots` keep their names, without a number all.
     """
 
     name: NameField
@@ -111,6 +112,7 @@ class Entity:
     snapshot_of: NameField | None = None
     late_events: LateEvents = LateEvents.NEXT_SNAPSHOT
     allowed_lateness: DurationField = timedelta(0)
+    keep_snapshots: Annotated[int, Field(ge=1)] | None = None
     series: NameField | None = None
     export: bool = False
     layer: str = ""

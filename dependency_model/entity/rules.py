@@ -101,3 +101,8 @@ def _snapshot(entity: Entity) -> Broken:
                 "only snapshots of a captured table wait for late events", hint="it goes with source or snapshot_of"
             ),
         )
+    if entity.keep_snapshots is not None and not (entity.source or entity.snapshot_of):
+        yield (
+            "keep_snapshots",
+            EntityError("only snapshots of a captured table have names", hint="it goes with source or snapshot_of"),
+        )

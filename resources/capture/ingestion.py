@@ -23,7 +23,7 @@ from resources.capture.heartbeat.arrived import Arrived
 from resources.capture.heartbeat.heard import note_look
 from resources.capture.intake import Due, Intake, Piece
 from resources.capture.landing import ChangeFile
-from resources.capture.naming import name_commit, name_missing
+from resources.capture.naming import keep_newest, name_commit, name_missing
 from resources.capture.order.accepted import Accepted
 from resources.capture.order.finding import Finding
 from resources.capture.order.held import Held
@@ -125,6 +125,7 @@ class Ingestion:
             if source.name in self._states and self._versions[source.name] == version:
                 continue
             step.closed += name_missing(self._registry, path)
+            keep_newest(self._registry, source)
             last = last_commit(path)
             self._states[source.name] = CommitState() if last is None else last.state
             self._versions[source.name] = version
@@ -224,6 +225,8 @@ class Ingestion:
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]
             self._versions[name] = version
+        if any(state.closes for _, state in outcome.committed):
+            keep_newest(self._registry, outcome.table)
         crash_point("ingest.after_names")
         self._states[name] = outcome.state
         step.commits += len(outcome.committed)

@@ -4,6 +4,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from resources.capture.commit import Commit, CommitState, commits
+from resources.capture.source import SourceTable
 from resources.delta.table import table_metrics
 from resources.state_store.registry import NamedSnapshot, SnapshotRegistry
 
@@ -42,6 +43,13 @@ def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[NamedSnapshot,
     naming = (commit for commit in commits(path) if commit.state.closes or commit.state.moves or commit.state.settles)
     missing = list(takewhile(lambda commit: not _named(registry, commit.state), naming))
     return tuple(one for commit in reversed(missing) for one in name_commit(registry, path, commit))
+
+
+def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
+    """Drop the names that are too many by the table's declaration: VACUUM may have their versions then."""
+    for entity, period, _ in table.boundaries:
+        if entity in table.kept:
+            registry.keep(entity, period, table.kept[entity])
 
 
 def _named(registry: SnapshotRegistry, state: CommitState) -> bool:

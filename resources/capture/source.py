@@ -18,7 +18,7 @@ class SourceTable:
     are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
     `threshold` tells when a silent table is idle and a silent instance broken. `reopened` are those of the entities
     whose named snapshots are opened again for changes that arrive late, `lateness` those that wait for such changes,
-    and until how long after the slice's end (ms of event time).
+    and until how long after the slice's end (ms of event time), `kept` how many names those have that do not keep all.
     """
 
     name: str
@@ -30,6 +30,7 @@ class SourceTable:
     threshold: Threshold = USUAL
     reopened: frozenset[str] = frozenset()
     lateness: Mapping[str, int] = field(default_factory=dict)
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def regex(self) -> str:

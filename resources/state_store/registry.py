@@ -119,6 +119,17 @@ class SnapshotRegistry:
             rows = connection.execute(query.order_by(SNAPSHOTS.c.period, SNAPSHOTS.c.slice))
             return tuple(_snapshot(row) for row in rows)
 
+    def keep(self, entity: str, period: str, newest: int) -> None:
+        """Drop all names of the entity's slices but the newest."""
+        columns = SNAPSHOTS.c
+        of_entity = (columns.entity == entity) & (columns.period == period)
+        too_old = select(columns.slice).where(of_entity).order_by(columns.slice.desc()).offset(newest).limit(1)
+        with self._database.reading() as connection:
+            last = connection.execute(too_old).scalar()
+        if last is not None:
+            with self._database.writing() as connection:
+                connection.execute(sql_delete(SNAPSHOTS).where(of_entity & (columns.slice <= last)))
+
     def drop(self, entity: str, period: str, slice_key: str) -> None:
         """Drop one name; nothing where it is not there."""
         columns = SNAPSHOTS.c

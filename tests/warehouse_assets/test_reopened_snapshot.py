@@ -35,6 +35,7 @@ period: day
 source: {table: school.sales, instances: [a]}
 key: [id]
 allowed_lateness: 10m
+keep_snapshots: 3
 late_events: reopen
 quality: [{unique: [_shard, id]}, {row_count: {min: 1, max: 3}}]
 """
@@ -77,6 +78,7 @@ def reopen(runtime: Runtime, late_batch: int) -> None:
 def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Runtime) -> None:
     (captured,) = runtime.warehouse.source_tables()
     assert (captured.reopened, captured.lateness) == (frozenset({"sales"}), {"sales": 600_000})
+    assert captured.kept == {"sales": 3}
     runtime.registry.forget("sales")
     runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW, open_until=END_MS + 60_000)])
     with pytest.raises(SnapshotMissingError, match=r"still waits for late events: .*past 2026-03-23 23:01:00 UTC"):

@@ -80,6 +80,20 @@ def test_a_number_of_a_reopening_is_never_given_twice(registry: SnapshotRegistry
     assert [one.moved for one in seen] == [2]
 
 
+def test_the_newest_names_are_kept(registry: SnapshotRegistry) -> None:
+    days = [replace(FIRST, slice=f"2026-03-{day:02}", version=day) for day in (9, 30, 10, 11)]
+    others = [
+        replace(FIRST, period="hour", slice="2026-03-01T00"),
+        replace(FIRST, entity="ods_users", slice="2026-01-01"),
+    ]
+    registry.name([*days, *others])
+    registry.keep("ods_orders", "day", 4)
+    assert len(registry.of("ods_orders", "day")) == 4
+    registry.keep("ods_orders", "day", 2)
+    assert [one.slice for one in registry.of("ods_orders", "day")] == ["2026-03-11", "2026-03-30"]
+    assert (len(registry.of("ods_orders", "hour")), len(registry.of("ods_users"))) == (1, 1)
+
+
 def test_forgotten_names_can_be_given_again(registry: SnapshotRegistry) -> None:
     registry.name([FIRST, replace(FIRST, entity="ods_users")])
     registry.forget("ods_orders")

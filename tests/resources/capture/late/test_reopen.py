@@ -178,6 +178,19 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None
     assert replace(capture.named()["2026-03-23"], named_at=settled.named_at) == settled
 
 
+def test_only_the_newest_names_are_kept(capture: Capture) -> None:
+    capture.table = replace(TABLE, kept={"ods_orders_1h": 2})
+    stream = Stream("a")
+    first_day(stream)
+    stream.heartbeat(at("2026-03-24 01:01"))
+    stream.land(capture.settings.landing, 0)
+    for _ in range(2):
+        capture.step()
+        assert [*capture.named("ods_orders_1h")] == ["2026-03-24T00", "2026-03-24T01"]
+        assert [*capture.named()] == ["2026-03-23"]
+        capture.registry.forget("ods_orders_1h")
+
+
 def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Capture) -> None:
     capture.table = replace(TABLE, lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
