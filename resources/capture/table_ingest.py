@@ -85,14 +85,22 @@ class TableIngest:
         self, scan: Scan, order: Order, batches: Sequence[Batch], columns: Sequence[TableColumns], state: CommitState
     ) -> TableOutcome:
         """Merge batches between which no column becomes wider."""
-        changes = held_changes(self._spark, scan, order, self._table, columns[-1], batches)
-        stats = batch_stats(changes)
+        changes, stats = self._read(scan, order, batches, columns[-1])
         warnings = self._quarantine(scan, changes, stats)
         late = self._late(changes, stats, state, order)
         state, widened = self._widen(state, columns[0])
         state, committed = self._commit_all(changes, columns, batches, stats, state, order, late)
         warnings += [*self._late_warnings(scan, stats), *self._reopened_warnings(committed)]
         return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
+
+    def _read(
+        self, scan: Scan, order: Order, batches: Sequence[Batch], columns: TableColumns
+    ) -> tuple[DataFrame, list[BatchStats]]:
+        """The batches' changes and what they are; of a table that the scan has nothing of no query is made."""
+        if not scan.summary.records(self._table.holds):
+            return self._spark.range(0).toDF("_batch"), []
+        changes = held_changes(self._spark, scan, order, self._table, columns, batches)
+        return changes, batch_stats(changes)
 
     def _late(self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: Order) -> Late:
         """The pass's late changes; what a commit that was never made left of its own is removed."""
