@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.components]
 
 Rows = dict[tuple[str, int], dict[str, Any]]
-DATABASE, SHARDS, CHANGES, SECONDS = "pair", 2, 300, 90.0
+DATABASE, SHARDS, CHANGES, SECONDS = "pair", 2, 300, 300.0
 COLUMNS = {
     "id": "BIGINT UNSIGNED NOT NULL",
     "day": "DATE NULL",
