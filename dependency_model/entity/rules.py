@@ -89,20 +89,13 @@ def _snapshot(entity: Entity) -> Broken:
         yield "snapshot_of", EntityError("only a Snapshot names versions of another entity", found=entity.kind.value)
     if entity.snapshot_of and entity.source:
         yield "source", EntityError("a snapshot of another entity has no source of its own")
-    if entity.late_events is LateEvents.REOPEN and not (entity.source or entity.snapshot_of):
-        yield (
-            "late_events",
-            EntityError("only snapshots of a captured table are reopened", hint="it goes with source or snapshot_of"),
-        )
-    if entity.allowed_lateness and not (entity.source or entity.snapshot_of):
-        yield (
-            "allowed_lateness",
-            EntityError(
-                "only snapshots of a captured table wait for late events", hint="it goes with source or snapshot_of"
-            ),
-        )
-    if entity.keep_snapshots is not None and not (entity.source or entity.snapshot_of):
-        yield (
-            "keep_snapshots",
-            EntityError("only snapshots of a captured table have names", hint="it goes with source or snapshot_of"),
-        )
+    if entity.source or entity.snapshot_of:
+        return
+    of_captured = {
+        "late_events": (entity.late_events is LateEvents.REOPEN, "only snapshots of a captured table are reopened"),
+        "allowed_lateness": (entity.allowed_lateness, "only snapshots of a captured table wait for late events"),
+        "keep_snapshots": (entity.keep_snapshots is not None, "only snapshots of a captured table have names"),
+    }
+    for field, (is_set, told) in of_captured.items():
+        if is_set:
+            yield field, EntityError(told, hint="it goes with source or snapshot_of")

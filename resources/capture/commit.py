@@ -6,7 +6,7 @@ no second place that could disagree (design.md, "The path of a record").
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,10 @@ class CommitState:
     def named_until(self) -> int | None:
         """The end (epoch ms) of the newest slice that is named, of whatever entity."""
         return max(self.closed.values(), default=None)
+
+    def next(self, **counts: int) -> "CommitState":
+        """The state of a commit after this one that gives, opens and settles no names, with counts of its own."""
+        return replace(self, batch=self.batch + 1, counts=counts, closes=(), reopens=(), settles=())
 
     @property
     def moves(self) -> tuple[Boundary, ...]:

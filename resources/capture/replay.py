@@ -7,7 +7,7 @@ they are, as with any late change. What cannot be read still, or not any more, s
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -132,8 +132,7 @@ class Replay:
     def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
         target = merge_target(table, state.columns.lake, self._settings.warehouse)
         ensure_table(self._spark, target, state.columns.lake)
-        counts: Mapping[str, int] = {"changes": newest.count(), "late": 0}
-        after = replace(state, batch=state.batch + 1, counts=counts, closes=(), reopens=(), settles=())
+        after = state.next(changes=newest.count(), late=0)
         transaction = Transaction(f"{APP}:{table.name}", after.batch, after.to_json())
         merge_changes(newest.select("_op", *target.columns), target, None, transaction)
 

@@ -121,10 +121,7 @@ class TableIngest:
         path = self._warehouse / self._table.name
         if not wider or not table_exists(path):
             return state, []
-        nothing = {"changes": 0, "late": 0}
-        state = replace(
-            state, batch=state.batch + 1, columns=columns, counts=nothing, closes=(), reopens=(), settles=()
-        )
+        state = replace(state.next(changes=0, late=0), columns=columns)
         crash_point("ingest.before_widening")
         self._kept.widen(wider, state.batch)
         version = widen_columns(self._spark, path, wider, self._transaction(state))

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row, Table, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, select, update
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
@@ -132,10 +132,8 @@ class SnapshotRegistry:
 
     def drop(self, entity: str, period: str, slice_key: str) -> None:
         """Drop one name; nothing where it is not there."""
-        columns = SNAPSHOTS.c
-        named = (columns.entity == entity) & (columns.period == period) & (columns.slice == slice_key)
         with self._database.writing() as connection:
-            connection.execute(sql_delete(SNAPSHOTS).where(named))
+            connection.execute(sql_delete(SNAPSHOTS).where(_is_at((entity, period, slice_key))))
 
     def forget(self, entity: str) -> None:
         """Drop all names of an entity, to build them again from its Delta log."""
@@ -159,10 +157,11 @@ def _place(one: NamedSnapshot) -> Place:
 
 
 def _tell(connection: Connection, place: Place, values: Mapping[str, int]) -> None:
-    columns = SNAPSHOTS.c
-    entity, period, slice_key = place
-    named = (columns.entity == entity) & (columns.period == period) & (columns.slice == slice_key)
-    connection.execute(update(SNAPSHOTS).where(named).values(values))
+    connection.execute(update(SNAPSHOTS).where(_is_at(place)).values(values))
+
+
+def _is_at(place: Place) -> ColumnElement[bool]:
+    return and_(*(column == value for column, value in zip(SNAPSHOTS.primary_key, place, strict=True)))
 
 
 def _insert_into(connection: Connection, table: Table) -> Any:
@@ -178,9 +177,7 @@ def _write(connection: Connection, snapshot: NamedSnapshot) -> None:
 
 
 def _find(connection: Connection, entity: str, period: str, slice_key: str) -> NamedSnapshot | None:
-    columns = SNAPSHOTS.c
-    query = select(SNAPSHOTS).where(columns.entity == entity, columns.period == period, columns.slice == slice_key)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(select(SNAPSHOTS).where(_is_at((entity, period, slice_key)))).one_or_none()
     return None if row is None else _snapshot(row)
 
 
