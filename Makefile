@@ -14,7 +14,7 @@ $(STAMP): requirements.lock pyproject.toml scripts/prerequisites.sh
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m resources.spark.jars
+	$(BIN)/python -m tidemark.spark.jars
 	@touch $(STAMP)
 
 demo: setup

@@ -26,14 +26,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dependency_model.entity import load_entities
-from dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.entity import load_entities
+from tidemark.dependency_model.graph import DependencyGraph
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator
 
-    from dependency_model.slice import Slice
+    from tidemark.dependency_model.slice import Slice
 
 ENTITIES, EDGES = 80_000, 120_000
 ASKED = 40_000

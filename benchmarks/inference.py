@@ -25,8 +25,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resources.settings import Settings
-from warehouse_assets.declarations import read_declarations
+from tidemark.system.settings import Settings
+from tidemark.warehouse.declarations import read_declarations
 
 if TYPE_CHECKING:
     import argparse
@@ -113,7 +113,7 @@ def _in_new_process(root: Path, data: Path) -> dict[str, Any]:
 
 def _definitions_seconds(data: Path) -> float:
     """From the start of a process to loaded definitions, the second time."""
-    code = "from sensors.definitions import definitions; definitions()"
+    code = "from warehouse_assets.definitions import definitions; definitions()"
     environment = {**os.environ, "TIDEMARK_DATA": str(data), "PYTHONWARNINGS": "ignore"}
     for _ in range(2):
         begun = time.perf_counter()

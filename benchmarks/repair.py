@@ -26,14 +26,14 @@ from benchmarks.merge.batches import five_minutes
 from benchmarks.merge.table import Shape, built, copied
 from benchmarks.merge.ways import target
 from benchmarks.timing import Timer
-from resources.delta.identifiers import path_table
-from resources.delta.merge import merge_changes
-from resources.delta.repair import repair_partition
-from resources.delta.repair_plan import plan_repair
-from resources.delta.table import read_table
-from resources.delta.transaction import Transaction
-from resources.settings import Settings
-from resources.spark.session import spark_session
+from tidemark.delta.merge import merge_changes
+from tidemark.delta.repair import repair_partition
+from tidemark.delta.repair_plan import plan_repair
+from tidemark.delta.table import read_table
+from tidemark.delta.transaction import Transaction
+from tidemark.quoting.spark import path_table
+from tidemark.spark.session import spark_session
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     import argparse

@@ -24,11 +24,11 @@ from pyspark import SparkContext
 
 from benchmarks.launch.location import FOLDER, START, write_declarations
 from benchmarks.launch.world import cpu_seconds, resident_megabytes
-from dependency_model.slice import Slice
-from resources.settings import Settings
-from resources.spark.session import spark_conf
-from warehouse_assets.runtime import Runtime
-from warehouse_assets.warehouse import load_warehouse
+from tidemark.compute.runtime import Runtime
+from tidemark.dependency_model.slice import Slice
+from tidemark.spark.session import spark_conf
+from tidemark.system.settings import Settings
+from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     import argparse

@@ -1,6 +1,6 @@
 # Kafka and Kafka Connect with Debezium: the same jars as `tidemark up-kafka` has, of the same pom.
 FROM maven:3.9.9-eclipse-temurin-17 AS jars
-COPY resources/servers/maven/pom.xml /build/pom.xml
+COPY tidemark/console/servers/maven/pom.xml /build/pom.xml
 RUN mvn --quiet --batch-mode --file=/build/pom.xml -Dcomponents=/opt/servers package
 
 FROM eclipse-temurin:17.0.14_7-jre

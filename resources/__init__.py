@@ -1,1 +1,1 @@
-"""What the warehouse is computed with: Spark, Delta, capture, the state store, the OLAP store."""
+"""What the assets of this project run with."""

@@ -1,1 +1,1 @@
-"""When: what turns facts about data into runs."""
+"""When the slices of this project are computed."""

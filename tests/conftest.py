@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from resources.settings import Settings
-from resources.spark.session import spark_session
 from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
 from tests.world import WHOLE, DemoWorld, World, run_demo
+from tidemark.spark.session import spark_session
+from tidemark.system.settings import Settings
 
 __all__ = ["kafka_server", "mariadb_server", "postgres_server"]
 

@@ -46,7 +46,7 @@ def start_tidemark(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, whatever it is."""
     return subprocess.run(
-        [sys.executable, "-m", "console", *arguments],
+        [sys.executable, "-m", "tidemark.console", *arguments],
         env={**world.environment, **(env or {})},
         capture_output=True,
         text=True,

@@ -1,1 +1,1 @@
-"""What is computed: one YAML and one SQL file an entity, and the factory that turns them into Dagster assets."""
+"""What is computed: a YAML file an entity, and the query or the function beside it."""

@@ -14,11 +14,11 @@ import psutil
 
 from benchmarks.capture.messages import INSTANCES, ORDERS, fill, updates
 from benchmarks.timing import cpu_of
-from resources.capture.distribution.routes import logical_topic
-from resources.capture.distribution.service import Distribution, Done, distribute
-from resources.servers.jars import jars
-from resources.servers.kafka import kafka
-from tests.resources.capture.distribution.reading import count_committed
+from tests.capture.distribution.reading import count_committed
+from tidemark.capture.distribution.routes import logical_topic
+from tidemark.capture.distribution.service import Distribution, Done, distribute
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import kafka
 
 if TYPE_CHECKING:
     import argparse

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.capture.messages import FIRST_MS, Binlog, fill, row
 from benchmarks.capture.world import Captured
 from benchmarks.timing import Timer
-from resources.capture.source import SourceTable
-from resources.delta.table import read_table
-from resources.servers.jars import jars
-from resources.servers.kafka import kafka
-from resources.spark.session import spark_session
+from tidemark.capture.source_table import SourceTable
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import kafka
+from tidemark.delta.table import read_table
+from tidemark.spark.session import spark_session
 
 if TYPE_CHECKING:
     import argparse

@@ -14,11 +14,11 @@ from benchmarks.capture.messages import INSTANCES, fill
 from benchmarks.capture.orders import Left, Life
 from benchmarks.capture.world import Captured, memory
 from benchmarks.timing import cpu_of, cpu_seconds
-from resources.capture.source import SourceTable
-from resources.delta.table import read_table
-from resources.servers.jars import jars
-from resources.servers.kafka import kafka
-from resources.spark.session import spark_session
+from tidemark.capture.source_table import SourceTable
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import kafka
+from tidemark.delta.table import read_table
+from tidemark.spark.session import spark_session
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from confluent_kafka import Producer
 
-from resources.capture.source import SourceTable, topic_of
+from tidemark.capture.source_table import SourceTable, topic_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.capture.messages import FIRST_MS, INSTANCES, Binlog, fill, row
 from benchmarks.capture.world import Captured
 from benchmarks.timing import Timer
-from resources.capture.source import SourceTable
-from resources.servers.jars import jars
-from resources.servers.kafka import kafka
+from tidemark.capture.source_table import SourceTable
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import kafka
 
 if TYPE_CHECKING:
     import argparse

@@ -14,9 +14,9 @@ from benchmarks.capture.ingest import ORDERS, SHARDS, check
 from benchmarks.capture.messages import INSTANCES, produce, producer_of
 from benchmarks.capture.orders import Left, Life
 from benchmarks.capture.world import Captured, memory
-from resources.capture.source import topic_of
-from resources.servers.jars import jars
-from resources.servers.kafka import kafka
+from tidemark.capture.source_table import topic_of
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import kafka
 
 if TYPE_CHECKING:
     import argparse

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from resources.capture.ingestion import Ingestion
-from resources.capture.kafka.intake import KafkaIntake
-from resources.settings import Settings
-from resources.spark.session import spark_session
-from resources.state_store.registry import SnapshotRegistry
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source.kafka.intake import KafkaIntake
+from tidemark.spark.session import spark_session
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from resources.capture.source import SourceTable
+    from tidemark.capture.source_table import SourceTable
 
 _MEGABYTE: Final = 1_000_000
 

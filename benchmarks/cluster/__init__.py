@@ -30,7 +30,7 @@ from benchmarks.cluster.filters import Filter, random_filters, read_by
 from benchmarks.cluster.session import started
 from benchmarks.cluster.tasks import Tasks, tasks_of
 from benchmarks.merge.table import copied
-from resources.delta.identifiers import path_table
+from tidemark.quoting.spark import path_table
 
 if TYPE_CHECKING:
     import argparse

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.timing import cpu_seconds
-from resources.delta.clustering.cluster import Clustering, cluster_table
-from resources.delta.identifiers import path_table
-from resources.spark.settings import settings
+from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.quoting.spark import path_table
+from tidemark.spark.settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

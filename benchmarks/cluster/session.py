@@ -8,8 +8,8 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from resources.settings import Settings
-from resources.spark.session import spark_conf
+from tidemark.spark.session import spark_conf
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

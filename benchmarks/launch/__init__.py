@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.launch.row import Row, measure_row
 from benchmarks.launch.world import LAUNCHERS
-from sensors.dependency_center.service import ACROSS
+from tidemark.center.service import ACROSS
 
 if TYPE_CHECKING:
     import argparse

@@ -18,13 +18,13 @@ from pathlib import Path
 import dagster as dg
 
 from benchmarks.launch.location import declared_warehouse
-from console.dagster_server.notices import hide_notices
-from console.signals import stop_signals
-from resources.warm_runs.keeper import PoolKeeper
-from sensors.dependency_center.code_location import CodeLocation
-from sensors.dependency_center.dispatch import Policy
-from sensors.dependency_center.host import TOGETHER
-from sensors.dependency_center.service import Service
+from tidemark.center.code_location import CodeLocation
+from tidemark.center.dispatch import Policy
+from tidemark.center.host import TOGETHER
+from tidemark.center.service import Service
+from tidemark.console.dagster_server.notices import hide_notices
+from tidemark.console.signals import stop_signals
+from tidemark.warm_runs.keeper import PoolKeeper
 
 
 def main(workspace: Path, retry_seconds: float, across: int) -> None:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from resources.settings import Settings
-from sensors.readiness_sensor import readiness_sensor
-from warehouse_assets.factory import build_assets
-from warehouse_assets.partitions import partitions_definition
-from warehouse_assets.runtime import Runtime
-from warehouse_assets.warehouse import load_warehouse
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.factory import build_assets
+from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.readiness_sensor import readiness_sensor
+from tidemark.system.settings import Settings
+from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse_assets.warehouse import Warehouse
+    from tidemark.warehouse.warehouse import Warehouse
 
 MODULE: Final = "benchmarks.launch.location"
 FOLDER: Final = "declared"

@@ -15,12 +15,12 @@ import dagster as dg
 
 from benchmarks.launch.location import START
 from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
-from resources.warm_runs.address import ask
-from resources.warm_runs.connections import keep_connections
-from resources.warm_runs.errors import PoolDownError
-from resources.warm_runs.options import pool_folder
-from sensors.dependency_center.dagster_runs import PARTITION, RANGE_END, RANGE_START
-from sensors.dependency_center.service import ACROSS
+from tidemark.center.dagster_runs import PARTITION, RANGE_END, RANGE_START
+from tidemark.center.service import ACROSS
+from tidemark.warm_runs.address import ask
+from tidemark.warm_runs.connections import keep_connections
+from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.options import pool_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,12 +13,12 @@ import psutil
 import yaml
 
 from benchmarks.launch.location import MODULE, SENSOR, SPARK, write_declarations
-from console.dagster_server.processes import stop_session
-from console.dagster_server.server import DagsterServer
-from console.preflight.port import free_port
-from resources.settings import repository_root
-from resources.warm_runs.keeper import PoolKeeper
-from sensors.dependency_center.service import ACROSS
+from tidemark.center.service import ACROSS
+from tidemark.console.dagster_server.processes import stop_session
+from tidemark.console.dagster_server.server import DagsterServer
+from tidemark.console.preflight.port import free_port
+from tidemark.system.settings import repository_root
+from tidemark.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class LaunchWorld:
             given["storage"] = {"postgres": {"postgres_url": self.url}}
         if self.launcher == "warm":
             config = {"modules": [MODULE], "spark": self.spark, "workers": self.workers, **self.options}
-            launcher = {"module": "resources.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
+            launcher = {"module": "tidemark.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
             given["run_launcher"] = launcher
         (self.home / "dagster.yaml").write_text(yaml.safe_dump(given))
         module = {"module_name": MODULE, "working_directory": str(repository_root())}

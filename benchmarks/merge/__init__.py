@@ -25,8 +25,8 @@ from benchmarks.merge.batches import WORKLOADS, five_minutes, inserts_only, one_
 from benchmarks.merge.rounds import Rounds
 from benchmarks.merge.table import Shape
 from benchmarks.merge.ways import BLIND, COMPARED, FIXED, OURS
-from resources.settings import Settings
-from resources.spark.session import spark_session
+from tidemark.spark.session import spark_session
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     import argparse

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.merge.table import built, copied
 from benchmarks.merge.ways import target
 from benchmarks.timing import Timer
-from resources.delta.identifiers import path_table
-from resources.delta.merge_report import MergeReport
-from resources.delta.table import table_metrics
-from resources.delta.transaction import Transaction
+from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.table import table_metrics
+from tidemark.delta.transaction import Transaction
+from tidemark.quoting.spark import path_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as sf
 
 from benchmarks.merge.table import COLUMNS
-from resources.delta.identifiers import among, path_table
-from resources.delta.merge import merge_changes
-from resources.delta.merge_statement import run_merge_statement
-from resources.delta.target import MergeTarget
+from tidemark.delta.merge import merge_changes
+from tidemark.delta.merge_statement import run_merge_statement
+from tidemark.delta.target import MergeTarget
+from tidemark.quoting.spark import among, path_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from resources.delta.transaction import Transaction
+    from tidemark.delta.transaction import Transaction
 
     Partitions = frozenset[str | None]
     Way = Callable[[DataFrame, MergeTarget, Partitions, Transaction], object]

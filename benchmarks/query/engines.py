@@ -12,7 +12,7 @@ from deltalake import DeltaTable, QueryBuilder
 
 from benchmarks.query.table import KINDS, sql_of
 from benchmarks.timing import Timer
-from resources.delta.identifiers import path_table
+from tidemark.quoting.spark import path_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -32,11 +32,11 @@ from benchmarks.readiness.day import Day
 from benchmarks.readiness.judged import judge
 from benchmarks.readiness.reference import inputs_of, instances, key_of
 from benchmarks.readiness.world import SINCE, UNTIL, World, build
-from dependency_model.slice import Slice
-from dependency_model.status import Event, Life, Quality, SliceStatus
-from resources.state_store.database import Database
-from resources.state_store.store import StateStore
-from resources.state_store.transition import Transition
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
+from tidemark.state_store.database import Database
+from tidemark.state_store.store import StateStore
+from tidemark.state_store.transition import Transition
 
 if TYPE_CHECKING:
     import argparse

@@ -15,19 +15,19 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from dependency_model.status import Event
-from resources.state_store.transition import Facts
-from sensors.dependency_center.center import DependencyCenter
-from sensors.dependency_center.fact import Fact
+from tidemark.center.center import DependencyCenter
+from tidemark.center.fact import Fact
+from tidemark.dependency_model.status import Event
+from tidemark.state_store.transition import Facts
 
 T = TypeVar("T")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dependency_model.graph import DependencyGraph
-    from dependency_model.slice import Slice
-    from resources.state_store.store import StateStore
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.store import StateStore
 
 _GATHERED: Final = timedelta(seconds=15)
 """Outside the sampled minutes the facts of so long are reported together, to spare time; they are not measured."""

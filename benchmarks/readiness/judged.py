@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import text
 
 from benchmarks.readiness.reference import Key, inputs_of, instances, key_of, moved
-from resources.state_store.transition import instant_of
+from tidemark.state_store.transition import instant_of
 
 if TYPE_CHECKING:
     from benchmarks.readiness.world import World
-    from resources.state_store.database import Database
+    from tidemark.state_store.database import Database
 
 _MOST_LATE: Final = timedelta(seconds=20)
 """Facts are reported together for 15 s outside the sampled minutes; a decision later than that is late."""

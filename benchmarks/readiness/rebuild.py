@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.readiness.world import SINCE, build
-from resources.state_store.database import Database
-from resources.state_store.store import StateStore
-from sensors.dependency_center.center import DependencyCenter
+from tidemark.center.center import DependencyCenter
+from tidemark.state_store.database import Database
+from tidemark.state_store.store import StateStore
 
 
 def main(url: str, scale: float, now: datetime) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from dependency_model.entity import Dependency, Entity, EntityState
-from dependency_model.garbage import collection_paused
-from dependency_model.graph import DependencyGraph
-from dependency_model.offset import Offset
-from dependency_model.time import Period
+from tidemark.dependency_model.entity import Dependency, Entity, EntityState
+from tidemark.dependency_model.garbage import collection_paused
+from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.offset import Offset
+from tidemark.dependency_model.time import Period
 
 TASKS: Final = 80_000
 EDGES: Final = 120_000

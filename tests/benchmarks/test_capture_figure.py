@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.capture import measure
 from benchmarks.capture.messages import updates
-from resources.capture.distribution.physical import physical_of
+from tidemark.capture.distribution.physical import physical_of
 
 
 @pytest.mark.components

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import readiness
 from benchmarks.readiness import reference
 from benchmarks.readiness.world import SINCE, UNTIL, build
-from dependency_model.slice import Slice
+from tidemark.dependency_model.slice import Slice
 
 
 def test_a_small_company_is_judged_right(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from resources.servers.programs import KAFKA, MARIADB, Requirement, missing_programs
+from tidemark.console.servers.programs import KAFKA, MARIADB, Requirement, missing_programs
 
 __all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "require"]
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from resources.servers import mariadb
-from resources.servers.process import LOOPBACK, ServerProcess, free_port, start
+from tidemark.console.servers import mariadb
+from tidemark.console.servers.process import LOOPBACK, ServerProcess, free_port, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from resources.servers.kafka import Kafka
+    from tidemark.console.servers.kafka import Kafka
 
 _START_TIMEOUT_SECONDS = 60.0
 _PACKAGE = "com.alibaba.otter.canal"

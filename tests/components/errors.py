@@ -1,8 +1,8 @@
-"""The recorder's own error; those of servers are in `resources.servers.errors`."""
+"""The recorder's own error; those of servers are in `tidemark.console.servers.errors`."""
 
 from __future__ import annotations
 
-from resources.servers.errors import ComponentError
+from tidemark.console.servers.errors import ComponentError
 
 
 class RecordingError(ComponentError):

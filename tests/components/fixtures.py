@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from resources.servers import kafka, mariadb
-from resources.servers.jars import jars
 from tests.components import postgres
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
+from tidemark.console.servers import kafka, mariadb
+from tidemark.console.servers.jars import jars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

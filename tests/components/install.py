@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from resources.servers.jars import COMPONENTS, fetched
+from tidemark.console.servers.jars import COMPONENTS, fetched
 
 _POM = Path(__file__).parent / "maven" / "canal" / "pom.xml"
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import psycopg2
 
-from resources.servers.errors import ComponentFailedError, ComponentMissingError
-from resources.servers.process import LOOPBACK, ServerProcess, free_port, run, start
-from resources.servers.programs import find_program
+from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
+from tidemark.console.servers.process import LOOPBACK, ServerProcess, free_port, run, start
+from tidemark.console.servers.programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

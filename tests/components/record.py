@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from resources.capture.source import topic_of
-from resources.settings import repository_root
 from tests.components.errors import RecordingError
 from tests.components.oracle.ask import Oracle
 from tests.components.oracle.slices import slices
@@ -32,6 +30,8 @@ from tests.components.workload.plan import last_beat, plan
 from tests.components.workload.player import Player
 from tests.components.workload.schema import HEARTBEAT, INSTANCES, Instance
 from tests.components.workload.sql import statements
+from tidemark.capture.source_table import topic_of
+from tidemark.system.settings import repository_root
 
 MEGABYTE = 1_000_000
 

@@ -6,12 +6,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from resources.servers.connect import connect
-from resources.servers.jars import jars
-from resources.servers.kafka import Kafka, kafka
-from resources.servers.mariadb import MariaDb, mariadb
 from tests.components.oracle.ask import REPLICA_OPTIONS
 from tests.components.workload.schema import DATABASE, INSTANCES
+from tidemark.console.servers.connect import connect
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import Kafka, kafka
+from tidemark.console.servers.mariadb import MariaDb, mariadb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

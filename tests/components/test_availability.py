@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from resources.servers.programs import Requirement, missing_programs
 from tests.components.availability import require
+from tidemark.console.servers.programs import Requirement, missing_programs
 
 ABSENT = Requirement("Abacus", (("no-such-abacus", "nor-this-one"),), "install the package abacus")
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resources.capture.ingestion import Ingestion
-from resources.capture.kafka.intake import KafkaIntake
-from resources.capture.source import SourceTable
-from resources.delta.table import read_rows, table_exists
-from resources.servers import connect as debezium
-from resources.servers.jars import jars
-from resources.servers.mariadb import mariadb
-from resources.settings import Settings
-from resources.state_store.registry import SnapshotRegistry
 from tests.components import canal as canal_server
 from tests.components.availability import MARIADB, require
 from tests.components.install import canal_classpath
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source.kafka.intake import KafkaIntake
+from tidemark.capture.source_table import SourceTable
+from tidemark.console.servers import connect as debezium
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.mariadb import mariadb
+from tidemark.delta.table import read_rows, table_exists
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pymysql.cursors import Cursor
     from pyspark.sql import SparkSession
 
-    from resources.servers.kafka import Kafka
+    from tidemark.console.servers.kafka import Kafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.components]
 

@@ -15,8 +15,8 @@ from tests.components.install import canal_classpath
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from resources.servers.kafka import Kafka
-    from resources.servers.mariadb import MariaDb
+    from tidemark.console.servers.kafka import Kafka
+    from tidemark.console.servers.mariadb import MariaDb
 
 
 def rows(kafka: Kafka, topic: str, count: int) -> list[dict[str, Any]]:

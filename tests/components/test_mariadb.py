@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pymysql.cursors import Cursor
 
-    from resources.servers.mariadb import MariaDb
+    from tidemark.console.servers.mariadb import MariaDb
 
 pytestmark = pytest.mark.components
 

@@ -11,10 +11,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from console.exit_codes import ExitCode
-from console.lazy_group import CommandEntry, LazyGroup
-from console.main import COMMANDS, main
-from dependency_model.errors import TerminalError, TransientError
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.lazy_group import CommandEntry, LazyGroup
+from tidemark.console.main import COMMANDS, main
+from tidemark.dependency_model.errors import TerminalError, TransientError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def test_every_command_loads_and_has_help_with_text(entry: CommandEntry) -> None
 
 def test_help_loads_nothing_heavy() -> None:
     probe = (
-        "import sys; from click.testing import CliRunner; from console.main import main; "
+        "import sys; from click.testing import CliRunner; from tidemark.console.main import main; "
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0; "
         "print(sorted({'dagster', 'pyspark', 'duckdb', 'rich', 'pydantic', 'sqlalchemy'} & set(sys.modules)))"
     )
@@ -72,13 +72,13 @@ def test_an_unknown_command_is_a_wrong_call() -> None:
 def test_a_missing_module_is_not_listed_and_a_broken_one_takes_no_other_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import console.commands
+    import tidemark.console.commands
 
     (tmp_path / "broken_one.py").write_text("import no_such_module_anywhere\n")
     (tmp_path / "sound_one.py").write_text(
         "import click\n@click.command()\ndef sound_one():\n    click.echo('sound')\n"
     )
-    monkeypatch.setattr(console.commands, "__path__", [*console.commands.__path__, str(tmp_path)])
+    monkeypatch.setattr(tidemark.console.commands, "__path__", [*tidemark.console.commands.__path__, str(tmp_path)])
     group = LazyGroup(
         "tidemark", entries=[CommandEntry(name, "Any", name) for name in ("missing_one", "broken_one", "sound_one")]
     )

@@ -6,7 +6,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from console.output import print_json, print_line, print_table
+from tidemark.console.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
     import pytest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dependency_model.offset.offset import ALL, LAST_AVAILABLE, Offset, OffsetKind
-from dependency_model.time import Period
+from tidemark.dependency_model.offset.offset import ALL, LAST_AVAILABLE, Offset, OffsetKind
+from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
     from random import Random

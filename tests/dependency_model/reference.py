@@ -1,6 +1,6 @@
 """Slow, obvious time: what the local clock of a zone shows, minute by minute, and what follows from it by looking.
 
-Nothing of `dependency_model.time` or `.offset` is used here but the names of the periods.
+Nothing of `tidemark.dependency_model.time` or `.offset` is used here but the names of the periods.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from dependency_model.time import Period
+from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

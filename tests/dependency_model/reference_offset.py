@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dependency_model.offset.offset import Offset, OffsetKind
 from tests.dependency_model.reference import DAY, Clock, label
+from tidemark.dependency_model.offset.offset import Offset, OffsetKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dependency_model.time import Period
     from tests.dependency_model.reference import Ints
+    from tidemark.dependency_model.time import Period
 
     Names = Callable[[list[int]], set[int]]
 

@@ -6,9 +6,9 @@ import pickle
 
 import pytest
 
-from dependency_model import errors
-from dependency_model.errors import EntityError, EntityErrors, TerminalError, TidemarkError, TransientError
-from dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model import errors
+from tidemark.dependency_model.errors import EntityError, EntityErrors, TerminalError, TidemarkError, TransientError
+from tidemark.dependency_model.suggestion import did_you_mean, shown
 
 
 def test_an_error_is_one_line_for_people() -> None:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dependency_model.entity import parse_entity
-from dependency_model.errors import EntityErrors, ParseError
-from dependency_model.offset import Offset
-from dependency_model.slice import Slice
-from dependency_model.subject import DependencySubjectId
-from dependency_model.subject.moment import stretches
-from dependency_model.time import Calendar, Period
-from dependency_model.time.cron import Cron
+from tidemark.dependency_model.entity import parse_entity
+from tidemark.dependency_model.errors import EntityErrors, ParseError
+from tidemark.dependency_model.offset import Offset
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.subject import DependencySubjectId
+from tidemark.dependency_model.subject.moment import stretches
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.cron import Cron
 
 if TYPE_CHECKING:
     from collections.abc import Callable

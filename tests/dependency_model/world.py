@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from dependency_model.entity import Entity, parse_entity
-from dependency_model.graph import DependencyGraph
-from dependency_model.slice import Slice
+from tidemark.dependency_model.entity import Entity, parse_entity
+from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.slice import Slice
 
 PARIS = {"time_zone": "Europe/Paris", "start": "2024-01-01"}
 

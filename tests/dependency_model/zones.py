@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from dependency_model.time import Calendar, Period
-from dependency_model.time.date_grid import WEEK_DAYS
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 
 
 class Hard(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from resources.servers import connect, kafka, mariadb
-from resources.settings import repository_root
+from tidemark.console.servers import connect, kafka, mariadb
+from tidemark.system.settings import repository_root
 
 DEPLOY = repository_root() / "deploy"
 INSTANCES = ("a", "b")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from console.demo.oracle import load_oracle
-from resources.settings import repository_root
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
+from tidemark.console.demo.oracle import load_oracle
+from tidemark.system.settings import repository_root
 
 # The first test that asks for it waits for the replay of the whole recording.
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group(WHOLE), pytest.mark.timeout(2400)]

@@ -46,7 +46,7 @@ def test_killed_at_any_moment_it_ends_equal_to_the_database(tmp_path: Path, seed
     world, moments = World.at(tmp_path), random.Random(seed)
     for _ in range(4):
         demo = subprocess.Popen(
-            [sys.executable, "-m", "console", "demo", "--json", "--until", "2026-03-24"],
+            [sys.executable, "-m", "tidemark.console", "demo", "--json", "--until", "2026-03-24"],
             env=world.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from resources.settings import repository_root
 from tests.components.availability import require
 from tests.ui.browser import CHROMIUM, chromium
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 from tests.ui.tidemark import RunningUi, tidemark_up
+from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from console.dagster_server.server import graphql
+from tidemark.console.dagster_server.server import graphql
 
 _POLL_SECONDS = 1.0
 _RUNS = "{ runsOrError(limit: 50) { ... on Runs { results { id status } } } }"

@@ -12,13 +12,13 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from resources.olap import open_store
-from resources.settings import Settings, repository_root
 from tests.world import WHOLE
-from warehouse_assets.factory import build_assets
-from warehouse_assets.partitions import period_of
-from warehouse_assets.runtime import Runtime
-from warehouse_assets.warehouse import load_warehouse
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.factory import build_assets
+from tidemark.olap import open_store
+from tidemark.system.settings import Settings, repository_root
+from tidemark.warehouse.partition_keys import period_of
+from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from tests.ui.dagster_pages import DagsterPages

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pytest
 
-from console.dagster_server.home import prepare_home
-from console.dagster_server.server import DagsterServer
-from console.preflight.port import free_port
-from dependency_model.slice import Slice
-from dependency_model.status import Life
-from resources.settings import Settings, repository_root
-from resources.state_store.store import StateStore
-from resources.warm_runs.keeper import PoolKeeper
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 from tests.ui.quick_location import write_declarations
+from tidemark.console.dagster_server.home import prepare_home
+from tidemark.console.dagster_server.server import DagsterServer
+from tidemark.console.preflight.port import free_port
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Life
+from tidemark.state_store.store import StateStore
+from tidemark.system.settings import Settings, repository_root
+from tidemark.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import dagster as dg
 import pytest
 
-from console.dagster_server.server import DagsterServer
-from console.preflight.port import free_port
-from resources.settings import repository_root
-from resources.warm_runs.keeper import PoolKeeper
-from tests.resources.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
+from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
+from tidemark.console.dagster_server.server import DagsterServer
+from tidemark.console.preflight.port import free_port
+from tidemark.system.settings import repository_root
+from tidemark.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -35,7 +35,7 @@ class RunningUi:
 @contextmanager
 def tidemark_up(world: World) -> Iterator[RunningUi]:
     """Serve the UI on a free port; in the end stop it as Ctrl-C does and prove that nothing of it remains."""
-    command = [sys.executable, "-m", "console", "up", "--port", "0", "--json"]
+    command = [sys.executable, "-m", "tidemark.console", "up", "--port", "0", "--json"]
     with subprocess.Popen(command, env=world.environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

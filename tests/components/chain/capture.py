@@ -13,15 +13,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from resources.capture.ingestion import Ingestion
-from resources.capture.kafka.intake import KafkaIntake
-from resources.settings import Settings
-from resources.spark.session import spark_session
-from resources.state_store.registry import SnapshotRegistry
 from tests.components.chain.tables import sources
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source.kafka.intake import KafkaIntake
+from tidemark.spark.session import spark_session
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
-    from resources.capture.report import IngestReport
+    from tidemark.capture.operations.report import IngestReport
 
 _PAUSE_SECONDS: Final = 1.0
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from tests.capture.distribution.members import main
 from tests.components.chain.tables import sources
-from tests.resources.capture.distribution.members import main
 
 if __name__ == "__main__":
     main(sources(), sys.argv[1:])

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from resources.capture.distribution.reader import GROUP
-from resources.capture.distribution.routes import logical_topic
+from tests.capture.distribution.reading import messages_of
+from tests.capture.distribution.stream import PARTITIONS
 from tests.components.chain.tables import DATABASE, sources
-from tests.resources.capture.distribution.reading import messages_of
-from tests.resources.capture.distribution.stream import PARTITIONS
+from tidemark.capture.distribution.reader import GROUP
+from tidemark.capture.distribution.routes import logical_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,6 @@ import time
 from queue import Empty
 from typing import TYPE_CHECKING, Final
 
-from resources.state_store.registry import SnapshotRegistry
 from tests.components.chain import logical
 from tests.components.chain.capture import settings_of
 from tests.components.chain.tables import PERIOD, TABLES
@@ -15,6 +14,7 @@ from tests.components.chain.truth import captured, difference
 from tests.components.chain.verdict import Verdict
 from tests.components.chain.world import World, topics, world
 from tests.components.chain.writer import Writer
+from tidemark.state_store.registry import SnapshotRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from resources.capture.source import SourceTable
 from tests.components.test_both_captures import COLUMNS
+from tidemark.capture.source_table import SourceTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,9 +11,9 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from resources.crash import ENV_NAME
-from resources.servers.process import ServerProcess, start
-from resources.settings import repository_root
+from tidemark.console.servers.process import ServerProcess, start
+from tidemark.system.crash import ENV_NAME
+from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
     import random

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resources.capture.commit import commits
-from resources.capture.heartbeat.arrived import Arrived
-from resources.capture.heartbeat.databases import Database
-from resources.capture.heartbeat.errors import DatabaseDownError
-from resources.capture.heartbeat.health import Health
-from resources.capture.heartbeat.writer import write_heartbeats
-from resources.capture.ingestion import Ingestion
-from resources.capture.kafka.intake import KafkaIntake
-from resources.capture.source import SourceTable, topic_of
-from resources.capture.status import Around, table_status
-from resources.delta.table import read_rows
-from resources.servers.connect import Connect, connect
-from resources.servers.jars import jars
-from resources.servers.mariadb import PASSWORD, USER, MariaDb, mariadb
-from resources.servers.process import LOOPBACK
-from resources.settings import Settings
-from resources.state_store.registry import SnapshotRegistry
 from tests.components.availability import MARIADB, require
+from tidemark.capture.apply.commit import commits
+from tidemark.capture.heartbeat.arrived import Arrived
+from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.errors import DatabaseDownError
+from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.heartbeat.writer import write_heartbeats
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.operations.status import Around, table_status
+from tidemark.capture.source.kafka.intake import KafkaIntake
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.console.servers.connect import Connect, connect
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.mariadb import PASSWORD, USER, MariaDb, mariadb
+from tidemark.console.servers.process import LOOPBACK
+from tidemark.delta.table import read_rows
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from resources.capture.heartbeat.health import Diagnosis
-    from resources.capture.report import IngestReport
-    from resources.servers.kafka import Kafka
+    from tidemark.capture.heartbeat.health import Diagnosis
+    from tidemark.capture.operations.report import IngestReport
+    from tidemark.console.servers.kafka import Kafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.long]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from resources.delta.table import read_rows, table_exists
 from tests.components.chain.tables import DATABASE, ChainTable
 from tests.components.test_both_captures import plain
+from tidemark.delta.table import read_rows, table_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

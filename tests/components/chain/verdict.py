@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resources.capture.commit import commits
 from tests.components.chain import logical
 from tests.components.chain.tables import PERIOD, TABLES
 from tests.components.chain.truth import Content, Difference, captured, difference, kept
+from tidemark.capture.apply.commit import commits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from resources.state_store.registry import SnapshotRegistry
     from tests.components.chain.story import Story
     from tests.components.chain.writer import Writer
+    from tidemark.state_store.registry import SnapshotRegistry
 
 
 @dataclass

@@ -10,16 +10,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from resources.capture.source import topic_of
-from resources.servers.connect import Connect, connect
-from resources.servers.errors import ComponentFailedError
-from resources.servers.jars import jars
-from resources.servers.kafka import Kafka, kafka
-from resources.servers.mariadb import MariaDb, mariadb
+from tests.capture.distribution.members import Members
 from tests.components.chain.tables import DATABASE, INSTANCES
 from tests.components.chain.taker import POINTS, Taker
 from tests.components.chain.writer import declare
-from tests.resources.capture.distribution.members import Members
+from tidemark.capture.source_table import topic_of
+from tidemark.console.servers.connect import Connect, connect
+from tidemark.console.servers.errors import ComponentFailedError
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import Kafka, kafka
+from tidemark.console.servers.mariadb import MariaDb, mariadb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

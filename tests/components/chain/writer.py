@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pymysql.cursors import Cursor
 
-    from resources.servers.mariadb import MariaDb
+    from tidemark.console.servers.mariadb import MariaDb
 
 _AGAIN_SECONDS: Final = 0.2
 _HEARTBEAT: Final = (

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pymysql.cursors import Cursor, DictCursor
 
-from resources.servers.errors import ComponentFailedError
-from resources.servers.mariadb import PASSWORD, USER, MariaDb
-from resources.servers.process import LOOPBACK
 from tests.components.oracle.checksum import content
 from tests.components.workload.schema import ATTENDANCE, ORDERS, TABLES
+from tidemark.console.servers.errors import ComponentFailedError
+from tidemark.console.servers.mariadb import PASSWORD, USER, MariaDb
+from tidemark.console.servers.process import LOOPBACK
 
 if TYPE_CHECKING:
     from datetime import date

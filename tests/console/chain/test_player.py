@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console.chain.pace import Pace
-from console.chain.player import DATABASE, Player, prepare
-from console.chain.recording import Recording
-from resources.settings import repository_root
 from tests.components import binlog
+from tidemark.console.chain.pace import Pace
+from tidemark.console.chain.player import DATABASE, Player, prepare
+from tidemark.console.chain.recording import Recording
+from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
-    from resources.servers.mariadb import MariaDb
+    from tidemark.console.servers.mariadb import MariaDb
 
 CHANGES = repository_root() / "sample" / "changes"
 START = 1774220400

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from console.chain.recording import Recording
-from console.chain.statements import Statement, Statements
-from resources.settings import repository_root
+from tidemark.console.chain.recording import Recording
+from tidemark.console.chain.statements import Statement, Statements
+from tidemark.system.settings import repository_root
 
 CHANGES = repository_root() / "sample" / "changes"
 COLUMNS = {

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from deltalake import CommitProperties, write_deltalake
 
-from console.main import main
-from resources.capture.commit import CommitState
-from resources.capture.dead_letters import DeadLetters
-from resources.capture.order.accepted import Accepted
-from resources.capture.order.finding import Finding, Kind
-from resources.capture.order.held import Held
-from resources.settings import Settings
+from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.binlog.accepted import Accepted
+from tidemark.capture.binlog.finding import Finding, Kind
+from tidemark.capture.binlog.held import Held
+from tidemark.capture.source.dead_letters import DeadLetters
+from tidemark.console.main import main
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

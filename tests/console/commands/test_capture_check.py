@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from console.main import main
-from resources.servers.process import LOOPBACK, free_port
+from tidemark.console.main import main
+from tidemark.console.servers.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

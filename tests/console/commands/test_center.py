@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from console.exit_codes import ExitCode
-from tests.resources.warm_runs.warm_home import write_home
+from tests.warm_runs.warm_home import write_home
 from tests.world import World, start_tidemark
+from tidemark.console.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,14 +28,14 @@ REPORT = {"subject": DAY, "event": "released", "event_id": "1", "event_time": "2
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     made = World.at(tmp_path)
-    write_home(made.dagster_home, "sensors.definitions", workers=1)
+    write_home(made.dagster_home, "warehouse_assets.definitions", workers=1)
     return made
 
 
 @contextmanager
 def running(world: World, *arguments: str) -> Iterator[int]:
     """The port of a center; stopped by Ctrl-C in the end."""
-    command = [sys.executable, "-m", "console", "center", "--port", "0", "--json", *arguments]
+    command = [sys.executable, "-m", "tidemark.console", "center", "--port", "0", "--json", *arguments]
     environment = {**world.environment, "TIDEMARK_TOKEN": TOKEN}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:

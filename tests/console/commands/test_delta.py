@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 
-from console.main import main
-from resources.delta.table import read_partition
+from tidemark.console.main import main
+from tidemark.delta.table import read_partition
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from deltalake import write_deltalake
 
-from console.main import main
-from resources.delta.clustering.usage import ScanUsage, record
+from tidemark.console.main import main
+from tidemark.delta.clustering.usage import ScanUsage, record
 
 
 @pytest.fixture

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from console.commands.capture.progress import Progress
-from console.main import main
-from resources.capture.distribution import topics
-from resources.capture.distribution.service import Done
-from resources.servers.process import LOOPBACK, free_port
-from tests.resources.capture.distribution.stream import instances, message
-from tests.resources.capture.kafka.topics import send
+from tests.capture.distribution.stream import instances, message
+from tests.capture.source.kafka.topics import send
+from tidemark.capture.distribution import topics
+from tidemark.capture.distribution.service import Done
+from tidemark.console.commands.capture.progress import Progress
+from tidemark.console.main import main
+from tidemark.console.servers.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from resources.servers.kafka import Kafka
+    from tidemark.console.servers.kafka import Kafka
 
 
 def test_without_kafka_it_says_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_the_process_tells_what_it_does_and_stops_when_asked(kafka_server: Kafka
         kafka_server.create_topic(f"cdc.{instance}")
     send(kafka_server, "cdc.told-0", [message("told", "orders_0", number) for number in range(100)])
     environment = {"TIDEMARK_KAFKA": kafka_server.bootstrap_servers, "TIDEMARK_DATA": str(tmp_path)}
-    command = [sys.executable, "-m", "tests.resources.capture.distribution.members", "told", "capture", "distribute"]
+    command = [sys.executable, "-m", "tests.capture.distribution.members", "told", "capture", "distribute"]
     with subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

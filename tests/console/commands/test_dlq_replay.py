@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from console.main import main
-from resources.capture.kafka.bounds import Bounds
-from resources.delta.table import current_version
-from tests.resources.capture.kafka.letters import world_at
-from tests.resources.capture.kafka.sent import Known, Sent
+from tests.capture.source.kafka.letters import world_at
+from tests.capture.source.kafka.sent import Known, Sent
+from tidemark.capture.source.kafka.bounds import Bounds
+from tidemark.console.main import main
+from tidemark.delta.table import current_version
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from resources.settings import Settings
-    from tests.resources.capture.kafka.letters import World
-    from tests.resources.capture.kafka.sent import Values
+    from tests.capture.source.kafka.letters import World
+    from tests.capture.source.kafka.sent import Values
+    from tidemark.system.settings import Settings
 
 pytestmark = pytest.mark.spark
 
@@ -47,7 +47,7 @@ def test_letters_that_can_be_read_now_have_their_effect(world: World, monkeypatc
         assert settings.kafka == "nowhere:9092"
         return Sent(world.values, settings.by_canal)
 
-    monkeypatch.setattr("resources.capture.kafka.intake.KafkaIntake.of", intake)
+    monkeypatch.setattr("tidemark.capture.source.kafka.intake.KafkaIntake.of", intake)
     assert replay() == (0, "0 of 0 dead letters replayed\n")
     world.values["a"] = [*world.values["a"], "{"]
     world.step()
@@ -76,7 +76,7 @@ class Emptied(Sent):
 def test_letters_that_kafka_dropped_stay(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.step()
     monkeypatch.setattr(
-        "resources.capture.kafka.intake.KafkaIntake.of", lambda settings: Emptied(world.values, settings.by_canal)
+        "tidemark.capture.source.kafka.intake.KafkaIntake.of", lambda settings: Emptied(world.values, settings.by_canal)
     )
     code, shown = replay()
     *letters, total = shown.splitlines()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner, Result
 
-from console.exit_codes import ExitCode
-from console.main import main
 from tests.console.machines import without_java
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.main import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_a_taken_port_is_only_a_warning_as_it_may_be_ours(tmp_path: Path, monkey
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        monkeypatch.setattr("console.dagster_server.server.DEFAULT_PORT", server.getsockname()[1])
+        monkeypatch.setattr("tidemark.console.dagster_server.server.DEFAULT_PORT", server.getsockname()[1])
         asked = _doctor(tmp_path, "--json")
 
     port = json.loads(asked.stdout)["findings"][-1]

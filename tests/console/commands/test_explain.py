@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from console.main import main
-from dependency_model.slice import Slice
-from dependency_model.status import Event
-from resources.settings import Settings
-from resources.state_store.store import StateStore
-from sensors.dependency_center.center import DependencyCenter
-from sensors.dependency_center.fact import Fact
-from warehouse_assets.warehouse import load_warehouse
+from tidemark.center.center import DependencyCenter
+from tidemark.center.fact import Fact
+from tidemark.console.main import main
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event
+from tidemark.state_store.store import StateStore
+from tidemark.system.settings import Settings
+from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path

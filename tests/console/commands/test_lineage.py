@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from console.main import main
+from tidemark.console.main import main
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from console.main import main
-from console.roots import DECLARATIONS
+from tidemark.console.main import main
+from tidemark.console.roots import DECLARATIONS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,9 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from console.exit_codes import ExitCode
-from console.main import main
 from tests.console.machines import without_java
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def nothing_may_start(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*arguments: object) -> None:
         raise AssertionError("Dagster was started on a machine that is not ready")
 
-    monkeypatch.setattr("console.dagster_server.server.DagsterServer.start", start)
+    monkeypatch.setattr("tidemark.console.dagster_server.server.DagsterServer.start", start)
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ import pymysql
 import pytest
 from click.testing import CliRunner
 
-from console.main import main
-from console.preflight import servers
-from resources.servers.mariadb import PASSWORD, USER
-from resources.servers.process import LOOPBACK
-from resources.servers.programs import Requirement
-from resources.settings import Settings, repository_root
-from resources.state_store.registry import SnapshotRegistry
 from tests.components.availability import KAFKA, MARIADB, require
+from tidemark.console.main import main
+from tidemark.console.preflight import servers
+from tidemark.console.servers.mariadb import PASSWORD, USER
+from tidemark.console.servers.process import LOOPBACK
+from tidemark.console.servers.programs import Requirement
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings, repository_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,7 @@ def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Proces
 
 
 def _start(folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "console", "up-kafka", "--json", "--port", "0", "--day-seconds", "20"]
+    command = [sys.executable, "-m", "tidemark.console", "up-kafka", "--json", "--port", "0", "--day-seconds", "20"]
     env = {**os.environ, "TIDEMARK_DATA": str(folder / "data")}
     return subprocess.Popen(command, cwd=repository_root(), env=env, stdout=subprocess.PIPE, text=True)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 from click.testing import CliRunner, Result
 
-from console.dagster_server.errors import DagsterStartError
-from console.exit_codes import ExitCode
-from console.main import main
+from tidemark.console.dagster_server.errors import DagsterStartError
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +65,8 @@ def _up(server: _PlayedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     def start(*_: Any) -> _PlayedServer:
         return server
 
-    monkeypatch.setattr("console.dagster_server.server.DagsterServer.start", start)
-    monkeypatch.setattr("resources.warm_runs.keeper.PoolKeeper", _PlayedWorkers)
+    monkeypatch.setattr("tidemark.console.dagster_server.server.DagsterServer.start", start)
+    monkeypatch.setattr("tidemark.warm_runs.keeper.PoolKeeper", _PlayedWorkers)
     env = {"TIDEMARK_DATA": str(tmp_path / "data"), "DAGSTER_HOME": str(tmp_path / "home")}
     return CliRunner().invoke(main, ["up", "--port", "0", *arguments], env=env)
 

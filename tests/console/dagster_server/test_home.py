@@ -9,9 +9,9 @@ import pytest
 import yaml
 from dagster import DagsterInstance
 
-from console.dagster_server.errors import ForeignHomeError
-from console.dagster_server.home import dagster_home, prepare_home
-from resources.settings import Settings
+from tidemark.console.dagster_server.errors import ForeignHomeError
+from tidemark.console.dagster_server.home import dagster_home, prepare_home
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

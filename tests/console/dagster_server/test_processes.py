@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console.dagster_server.processes import session_members, stop_session
+from tidemark.console.dagster_server.processes import session_members, stop_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def bystander() -> Iterator[subprocess.Popen[bytes]]:
 @pytest.fixture(autouse=True)
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = ((signal.SIGINT, 2.0), (signal.SIGTERM, 0.2), (signal.SIGKILL, 10.0))
-    monkeypatch.setattr("console.dagster_server.processes._STEPS", steps)
+    monkeypatch.setattr("tidemark.console.dagster_server.processes._STEPS", steps)
 
 
 @pytest.mark.parametrize("program", [_POLITE, _STUBBORN, _FAMILY], ids=["polite", "stubborn", "family"])
@@ -60,7 +60,7 @@ def test_nothing_of_the_session_remains_and_others_live(program: str, bystander:
 
 def test_in_a_hurry_nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "console.dagster_server.processes._STEPS",
+        "tidemark.console.dagster_server.processes._STEPS",
         ((signal.SIGINT, 60.0), (signal.SIGTERM, 60.0), (signal.SIGKILL, 10.0)),
     )
     leader = _start(_STUBBORN)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from console.dagster_server.errors import DagsterStartError
-from console.dagster_server.server import DagsterServer, graphql
-from console.preflight.port import free_port
+from tidemark.console.dagster_server.errors import DagsterStartError
+from tidemark.console.dagster_server.server import DagsterServer, graphql
+from tidemark.console.preflight.port import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def test_told_to_stop_before_it_is_ready(tmp_path: Path) -> None:
 
 
 def test_not_ready_in_time_shows_the_end_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.dagster_server.server._READY_SECONDS", 0.0)
+    monkeypatch.setattr("tidemark.console.dagster_server.server._READY_SECONDS", 0.0)
     with _web_server(LOADING) as port, _dagster(tmp_path, port) as dagster:
         dagster.log.write_text("\n".join(f"line {n}" for n in range(100)))
         with pytest.raises(DagsterStartError, match="Dagster was not ready after 0 s") as late:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.demo.errors import SampleError
-from console.demo.feed import Feed
+from tidemark.console.demo.errors import SampleError
+from tidemark.console.demo.feed import Feed
 
 START = datetime(2026, 3, 23, tzinfo=UTC)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from console.demo.oracle import OracleMetric, OracleSnapshot, compare_metrics, compare_snapshots, load_oracle
-from dependency_model.errors import TidemarkError
-from resources.olap import open_store
-from resources.settings import Settings, repository_root
-from resources.state_store.registry import SnapshotRegistry
-from warehouse_assets.warehouse import Warehouse, load_warehouse
+from tidemark.console.demo.oracle import OracleMetric, OracleSnapshot, compare_metrics, compare_snapshots, load_oracle
+from tidemark.dependency_model.errors import TidemarkError
+from tidemark.olap import open_store
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings, repository_root
+from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 DAY = "2026-03-24"
 EXPECTED = {"course_id": 1, "orders": 2, "gmv": "12.50", "gmv_previous_day": None, "day_over_day": None}

@@ -4,7 +4,7 @@ import time
 
 import psutil
 
-from console.demo.usage import Usage
+from tidemark.console.demo.usage import Usage
 
 MEGABYTES = 200
 SPIN_SECONDS = 0.3

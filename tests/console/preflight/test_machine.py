@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console.preflight import machine
-from resources.finding import Finding, PreflightError, require_no_problem
 from tests.console.machines import fake_java, without_java
+from tidemark.console.preflight import machine
+from tidemark.system.finding import Finding, PreflightError, require_no_problem
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from console.preflight.port import free_port, port
-from resources.finding import Finding
+from tidemark.console.preflight.port import free_port, port
+from tidemark.system.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dependency_model.entity import Catalog, Kind, load_entities, parse_entity, read_entities
-from dependency_model.entity.quality import AcceptedValues, NotNull, Reconcile, RowCount
-from dependency_model.errors import EntityErrors, UnknownEntityError
-from dependency_model.time import Period
+from tidemark.dependency_model.entity import Catalog, Kind, load_entities, parse_entity, read_entities
+from tidemark.dependency_model.entity.quality import AcceptedValues, NotNull, Reconcile, RowCount
+from tidemark.dependency_model.errors import EntityErrors, UnknownEntityError
+from tidemark.dependency_model.time import Period
 
 MAIN_JOB = Path(__file__).resolve().parents[3] / "warehouse_assets"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dependency_model.entity.document import read_document
-from dependency_model.entity.plain import read_plain
-from dependency_model.errors import EntityError
+from tidemark.dependency_model.entity.document import read_document
+from tidemark.dependency_model.entity.plain import read_plain
+from tidemark.dependency_model.errors import EntityError
 
 words = st.sampled_from(
     [

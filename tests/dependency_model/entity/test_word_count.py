@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dependency_model.entity import parse_entity
-from dependency_model.graph import DependencyGraph
-from dependency_model.slice import Slice
 from tests.dependency_model.world import keys, names
+from tidemark.dependency_model.entity import parse_entity
+from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.slice import Slice
 
 ARTICLES_BY_AUTHOR = """
 name: articles_by_author

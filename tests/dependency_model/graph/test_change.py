@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dependency_model.graph import DependencyGraph
 from tests.dependency_model.world import entity
+from tidemark.dependency_model.graph import DependencyGraph
 
 if TYPE_CHECKING:
     from random import Random
 
-    from dependency_model.entity import Entity
+    from tidemark.dependency_model.entity import Entity
 
 NAMES = [f"e{number}" for number in range(6)]
 PERIODS = ["hour", "day", "week", "month"]

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from dependency_model.errors import NoSuchSliceError, ParseError, UnknownEntityError
-from dependency_model.slice import Slice
 from tests.dependency_model.world import graph, keys, names
+from tidemark.dependency_model.errors import NoSuchSliceError, ParseError, UnknownEntityError
+from tidemark.dependency_model.slice import Slice
 
 SHOP = {
     "ods": "{kind: Snapshot, period: day}",

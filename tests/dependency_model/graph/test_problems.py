@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dependency_model.entity import locate, read_entities
-from dependency_model.graph import DependencyGraph
 from tests.dependency_model.world import graph
+from tidemark.dependency_model.entity import locate, read_entities
+from tidemark.dependency_model.graph import DependencyGraph
 
 if TYPE_CHECKING:
     from pathlib import Path

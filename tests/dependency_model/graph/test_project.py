@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dependency_model.graph import DependencyGraph
-from dependency_model.slice import Slice
 from tests.dependency_model.world import entity, graph, keys, names
+from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.slice import Slice
 
 if TYPE_CHECKING:
     from random import Random

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dependency_model.time import Period
+from tidemark.dependency_model.time import Period
 
 FOLDER = Path(__file__).parent / "corpus"
 _CASE = re.compile(r"^-- case: (\w+)\n(?:-- down: (\w+)\n)?-- reads: ([^\n]+)\n(.*?);$", re.MULTILINE | re.DOTALL)

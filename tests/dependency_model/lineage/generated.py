@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from dependency_model.lineage.business_times import sampled
-from dependency_model.lineage.inference import infer
-from dependency_model.lineage.query import read_query
-from dependency_model.lineage.subject import Session, Subject
-from dependency_model.offset import Offset, mapping_between
-from dependency_model.time import Period
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+from tidemark.dependency_model.lineage.business_times import sampled
+from tidemark.dependency_model.lineage.inference import infer
+from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.subject import Session, Subject
+from tidemark.dependency_model.offset import Offset, mapping_between
+from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

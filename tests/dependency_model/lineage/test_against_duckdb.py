@@ -16,13 +16,13 @@ import duckdb
 import pytest
 import sqlglot
 
-from dependency_model.lineage.binding import bind
-from dependency_model.lineage.query import read_query
-from dependency_model.lineage.reading import Evaluation
-from dependency_model.lineage.subject import Session
-from dependency_model.lineage.tables import Tables
-from dependency_model.time import Period
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+from tidemark.dependency_model.lineage.binding import bind
+from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.reading import Evaluation
+from tidemark.dependency_model.lineage.subject import Session
+from tidemark.dependency_model.lineage.tables import Tables
+from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dependency_model.lineage.agreement import Agreement, agreed
-from dependency_model.lineage.read import Read
-from dependency_model.offset import Offset
 from tests.dependency_model.world import entity
+from tidemark.dependency_model.lineage.agreement import Agreement, agreed
+from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.offset import Offset
 
 if TYPE_CHECKING:
-    from dependency_model.entity import Entity
+    from tidemark.dependency_model.entity import Entity
 
 UP = entity("up", "period: day")
 HOURLY = entity("hourly", "period: hour")

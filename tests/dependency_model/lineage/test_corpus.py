@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dependency_model.lineage.inference import infer
-from dependency_model.lineage.query import read_query
-from dependency_model.lineage.subject import Session, Subject
 from tests.dependency_model.lineage.corpus import FOLDER, Case, cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
+from tidemark.dependency_model.lineage.inference import infer
+from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.subject import Session, Subject
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dependency_model.errors import QueryError
-from dependency_model.lineage.binding import bind
-from dependency_model.lineage.query import read_query
-from dependency_model.lineage.tables import Tables
 from tests.dependency_model.lineage.worlds import SUBJECTS
+from tidemark.dependency_model.errors import QueryError
+from tidemark.dependency_model.lineage.binding import bind
+from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.tables import Tables
 
 TABLES = Tables({name: subject.table for name, subject in SUBJECTS.items()})
 

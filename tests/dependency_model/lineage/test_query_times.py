@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dependency_model.lineage.inference import infer
-from dependency_model.lineage.query import read_query
-from dependency_model.lineage.subject import Subject
-from dependency_model.time import Calendar, Period
 from tests.dependency_model.lineage.worlds import PARIS
+from tidemark.dependency_model.lineage.inference import infer
+from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.subject import Subject
+from tidemark.dependency_model.time import Calendar, Period
 
 UTC = Calendar("UTC")
 STARTS = ["2024-01-01", "2024-01-20", "2024-04-10", "2025-11-30"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dependency_model.lineage.query import Query, read_query
-from dependency_model.lineage.subject import Subject
-from dependency_model.time import Calendar, Period
+from tidemark.dependency_model.lineage.query import Query, read_query
+from tidemark.dependency_model.lineage.subject import Subject
+from tidemark.dependency_model.time import Calendar, Period
 
 PARIS = Calendar("Europe/Paris")
 START = "2024-01-01"

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dependency_model.offset import Offset, mapping_between
-from dependency_model.time import Calendar, Period
-from dependency_model.time.zone import Zone
 from tests.dependency_model.offset.test_mapping_reference import MEETINGS, Meeting
 from tests.dependency_model.random_offset import random_offset
 from tests.dependency_model.zones import calendars, instants, periods
+from tidemark.dependency_model.offset import Offset, mapping_between
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.zone import Zone
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from dependency_model.offset import Mapping
+    from tidemark.dependency_model.offset import Mapping
 
 ROUNDS = 6
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from dependency_model.offset import mapping_between
-from dependency_model.time import Calendar, Period
-from dependency_model.time.date_grid import WEEK_DAYS
 from tests.dependency_model.random_offset import random_offset
 from tests.dependency_model.reference import clock
 from tests.dependency_model.reference_offset import Cut, needed
+from tidemark.dependency_model.offset import mapping_between
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 
 if TYPE_CHECKING:
-    from dependency_model.offset import Offset
+    from tidemark.dependency_model.offset import Offset
 
 CASES_A_PAIR = 21
 """20 meetings x 64 pairs of periods x 21 cases: 26,880; the long test has a million."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tests.dependency_model.world import entity, graph
 
 if TYPE_CHECKING:
-    from dependency_model.entity import Entity
-    from dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.graph import DependencyGraph
 
 _BY_HOURS = "period: day\ndepends_on: [{entity: clicks, offset: Range 0-23"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dependency_model.graph.node import WHOLE
-from dependency_model.readiness import earliest, release
-from dependency_model.status import Event, Life, SliceStatus
+from tidemark.dependency_model.graph.node import WHOLE
+from tidemark.dependency_model.readiness import earliest, release
+from tidemark.dependency_model.status import Event, Life, SliceStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from dependency_model.entity import Entity
-    from dependency_model.graph import DependencyGraph
-    from dependency_model.slice import Slice
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
 
 
 class ReferenceIndex:

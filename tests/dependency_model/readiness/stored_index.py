@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dependency_model.readiness.archive import KnownSlice
-from dependency_model.readiness.schedule import Named
-from dependency_model.status import Life, SliceStatus
+from tidemark.dependency_model.readiness.archive import KnownSlice
+from tidemark.dependency_model.readiness.schedule import Named
+from tidemark.dependency_model.status import Life, SliceStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from dependency_model.entity.sub_partition import Sub
-    from dependency_model.readiness.checkpoint import Checkpoint
-    from dependency_model.slice import Slice
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.readiness.checkpoint import Checkpoint
+    from tidemark.dependency_model.slice import Slice
 
 _CLOSED = (Life.COMPLETED, Life.ABSENT)
 

@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from dependency_model.readiness.index import ReadinessIndex
-from dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
 from tests.dependency_model.readiness.index_world import VARIANTS, index_world, variant
 from tests.dependency_model.readiness.reference_index import ReferenceIndex
 from tests.dependency_model.readiness.stored_index import StoredIndex
+from tidemark.dependency_model.readiness.index import ReadinessIndex
+from tidemark.dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dependency_model.slice import Slice
+    from tidemark.dependency_model.slice import Slice
 
 
 SINCE = datetime(2024, 6, 1, 22, tzinfo=UTC)

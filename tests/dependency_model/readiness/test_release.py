@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dependency_model.entity.dependency import AtLeast
-from dependency_model.readiness import Release, Statuses, earliest, ready_by, release
-from dependency_model.readiness.explanation import explain
-from dependency_model.readiness.release import Reason
-from dependency_model.slice import Slice
-from dependency_model.status import Life, Quality, SliceStatus
 from tests.dependency_model.world import graph, names
+from tidemark.dependency_model.entity.dependency import AtLeast
+from tidemark.dependency_model.readiness import Release, Statuses, earliest, ready_by, release
+from tidemark.dependency_model.readiness.explanation import explain
+from tidemark.dependency_model.readiness.release import Reason
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Life, Quality, SliceStatus
 
 if TYPE_CHECKING:
-    from dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.graph import DependencyGraph
 
 DONE = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
 DAY = Slice("report", "2024-06-01")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dependency_model.slice import Slice
-from dependency_model.status import Event, Life, Quality, SliceStatus, consequences
 from tests.dependency_model.world import graph
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus, consequences
 
 if TYPE_CHECKING:
-    from dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.graph import DependencyGraph
 
 UNTIL = datetime(2024, 6, 3, tzinfo=UTC)
 HOUR = Slice("foo_1h", "2024-06-01T15")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dependency_model.slice import Slice
-from dependency_model.status import Event, Life, Quality, SliceStatus, apply
-from dependency_model.status.report import events_of
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus, apply
+from tidemark.dependency_model.status.report import events_of
 
 PIECE = Slice("orders", "2026-03-24")
 NEW, AGAIN = SliceStatus(), SliceStatus(Life.WAITING, generation=2)

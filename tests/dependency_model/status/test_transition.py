@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dependency_model.entity import Reprocess
-from dependency_model.errors import TransitionError
-from dependency_model.slice import Slice
-from dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
-from dependency_model.status.document import render
-from dependency_model.status.spread import BY_POLICY, REPROCESS
-from dependency_model.status.transition import row_of
+from tidemark.dependency_model.entity import Reprocess
+from tidemark.dependency_model.errors import TransitionError
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
+from tidemark.dependency_model.status.document import render
+from tidemark.dependency_model.status.spread import BY_POLICY, REPROCESS
+from tidemark.dependency_model.status.transition import row_of
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "transitions.md"
 HERE, THERE = Slice("foo", "2024-06-01T15"), Slice("foo", "2024-06-01T16")
@@ -32,7 +32,7 @@ FIRST_RUN = (Event.RELEASED, Event.LAUNCHED, Event.STARTED, Event.COMPLETED, Eve
 
 def test_the_page_is_what_the_table_says() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(), (
-        "run: python -m dependency_model.status.document > docs/transitions.md"
+        "run: python -m tidemark.dependency_model.status.document > docs/transitions.md"
     )
 
 

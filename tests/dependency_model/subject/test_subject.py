@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dependency_model.errors import TidemarkError
-from dependency_model.slice import Slice
-from dependency_model.subject import DependencySubject, Instance, SubjectKind, resolve
 from tests.dependency_model.world import graph, names
+from tidemark.dependency_model.errors import TidemarkError
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.subject import DependencySubject, Instance, SubjectKind, resolve
 
 WORLD = graph(
     dwd_order="{period: day, sub_partitions: {region: [cn, us], unit: [a, b]}}",

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dependency_model.errors import ParseError
-from dependency_model.time.cron import Cron
-from dependency_model.time.zone import Zone
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.time.cron import Cron
+from tidemark.dependency_model.time.zone import Zone
 
 PARIS = ZoneInfo("Europe/Paris")
 

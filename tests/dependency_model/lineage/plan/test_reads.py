@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dependency_model.errors import ParseError
-from dependency_model.lineage.plan.reads import business_times, infer_reads
-from dependency_model.lineage.plan.tree import read_plan, tables_named
-from dependency_model.lineage.subject import Session, Subject
-from dependency_model.time import Period
 from tests.dependency_model.lineage.plan.plans import (
     alias,
     attribute,
@@ -24,6 +19,11 @@ from tests.dependency_model.lineage.plan.plans import (
     where,
 )
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.lineage.plan.reads import business_times, infer_reads
+from tidemark.dependency_model.lineage.plan.tree import read_plan, tables_named
+from tidemark.dependency_model.lineage.subject import Session, Subject
+from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,1 +1,0 @@
-"""One module a command, each with a click command of the same name; `console.main` finds them by name."""

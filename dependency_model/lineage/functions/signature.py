@@ -1,9 +1,0 @@
-"""What a function looks like: the session's conversions, then the values of its arguments."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-
-from dependency_model.lineage.value import Value
-
-Function = Callable[..., Value]

@@ -1,6 +1,0 @@
-"""Offsets: which slices of an upstream a slice needs, counted in the upstream's periods."""
-
-from dependency_model.offset.mapping import Mapping, mapping_between
-from dependency_model.offset.offset import Offset
-
-__all__ = ["Mapping", "Offset", "mapping_between"]

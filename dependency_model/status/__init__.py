@@ -1,7 +1,0 @@
-"""A slice's life: its status, the table of what may happen to it, and how trouble spreads and is cleared."""
-
-from dependency_model.status.consequence import consequences
-from dependency_model.status.slice_status import Life, Quality, SliceStatus
-from dependency_model.status.transition import TRANSITIONS, Event, apply
-
-__all__ = ["TRANSITIONS", "Event", "Life", "Quality", "SliceStatus", "apply", "consequences"]

@@ -1,7 +1,0 @@
-"""Business time: periods, time zones, and the windows that tile the time line."""
-
-from dependency_model.time.calendar import Calendar
-from dependency_model.time.period import Period
-from dependency_model.time.window import Window
-
-__all__ = ["Calendar", "Period", "Window"]

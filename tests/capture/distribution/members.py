@@ -1,0 +1,132 @@
+"""Processes of `tidemark capture distribute` that come, go, freeze and die.
+
+As a program: that command, on the tables of the proof instead of the warehouse's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from threading import Timer
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Final, Self
+
+from tests.capture.distribution.stream import PARTITIONS, tables
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tidemark.capture.source_table import SourceTable
+
+_MOST: Final = 4
+_STOP_SECONDS: Final = 300.0
+_TRY_AGAIN: Final = 75
+
+
+class Members:
+    """One to four of them; which one is chosen by `chance`."""
+
+    def __init__(self, servers: str, folder: Path, command: Sequence[str], chance: random.Random) -> None:
+        """`command` is tidemark's, on the tables that are sent on."""
+        self._environment = {**os.environ, "TIDEMARK_KAFKA": servers, "TIDEMARK_DATA": str(folder)}
+        self._command = [*command, "capture", "distribute", "--json", "--partitions", str(PARTITIONS)]
+        self._chance = chance
+        self._running: list[subprocess.Popen[str]] = []
+        self._thaws: list[Timer] = []
+        self._lost = 0
+
+    def __enter__(self) -> Self:
+        self.at_least(2)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for timer in self._thaws:
+            timer.cancel()
+        for one in self._running:
+            one.kill()
+            one.wait()
+
+    def at_least(self, count: int) -> None:
+        """Nobody ends by himself, except who was started while the broker was away."""
+        ended = [one for one in self._running if one.poll() is not None]
+        for one in ended:
+            out, err = one.communicate()
+            assert one.returncode == _TRY_AGAIN, f"a member ended with {one.returncode}: {out}{err}"
+            self._running.remove(one)
+        while len(self._running) < count:
+            self._running.append(self._started())
+
+    def join(self) -> None:
+        self.at_least(min(_MOST, len(self._running) + 1))
+
+    def kill(self) -> None:
+        """One dies, and another takes its place, at once or some seconds later."""
+        one = self._chosen()
+        one.kill()
+        one.wait()
+        time.sleep(self._chance.choice((0.0, 0.0, 3.0)))
+        self.at_least(2)
+
+    def leave(self) -> None:
+        """One is asked to stop."""
+        self._stop(self._chosen())
+        self.at_least(1)
+
+    def freeze(self, seconds: float) -> None:
+        """One stands still until the group has gone on without it, then goes on as if nothing had been."""
+        self.at_least(1)
+        one = self._chance.choice(self._running)
+        one.send_signal(signal.SIGSTOP)
+        self._thaws.append(Timer(seconds, one.send_signal, [signal.SIGCONT]))
+        self._thaws[-1].start()
+
+    def stop(self) -> int:
+        """All of them; how often their sessions were lost."""
+        for timer in self._thaws:
+            timer.join()
+        while self._running:
+            self._stop(self._running.pop())
+        return self._lost
+
+    def _chosen(self) -> subprocess.Popen[str]:
+        self.at_least(1)
+        return self._running.pop(self._chance.randrange(len(self._running)))
+
+    def _stop(self, one: subprocess.Popen[str]) -> None:
+        # One that stands still would not hear it.
+        one.send_signal(signal.SIGCONT)
+        one.send_signal(signal.SIGTERM)
+        out, err = one.communicate(timeout=_STOP_SECONDS)
+        assert one.returncode in (0, -signal.SIGTERM, _TRY_AGAIN), f"{one.returncode}: {out}{err}"
+        if one.returncode == 0:
+            self._lost += json.loads(out)["sessions_lost"]
+
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+
+def command(database: str) -> list[str]:
+    """The command on the stream's tables."""
+    return [sys.executable, "-m", __name__, database]
+
+
+def main(sources: Sequence[SourceTable], arguments: list[str]) -> None:
+    """The command itself, on these tables."""
+    from tidemark.console.main import main as tidemark
+    from tidemark.warehouse import warehouse
+
+    declared = SimpleNamespace(source_tables=lambda: sources)
+    warehouse.load_warehouse = lambda *_: declared  # type: ignore[assignment]
+    tidemark(arguments)
+
+
+if __name__ == "__main__":
+    main(tables(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,25 @@
+"""A session whose producer is beyond help ends as one that was lost."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+
+from tidemark.capture.distribution.session import Session
+
+
+def test_a_producer_that_cannot_be_closed_keeps_nobody_from_leaving_the_group() -> None:
+    closed: list[str] = []
+
+    def fail() -> None:
+        closed.append("producer")
+        raise KafkaException(KafkaError(KafkaError.INVALID_TXN_STATE))
+
+    session: Any = Session.__new__(Session)
+    session._producer = SimpleNamespace(close=fail)
+    session.reader = SimpleNamespace(close=lambda: closed.append("reader"))
+    with session:
+        pass
+    assert closed == ["producer", "reader"]

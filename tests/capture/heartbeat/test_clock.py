@@ -1,0 +1,91 @@
+"""A clock that is wrong by up to an hour closes no slice that goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.heartbeat.clock import TOLERANCE_MS, trusted
+from tidemark.capture.planning.planner import Mark, Stream
+
+MINUTE = 60_000
+BOUNDARY = 90 * MINUTE
+
+
+@dataclass(frozen=True)
+class Record:
+    """What really happened at `true_ms`, and what the server's clock said; `beat` for a heartbeat."""
+
+    true_ms: int
+    event_ms: int
+    beat: bool
+
+
+@st.composite
+def topics(draw: st.DrawFn) -> list[Record]:
+    """Two hours around the boundary with a heartbeat every minute; the clock is set, now and then, by up to an hour."""
+    records, skew = [], 0
+    for minute in range(60, draw(st.integers(61, 180))):
+        skew = draw(st.sampled_from([skew, skew, skew, 0, 55 * MINUTE, 3_600_000, -3_600_000, 7 * MINUTE]))
+        start = minute * MINUTE
+        records.append(Record(start, start + skew, beat=True))
+        for second in draw(st.lists(st.integers(1, 59), max_size=2)):
+            jump = draw(st.sampled_from([0, 0, 0, 3_600_000]))
+            when = start + second * 1000
+            records.append(Record(when, when + skew + jump, beat=False))
+    return sorted(records, key=lambda one: one.true_ms)
+
+
+def stream(records: list[Record]) -> Stream:
+    by_minute: dict[int, Mark] = {}
+    for offset, one in enumerate(records):
+        minute = one.event_ms // MINUTE * MINUTE
+        by_minute.setdefault(minute, Mark(minute, offset, one.event_ms))
+    beats = [Beat(offset, one.true_ms) for offset, one in enumerate(records) if one.beat]
+    found = trusted(by_minute.values(), beats)
+    return Stream("a", 0, len(records), found.marks, None, found.sure_until)
+
+
+@given(topics())
+def test_what_comes_after_a_closed_boundary_really_happened_after_it(records: list[Record]) -> None:
+    found = stream(records)
+    if found.has_passed(BOUNDARY):
+        cut = found.cut(BOUNDARY)
+        assert cut is not None
+        assert all(one.true_ms >= BOUNDARY - 2 * TOLERANCE_MS for one in records[cut:])
+
+
+@given(topics())
+def test_a_boundary_closes_with_the_first_heartbeat_past_it(records: list[Record]) -> None:
+    assert stream(records).has_passed(BOUNDARY) >= any(one.beat and one.true_ms >= BOUNDARY for one in records)
+
+
+@given(topics())
+def test_more_records_never_move_a_cut(records: list[Record]) -> None:
+    for end in range(1, len(records), 7):
+        earlier = stream(records[:end])
+        if earlier.has_passed(BOUNDARY):
+            assert stream(records).cut(BOUNDARY) == earlier.cut(BOUNDARY)
+            return
+        waits_at = earlier.cut(BOUNDARY)
+        if waits_at is not None and stream(records).has_passed(BOUNDARY):
+            assert (stream(records).cut(BOUNDARY) or 0) >= waits_at
+
+
+def test_heartbeats_that_came_again_disprove_nothing() -> None:
+    marks = [Mark(100 * MINUTE, 50, 100 * MINUTE)]
+    assert trusted(marks, [Beat(40, 100 * MINUTE), Beat(60, 80 * MINUTE)]).marks[0] == marks[0]
+
+
+def test_without_heartbeats_the_clock_is_believed() -> None:
+    marks = (Mark(5 * MINUTE, 3, 5 * MINUTE + 1),)
+    assert (trusted(marks, []).marks, trusted(marks, []).sure_until) == (marks, None)
+
+
+def test_between_two_heartbeats_no_clock_closes_anything() -> None:
+    found = trusted([Mark(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
+    waiting = Stream("a", 3, 9, found.marks, None, found.sure_until)
+    assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)

@@ -1,0 +1,47 @@
+"""Idle, broken and live are told apart, and said."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.capture.heartbeat.health import Health, Threshold, diagnose
+
+NOW = datetime(2026, 3, 24, 0, 0, 30, tzinfo=UTC)
+
+
+def ago(**duration: int) -> datetime:
+    return NOW - timedelta(**duration)
+
+
+@pytest.mark.parametrize(
+    ("beat", "change", "health", "words"),
+    [
+        (None, ago(seconds=1), Health.UNKNOWN, "no heartbeat of b has arrived yet"),
+        (ago(seconds=4), ago(seconds=9), Health.LIVE, "the last change of b is of 2026-03-24 00:00:21"),
+        (ago(seconds=4), ago(minutes=12), Health.IDLE, "nothing has changed on b for 12 min, its heartbeat is 4 s old"),
+        (ago(seconds=4), None, Health.IDLE, "no change has come of b yet"),
+        (ago(minutes=6), ago(minutes=6), Health.BROKEN, "of 2026-03-23 23:54:30, 6 min ago: nothing arrives any more"),
+        (ago(hours=3), ago(seconds=1), Health.BROKEN, "3 h 0 min ago"),
+    ],
+)
+def test_what_is_made_of_the_last_signs(
+    beat: datetime | None, change: datetime | None, health: Health, words: str
+) -> None:
+    found = diagnose("b", beat, change, NOW, Threshold())
+    assert found.health is health
+    assert words in found.reason
+
+
+@given(st.integers(0, 10_000), st.integers(-3600, 3600), st.integers(60, 3600))
+def test_a_wrong_clock_of_the_server_makes_nothing_broken_and_nothing_whole(
+    beat_age: int, skew: int, broken_after: int
+) -> None:
+    threshold = Threshold(broken=timedelta(seconds=broken_after))
+    change = NOW - timedelta(seconds=beat_age) + timedelta(seconds=skew)
+    found = diagnose("b", ago(seconds=beat_age), change, NOW, threshold)
+    assert (found.health is Health.BROKEN) == (beat_age > broken_after)
+    assert found.health is not Health.UNKNOWN

@@ -1,0 +1,38 @@
+"""Who is heard, judged as of the capture's last look."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from tidemark.capture.heartbeat.arrived import Arrived
+from tidemark.capture.heartbeat.health import USUAL, Health
+from tidemark.capture.heartbeat.heard import STALLED, Heard, note_look
+from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2026, 3, 24, 0, 1, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def test_what_a_step_leaves_is_there_for_whoever_asks(tmp_path: Path) -> None:
+    settings = Settings.at(tmp_path / "data")
+    assert Heard.of(settings) == Heard()
+    Arrived.of(settings).note({"a": int(NOW.timestamp() * 1000)})
+    note_look(settings, NOW)
+    note_look(settings, NOW + SECOND)
+    assert Heard.of(settings) == Heard(NOW + SECOND, {"a": NOW})
+
+
+def test_between_two_looks_nobody_grows_broken_but_a_capture_that_stopped_hears_nobody() -> None:
+    heard = Heard(NOW, {"a": NOW - SECOND, "b": NOW - USUAL.broken - SECOND})
+
+    def health(instance: str, now: datetime) -> Health:
+        return heard.diagnosis(instance, None, now, USUAL).health
+
+    for now in (NOW, NOW + STALLED):
+        assert [health(name, now) for name in "abc"] == [Health.IDLE, Health.BROKEN, Health.UNKNOWN]
+    stopped = heard.diagnosis("a", None, NOW + STALLED + SECOND, USUAL)
+    assert (stopped.health, stopped.since) == (Health.BROKEN, NOW)

@@ -1,0 +1,75 @@
+"""Heartbeats in a real server: written, told from each other in its binlog, and refused in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+
+from tests.compute.small_warehouse import small_warehouse
+from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
+from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
+from tidemark.console.servers.mariadb import PASSWORD, USER
+from tidemark.console.servers.process import LOOPBACK, free_port
+from tidemark.dagster.heartbeat_sensor import heartbeat_sensor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.console.servers.mariadb import MariaDb
+
+pytestmark = pytest.mark.components
+
+NOW = datetime(2026, 3, 23, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def database(mariadb_server: MariaDb) -> Database:
+    with mariadb_server.connect() as session, session.cursor() as cursor:
+        cursor.execute("DROP DATABASE IF EXISTS beats; CREATE DATABASE beats")
+    return Database("a", LOOPBACK, mariadb_server.port, "beats", USER, PASSWORD)
+
+
+def beats(server: MariaDb) -> list[datetime]:
+    with server.connect("beats") as session, session.cursor() as cursor:
+        cursor.execute("SELECT beat_at FROM heartbeat")
+        return [row[0].replace(tzinfo=UTC) for row in cursor.fetchall()]
+
+
+def test_each_heartbeat_is_one_event_of_the_binlog_with_the_writers_time(
+    mariadb_server: MariaDb, database: Database
+) -> None:
+    write_heartbeat(database, NOW)
+    sizes = []
+    for number in range(1, 4):
+        write_heartbeat(database, NOW + timedelta(milliseconds=number))
+        sizes.append(sum(path.stat().st_size for path in mariadb_server.binlogs()))
+    assert sizes == sorted(set(sizes))
+    assert beats(mariadb_server) == [NOW + timedelta(milliseconds=3)]
+
+
+def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_heartbeat(
+    mariadb_server: MariaDb, database: Database
+) -> None:
+    down = replace(database, instance="down", port=free_port())
+    refused = replace(database, instance="refused", password="wrong")
+    found = {one.instance: one.problem for one in write_heartbeats([down, refused, database], NOW)}
+    assert isinstance(found["down"], DatabaseDownError)
+    assert isinstance(found["refused"], HeartbeatRefusedError)
+    assert "Access denied" in str(found["refused"])
+    assert (found["a"], beats(mariadb_server)) == (None, [NOW])
+
+
+def test_the_sensor_writes_and_says_where_it_could_not(
+    mariadb_server: MariaDb, database: Database, tmp_path: Path
+) -> None:
+    down = replace(database, instance="down", port=free_port())
+    with dg.instance_for_test() as instance, dg.build_sensor_context(instance=instance) as context:
+        tick = heartbeat_sensor([database, down], small_warehouse(tmp_path)).evaluate_tick(context)
+    assert tick.skip_message == "heartbeats written on 1 of 2 instances, none on down"
+    (beat,) = beats(mariadb_server)
+    assert abs(datetime.now(UTC) - beat) < timedelta(minutes=1)

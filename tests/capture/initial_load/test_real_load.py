@@ -1,0 +1,186 @@
+"""A first load on real servers: rows that no binlog has, changes that go on, a connector that is killed meanwhile."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.components.availability import MARIADB, require
+from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.writer import write_heartbeat
+from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError
+from tidemark.capture.initial_load.request import request_load
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source.kafka.bounds import Broker
+from tidemark.capture.source.kafka.intake import KafkaIntake
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.console.servers.connect import Connect, connect
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.mariadb import PASSWORD, USER, mariadb
+from tidemark.console.servers.process import LOOPBACK
+from tidemark.delta.table import read_rows, table_exists
+from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.console.servers.kafka import Kafka
+    from tidemark.console.servers.mariadb import MariaDb
+
+pytestmark = [pytest.mark.spark, pytest.mark.components]
+
+ROWS, SHARDS, SECONDS = 10_000, 2, 240.0
+DATABASE = "earlier"
+SMALL_CHUNKS = {"incremental.snapshot.chunk.size": "100"}
+YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+SOURCE = SourceTable("ods_kept", f"{DATABASE}.kept_*", ("kept",), ("id",), None, (("ods_kept", "day", YESTERDAY),))
+Rows = dict[tuple[str, int], int]
+
+
+def fill(server: MariaDb) -> None:
+    """Rows that came before any binlog that there is."""
+    with server.connect() as session, session.cursor() as sql:
+        sql.execute(f"CREATE DATABASE {DATABASE}")
+        session.select_db(DATABASE)
+        for shard in range(SHARDS):
+            sql.execute(f"CREATE TABLE {DATABASE}.kept_{shard} (id INT PRIMARY KEY, v INT)")
+            sql.execute(f"INSERT INTO {DATABASE}.kept_{shard} SELECT seq, 0 FROM seq_1_to_{ROWS}")  # noqa: S608 - numbers
+        sql.execute("FLUSH BINARY LOGS")
+        sql.execute(f"PURGE BINARY LOGS TO '{server.binlogs()[-1].name}'")
+
+
+class Life(threading.Thread):
+    """Rows that change, go and come while the others are read."""
+
+    def __init__(self, server: MariaDb, seed: int) -> None:
+        super().__init__(daemon=True)
+        self._server, self._chance, self._end = server, random.Random(seed), threading.Event()
+        self.changes = 0
+
+    def run(self) -> None:
+        with self._server.connect(DATABASE) as session, session.cursor() as sql:
+            while not self._end.is_set():
+                table, key = f"kept_{self._chance.randrange(SHARDS)}", self._chance.randrange(1, ROWS + 200)
+                if self._chance.random() < 0.3:
+                    sql.execute(f"DELETE FROM {table} WHERE id = {key}")  # noqa: S608 - numbers
+                else:
+                    sql.execute(f"REPLACE INTO {table} VALUES ({key}, {self._chance.randrange(10**6)})")  # noqa: S608
+                self.changes += 1
+                self._end.wait(0.01)
+
+    def stop(self) -> None:
+        self._end.set()
+        self.join()
+
+
+def stored(server: MariaDb) -> Rows:
+    found: Rows = {}
+    with server.connect(DATABASE) as session, session.cursor() as sql:
+        for shard in range(SHARDS):
+            sql.execute(f"SELECT id, v FROM kept_{shard}")  # noqa: S608 - a number
+            found |= {(f"kept.{DATABASE}.kept_{shard}", key): value for key, value in sql.fetchall()}
+    return found
+
+
+def captured(path: Path) -> Rows:
+    rows = read_rows(path).to_pylist() if table_exists(path) else []
+    return {(row["_shard"], row["id"]): row["v"] for row in rows}
+
+
+@pytest.mark.long
+def test_rows_of_before_and_changes_are_the_database_in_the_end(
+    spark: SparkSession, kafka_server: Kafka, tmp_path: Path
+) -> None:
+    require(MARIADB)
+    with ExitStack() as stack:
+        server = stack.enter_context(mariadb("kept", 17, tmp_path / "kept"))
+        fill(server)
+        database = Database("kept", LOOPBACK, server.port, DATABASE, USER, PASSWORD)
+
+        def connected() -> Connect:
+            started = connect(
+                jars(), kafka_server, [server], DATABASE, tmp_path / "connect",
+                snapshot_mode="no_data", others=SMALL_CHUNKS,
+            )  # fmt: skip
+            return stack.enter_context(started)
+
+        worker = connected()
+        life = Life(server, seed=3)
+        life.start()
+        settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers)
+        registry = SnapshotRegistry.at(settings.state_db)
+        intake = KafkaIntake.of(settings)
+
+        def step() -> Rows:
+            write_heartbeat(database, datetime.now(UTC))
+            # Each one is a process that was just started: it knows what the commits say.
+            report = Ingestion(spark, settings, [SOURCE], registry, intake).step()
+            assert not report.held
+            return captured(settings.warehouse / SOURCE.name)
+
+        step()
+        assert request_load(database, SOURCE) == [f"{DATABASE}.kept_0", f"{DATABASE}.kept_1"]
+        broker = Broker(kafka_server.bootstrap_servers)
+        asked_at = sent(broker)
+        until(lambda: sent(broker) > asked_at + ROWS // 5)
+        worker.server.kill()
+        assert 0 < len(step()) < SHARDS * ROWS // 2
+        assert len(unloaded(settings)) == SHARDS
+        worker = connected()
+        until(lambda: len(step()) > SHARDS * ROWS // 2 and not unloaded(settings))
+        life.stop()
+        assert life.changes > 500
+        until(lambda: step() == stored(server))
+        # Today began before the rows were there.
+        assert registry.of("ods_kept", "day") == ()
+        assert worker.state(topic_of("kept")) == "RUNNING"
+
+
+def sent(broker: Broker) -> int:
+    """How many messages there are."""
+    return broker.bounds([topic_of("kept")])[topic_of("kept")].high
+
+
+def unloaded(settings: Settings) -> tuple[str, ...]:
+    commit = last_commit(settings.warehouse / SOURCE.name)
+    return () if commit is None else commit.state.unloaded
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(0.2)
+
+
+def test_a_load_is_asked_for_in_the_signal_table_and_refused_in_words(mariadb_server: MariaDb) -> None:
+    database = Database("a", LOOPBACK, mariadb_server.port, "asking", USER, PASSWORD)
+    source = SourceTable("ods_kept", "asking.kept_*", ("a",), ("id",), None, ())
+    with mariadb_server.connect() as session, session.cursor() as sql:
+        sql.execute("CREATE DATABASE asking")
+        try:
+            with pytest.raises(NothingToLoadError, match=r"a table asking\.kept_\*"):
+                request_load(database, source)
+            sql.execute("CREATE TABLE asking.kept_0 (id INT PRIMARY KEY); CREATE TABLE asking.kept_x (id INT)")
+            while sql.nextset():
+                pass
+            assert request_load(database, source) == ["asking.kept_0"]
+            sql.execute("SELECT type, data FROM asking.tidemark_signal")
+            assert sql.fetchall() == (
+                ("execute-snapshot", '{"data-collections": ["asking.kept_0"], "type": "INCREMENTAL"}'),
+            )
+            with pytest.raises(LoadRefusedError, match="Access denied"):
+                request_load(Database("a", LOOPBACK, mariadb_server.port, "asking", USER, "wrong"), source)
+        finally:
+            sql.execute("DROP DATABASE asking")

@@ -1,0 +1,64 @@
+"""What a server's settings make of its binlog."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tidemark.capture.operations.preflight.binlog import binlog, kept_for
+
+GOOD = {"log_bin": "ON", "binlog_format": "ROW", "binlog_row_image": "FULL", "expire_logs_days": "0.000000"}
+
+
+def test_whole_rows_that_nobody_removes_are_good() -> None:
+    (found,) = binlog("a", GOOD)
+    assert (found.subject, found.verdict, found.found) == (
+        "database a: binlog",
+        "ok",
+        "whole rows, never removed by the server",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "to_do"),
+    [
+        ("log_bin", "OFF", "start the server with log_bin"),
+        ("binlog_format", "STATEMENT", "SET GLOBAL binlog_format = ROW"),
+        ("binlog_format", "MIXED", "SET GLOBAL binlog_format = ROW"),
+        ("binlog_row_image", "MINIMAL", "SET GLOBAL binlog_row_image = FULL"),
+        ("binlog_row_image", "NOBLOB", "SET GLOBAL binlog_row_image = FULL"),
+        ("binlog_row_value_options", "PARTIAL_JSON", "SET GLOBAL binlog_row_value_options = ''"),
+    ],
+)
+def test_each_wrong_setting_is_named_with_what_to_change(name: str, value: str, to_do: str) -> None:
+    (found,) = binlog("a", {**GOOD, name: value})
+    assert (found.subject, found.verdict) == (f"database a: {name}", "problem")
+    assert found.found.startswith(f"{value}, not ")
+    assert found.to_do.startswith(to_do)
+
+
+def test_all_wrong_settings_are_said_at_once() -> None:
+    found = binlog("a", {**GOOD, "log_bin": "OFF", "binlog_format": "MIXED", "binlog_row_image": "MINIMAL"})
+    assert [one.subject.rpartition(" ")[2] for one in found] == ["log_bin", "binlog_format", "binlog_row_image"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "kept"),
+    [
+        ({}, None),
+        ({"binlog_expire_logs_seconds": "0", "expire_logs_days": "0"}, None),
+        ({"binlog_expire_logs_seconds": "2592000", "expire_logs_days": "0"}, timedelta(days=30)),
+        ({"binlog_expire_logs_seconds": "3600", "expire_logs_days": "0.041667"}, timedelta(hours=1)),
+        ({"expire_logs_days": "0.5"}, timedelta(hours=12)),
+    ],
+)
+def test_how_long_it_is_kept(settings: dict[str, str], kept: timedelta | None) -> None:
+    assert kept_for(settings) == kept
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(259_199, "warning"), (259_200, "ok"), (0, "ok")])
+def test_less_than_a_weekend_is_a_warning(seconds: int, verdict: str) -> None:
+    (found,) = binlog("a", {**GOOD, "binlog_expire_logs_seconds": str(seconds)})
+    assert found.verdict == verdict
+    assert bool(found.to_do) == (verdict == "warning")

@@ -1,0 +1,48 @@
+"""Topics as they are and as they have to be, on a real broker and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tidemark.capture.operations.preflight.broker import broker, topic
+from tidemark.console.servers.process import LOOPBACK, free_port
+
+if TYPE_CHECKING:
+    from tidemark.console.servers.kafka import Kafka
+
+
+@pytest.mark.components
+def test_topics_of_a_real_broker(kafka_server: Kafka) -> None:
+    kafka_server.create_topic("cdc.whole")
+    kafka_server.create_topic("cdc.parted", partitions=3)
+    kafka_server.create_topic("cdc.compacted", config={"cleanup.policy": "compact"})
+    kafka_server.create_topic("cdc.short", config={"retention.ms": "3600000"})
+    found = broker(kafka_server.bootstrap_servers, ["whole", "parted", "compacted", "short", "nowhere"])
+    assert [(one.subject, one.verdict) for one in found] == [
+        (f"Kafka {kafka_server.bootstrap_servers}", "ok"),
+        ("topic cdc.whole", "ok"),
+        ("topic cdc.parted", "problem"),
+        ("topic cdc.compacted", "problem"),
+        ("topic cdc.short", "warning"),
+        ("topic cdc.nowhere", "problem"),
+    ]
+    assert all(bool(one.to_do) == (one.verdict != "ok") for one in found)
+    assert found[-1].found == "no such topic"
+    assert "kept for 1:00:00" in found[-2].found
+
+
+def test_a_broker_that_does_not_answer() -> None:
+    servers = f"{LOOPBACK}:{free_port()}"
+    (found,) = broker(servers, ["a"], seconds=0.5)
+    assert (found.subject, found.verdict) == (f"Kafka {servers}", "unreachable")
+    assert "TIDEMARK_KAFKA" in found.to_do
+
+
+@pytest.mark.parametrize(
+    ("retention_ms", "verdict"), [("-1", "ok"), ("604800000", "ok"), ("259200000", "ok"), ("259199999", "warning")]
+)
+def test_messages_should_be_there_after_a_weekend(retention_ms: str, verdict: str) -> None:
+    (found,) = topic("cdc.a", 1, {"cleanup.policy": "delete", "retention.ms": retention_ms})
+    assert found.verdict == verdict

@@ -1,0 +1,135 @@
+"""A real server's settings and rights, each wrong once and put back."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.operations.preflight.database import database
+from tidemark.console.servers.mariadb import PASSWORD, USER
+from tidemark.console.servers.process import LOOPBACK, free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.console.servers.mariadb import MariaDb
+    from tidemark.system.finding import Finding
+
+pytestmark = pytest.mark.components
+
+SUBJECTS = ["database a", "database a: binlog", "database a: grants"]
+
+
+@pytest.fixture
+def sound(mariadb_server: MariaDb) -> Database:
+    execute(mariadb_server, "DROP DATABASE IF EXISTS asked; CREATE DATABASE asked")
+    return Database("a", LOOPBACK, mariadb_server.port, "asked", USER, PASSWORD)
+
+
+@pytest.fixture
+def limited(mariadb_server: MariaDb, sound: Database) -> Iterator[Database]:
+    """An account that may look and no more."""
+    account = f"'limited'@'{LOOPBACK}'"
+    execute(mariadb_server, f"CREATE USER {account} IDENTIFIED BY 'hidden'; GRANT SELECT ON asked.* TO {account}")
+    yield replace(sound, user="limited", password="hidden")
+    execute(mariadb_server, f"DROP USER {account}")
+
+
+def execute(server: MariaDb, statements: str) -> None:
+    with server.connect() as session, session.cursor() as cursor:
+        cursor.execute(statements)
+        while cursor.nextset():
+            pass
+
+
+@contextmanager
+def set_globally(server: MariaDb, name: str, value: str) -> Iterator[None]:
+    with server.connect() as session, session.cursor() as cursor:
+        cursor.execute(f"SELECT @@GLOBAL.{name}")
+        (before,) = cursor.fetchone() or ("",)
+        cursor.execute(f"SET GLOBAL {name} = %s", (value,))
+        try:
+            yield
+        finally:
+            cursor.execute(f"SET GLOBAL {name} = %s", (before,))
+
+
+def in_the_way(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(one.subject, one.verdict) for one in found if one.is_in_the_way]
+
+
+def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server: MariaDb, sound: Database) -> None:
+    sizes = [path.stat().st_size for path in mariadb_server.binlogs()]
+    found = database(sound)
+    assert [(one.subject, one.verdict) for one in found] == [(subject, "ok") for subject in SUBJECTS]
+    assert [path.stat().st_size for path in mariadb_server.binlogs()] == sizes
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("binlog_format", "STATEMENT"), ("binlog_format", "MIXED"), ("binlog_row_image", "MINIMAL")]
+)
+def test_a_binlog_without_whole_rows(mariadb_server: MariaDb, sound: Database, name: str, value: str) -> None:
+    with set_globally(mariadb_server, name, value):
+        found = database(sound)
+    assert in_the_way(found) == [(f"database a: {name}", "problem")]
+    assert f"SET GLOBAL {name}" in found[1].to_do
+    assert in_the_way(database(sound)) == []
+
+
+def test_a_binlog_that_is_removed_within_a_day_is_a_warning(mariadb_server: MariaDb, sound: Database) -> None:
+    with mariadb_server.connect() as session, session.cursor() as cursor:
+        cursor.execute("SET GLOBAL binlog_expire_logs_seconds = 86400")
+        try:
+            found = database(sound)
+        finally:
+            cursor.execute("SET GLOBAL binlog_expire_logs_seconds = 0")
+    assert in_the_way(found) == []
+    assert (found[1].verdict, "1 day" in found[1].found) == ("warning", True)
+
+
+def test_nobody_is_let_in_with_a_wrong_password_which_is_not_shown(sound: Database) -> None:
+    (found,) = database(replace(sound, password="hidden"))
+    assert (found.subject, found.verdict) == ("database a", "problem")
+    assert found.to_do == "correct user and password in TIDEMARK_DATABASES"
+    assert "Access denied" in found.found
+    assert "hidden" not in str(found)
+
+
+def test_a_database_that_is_not_there(sound: Database) -> None:
+    (found,) = database(replace(sound, name="nowhere"))
+    assert (found.verdict, "Unknown database" in found.found) == ("problem", True)
+
+
+def test_a_server_that_does_not_answer(sound: Database) -> None:
+    (found,) = database(replace(sound, port=free_port()))
+    assert found.verdict == "unreachable"
+    assert found.to_do.startswith("start the server, or correct its address")
+
+
+@pytest.mark.parametrize("granted", ["", "INSERT", "INSERT, UPDATE", "CREATE"])
+def test_a_right_that_is_missing(mariadb_server: MariaDb, limited: Database, granted: str) -> None:
+    if granted:
+        execute(mariadb_server, f"GRANT {granted} ON asked.* TO 'limited'@'{LOOPBACK}'")
+    found = database(limited)
+    assert in_the_way(found) == [("database a: grants", "problem")]
+    assert "denied" in found[-1].found
+    assert found[-1].to_do.startswith("GRANT INSERT, UPDATE, CREATE ON `asked`.* TO the user limited")
+
+
+def test_rights_by_a_role_count_and_creating_is_not_needed_where_the_table_is(
+    mariadb_server: MariaDb, limited: Database
+) -> None:
+    execute(
+        mariadb_server,
+        "CREATE TABLE asked.heartbeat (id INT PRIMARY KEY, beat_at TIMESTAMP(3)); CREATE ROLE beating;"
+        f"GRANT INSERT, UPDATE ON asked.heartbeat TO beating; GRANT beating TO 'limited'@'{LOOPBACK}';"
+        f"SET DEFAULT ROLE beating FOR 'limited'@'{LOOPBACK}'",
+    )
+    try:
+        assert in_the_way(database(limited)) == []
+    finally:
+        execute(mariadb_server, "DROP ROLE beating")

@@ -1,0 +1,441 @@
+"""Late events put into the snapshots they belong to: exact, once, and the same after a kill at any point."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.capture.history import Content, History, decoded
+from tests.capture.streams import ORDERS, Stream, at, order
+from tests.capture.test_random_history import Feeder
+from tidemark.capture.apply import table_ingest
+from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.operations import ingestion as ingestion_module
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.snapshots.late import kept as kept_module
+from tidemark.capture.snapshots.late.kept import late_path
+from tidemark.capture.snapshots.late.snapshot import with_late_changes
+from tidemark.capture.source_table import SourceTable
+from tidemark.delta.table import read_table, table_exists
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.system.crash import ENV_NAME
+from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.capture.operations.report import IngestReport
+
+pytestmark = pytest.mark.spark
+
+PARIS = Calendar("Europe/Paris")
+TABLE = SourceTable(
+    name="ods_orders",
+    table="school.orders_*",
+    instances=("a",),
+    key=("order_id",),
+    partition_by="order_date",
+    boundaries=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-23T22")),
+    reopened=frozenset({"ods_orders"}),
+)
+
+
+class Killed(BaseException):
+    """What a SIGKILL is to the code that runs: nothing of it goes on."""
+
+
+@dataclass
+class Capture:
+    """A warehouse and what captures into it."""
+
+    spark: SparkSession
+    settings: Settings
+    registry: SnapshotRegistry
+    table: SourceTable = TABLE
+
+    def step(self) -> IngestReport:
+        """A step of a process that was just started."""
+        return Ingestion(self.spark, self.settings, [self.table], self.registry).step()
+
+    def named(self, entity: str = "ods_orders") -> dict[str, NamedSnapshot]:
+        return {one.slice: one for one in self.registry.of(entity)}
+
+    def rows(self, named: NamedSnapshot) -> list[Any]:
+        version = read_table(self.spark, self.settings.warehouse / "ods_orders", named.version)
+        if not named.is_reopened:
+            return version.collect()
+        late = read_table(self.spark, late_path(self.settings.warehouse, "ods_orders"))
+        end_ms = int(PARIS.window(Period.parse(named.period), named.slice).end.timestamp() * 1000)
+        return with_late_changes(version, late, ("_shard", "order_id"), end_ms, named.late_batch).collect()
+
+    def amounts(self, named: NamedSnapshot) -> dict[int, str]:
+        return {row["order_id"]: str(row["amount"]) for row in self.rows(named)}
+
+
+@pytest.fixture
+def capture(tmp_path: Path, spark: SparkSession) -> Capture:
+    settings = Settings.at(tmp_path / "data")
+    return Capture(spark, settings, SnapshotRegistry.at(settings.state_db))
+
+
+def first_day(stream: Stream) -> None:
+    """Three orders of the 23rd, and a heartbeat behind its midnight (23:00 UTC)."""
+    stream.declare("orders_0", ORDERS, at("2026-03-23 09:00"))
+    for order_id in (1, 2, 3):
+        stream.change("orders_0", None, order(order_id, "1.00", 23), at("2026-03-23 10:00"))
+    stream.heartbeat(at("2026-03-23 23:01"))
+
+
+def late_events(stream: Stream) -> None:
+    """On the 24th order 1 changes; then come of the 23rd another change of it, a delete of 2 and a new 4."""
+    stream.change("orders_0", order(1, "1.00", 23), order(1, "2.00", 23), at("2026-03-23 23:05"))
+    stream.change("orders_0", order(1, "2.00", 23), order(1, "3.00", 23), at("2026-03-23 22:59"))
+    stream.change("orders_0", order(2, "1.00", 23), None, at("2026-03-23 22:58"))
+    stream.change("orders_0", None, order(4, "4.00", 23), at("2026-03-23 22:58"))
+
+
+def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    before, landed = capture.named()["2026-03-23"], len(stream.lines)
+    assert (before.generation, before.is_reopened) == (1, False)
+
+    late_events(stream)
+    stream.heartbeat(at("2026-03-24 23:01"))
+    stream.land(capture.settings.landing, landed)
+    report = capture.step()
+    named = capture.named()
+    assert report.late == {"ods_orders": 3}
+    assert [text for text in report.warnings if "waited for them: 1, the first ods_orders 2026-03-23" in text]
+    assert named["2026-03-23"] == replace(before, generation=2, late_batch=named["2026-03-23"].late_batch, moved=1)
+    assert capture.amounts(named["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    assert capture.amounts(before) == {1: "1.00", 2: "1.00", 3: "1.00"}
+    assert capture.amounts(named["2026-03-24"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    assert named["2026-03-24"].generation == 1
+    last = last_commit(capture.settings.warehouse / "ods_orders")
+    assert last is not None
+    assert last.state.late == {"ods_orders": {"2026-03-23": 3}, "ods_orders_1h": {"2026-03-23T23": 3}}
+    # The hours of the same table keep their policy.
+    assert {one.generation for one in capture.named("ods_orders_1h").values()} == {1}
+
+    landed = len(stream.lines)
+    stream.change("orders_0", order(3, "1.00", 23), order(3, "9.00", 23), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    again = capture.named()
+    assert [again[day].generation for day in ("2026-03-23", "2026-03-24")] == [3, 2]
+    assert capture.amounts(again["2026-03-23"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
+    assert capture.amounts(again["2026-03-24"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
+
+
+def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None:
+    capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders": 10 * 60_000})
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    first, landed = capture.named()["2026-03-23"], len(stream.lines)
+    assert (first.is_open, first.late_batch) == (True, 0)
+    # The hours of the same table wait for nothing.
+    assert not any(one.is_open for one in capture.named("ods_orders_1h").values())
+
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    waiting = capture.named()["2026-03-23"]
+    assert waiting == replace(first, late_batch=waiting.late_batch)
+    assert waiting.late_batch > 0
+
+    landed = len(stream.lines)
+    stream.change("orders_0", order(4, "4.00", 23), order(4, "5.00", 23), at("2026-03-23 22:00"))
+    stream.heartbeat(at("2026-03-23 23:10"))
+    stream.change("orders_0", order(3, "1.00", 23), order(3, "9.00", 23), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    assert capture.step().late == {"ods_orders": 2}
+    settled = capture.named()["2026-03-23"]
+    assert (settled.is_open, settled.generation, settled.moved) == (False, 1, 0)
+    # What comes behind the end of waiting is in the next snapshot, also when it was read at once with what is before.
+    assert capture.amounts(settled) == {1: "3.00", 3: "1.00", 4: "5.00"}
+
+    capture.registry.forget("ods_orders")
+    capture.step()
+    assert replace(capture.named()["2026-03-23"], named_at=settled.named_at) == settled
+
+
+def test_only_the_newest_names_are_kept(capture: Capture) -> None:
+    capture.table = replace(TABLE, kept={"ods_orders_1h": 2})
+    stream = Stream("a")
+    first_day(stream)
+    stream.heartbeat(at("2026-03-24 01:01"))
+    stream.land(capture.settings.landing, 0)
+    for _ in range(2):
+        capture.step()
+        assert [*capture.named("ods_orders_1h")] == ["2026-03-24T00", "2026-03-24T01"]
+        assert [*capture.named()] == ["2026-03-23"]
+        capture.registry.forget("ods_orders_1h")
+
+
+def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Capture) -> None:
+    capture.table = replace(TABLE, lateness={"ods_orders": 10 * 60_000})
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    assert capture.named()["2026-03-23"].is_open
+    # Nor are names from before given to those who wait from now on.
+    capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders_1h": 60_000})
+    landed = len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    assert capture.named()["2026-03-23"].is_open
+    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    landed = len(stream.lines)
+    stream.heartbeat(at("2026-03-23 23:10"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    named = {entity: capture.named(entity) for entity in ("ods_orders", "ods_orders_1h")}
+    assert not any(one.is_open or one.generation > 1 for names in named.values() for one in names.values())
+    # The newest commit settles and does nothing else: the walk back through the log goes on behind it.
+    for lost in (["ods_orders"], ["ods_orders", "ods_orders_1h"]):
+        for entity in lost:
+            capture.registry.forget(entity)
+        capture.step()
+        for entity, names in named.items():
+            assert capture.named(entity) == {
+                key: replace(one, named_at=capture.named(entity)[key].named_at) for key, one in names.items()
+            }
+
+
+@pytest.mark.long
+def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: Capture) -> None:
+    stream = Stream("a")
+    first_day(stream)
+    stream.heartbeat(at("2026-03-23 22:02"), beat_at=at("2026-03-23 23:02"))
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    stream.change("orders_0", None, order(4, "4.00", 23), at("2026-03-23 22:03"))
+    stream.land(capture.settings.landing, landed)
+    assert capture.step().late == {"ods_orders": 1}
+    assert capture.named()["2026-03-23"].generation == 1
+
+    landed = len(stream.lines)
+    stream.heartbeat(at("2026-03-23 23:04"), beat_at=at("2026-03-23 23:04"))
+    stream.change("orders_0", None, order(5, "5.00", 23), at("2026-03-23 22:59"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "1.00", 2: "1.00", 3: "1.00", 5: "5.00"}
+
+
+_LONG = functools.partial(pytest.param, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "late.kept",
+        _LONG("ingest.before_commit"),
+        _LONG("ingest.after_commit"),
+        _LONG("ingest.before_names"),
+        _LONG("ingest.after_names"),
+    ],
+)
+def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_one(
+    capture: Capture, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    old, landed = capture.named()["2026-03-23"], len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+
+    def die(name: str) -> None:
+        if name == point:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        for module in (kept_module, table_ingest, ingestion_module):
+            patch.setattr(module, "crash_point", die)
+        with pytest.raises(Killed):
+            capture.step()
+    found = capture.named()["2026-03-23"]
+    assert found.generation == (2 if point == "ingest.after_names" else 1)
+    if not found.is_reopened:
+        assert capture.amounts(found) == capture.amounts(old) == {1: "1.00", 2: "1.00", 3: "1.00"}
+    # The next step finds more than the one that died, so that it cuts other commits.
+    stream.heartbeat(at("2026-03-24 23:01"))
+    stream.change("orders_0", None, order(5, "5.00", 23), at("2026-03-23 22:57"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00", 5: "5.00"}
+    late = read_table(capture.spark, late_path(capture.settings.warehouse, "ods_orders")).collect()
+    assert sorted((row["_offset"], row["order_id"]) for row in late) == sorted(
+        (json.loads(line)["offset"], order_id)
+        for line in stream.lines[landed:]
+        if (order_id := _late_order(line)) is not None
+    )
+
+
+def _late_order(line: str) -> int | None:
+    value = json.loads(line)["value"]
+    image = value and (value["after"] or value["before"])
+    is_late = value and value["source"]["ts_ms"] < at("2026-03-23 23:00").timestamp() * 1000
+    return image.get("order_id") if is_late else None
+
+
+def state_with_late(history: History, end: datetime, waits: timedelta | None = None) -> Content:
+    """Every change that is dated before `end`, in the order of the binlogs.
+
+    If the snapshot `waits`, of each binlog only what is before its first record that is so much later than the end.
+    """
+    content: Content = {}
+    for instance, stream in history.streams.items():
+        for value in (json.loads(line)["value"] for line in stream.lines):
+            if waits and value and value.get("op") and value["source"]["ts_ms"] >= (end + waits).timestamp() * 1000:
+                break
+            if value and value.get("op") and value["source"]["table"] != "heartbeat":
+                if value["source"]["ts_ms"] >= end.timestamp() * 1000:
+                    continue
+                key = f"{instance}.school.{value['source']['table']}", (value["after"] or value["before"])["order_id"]
+                content.pop(key, None)
+                if value["after"]:
+                    content[key] = decoded(value["after"])
+    return content
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("waits", [None, timedelta(minutes=30), timedelta(hours=3)])
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_every_snapshot_of_a_random_life_holds_its_late_changes(
+    capture: Capture, seed: int, waits: timedelta | None
+) -> None:
+    history, chance = History(seed, changes=80, late=0.1), random.Random(seed)
+    hours = ("ods_orders_1h", "hour", "2026-03-24T20")
+    entities = frozenset({"ods_orders", "ods_orders_1h"})
+    capture.table = replace(TABLE, instances=("a", "b"), boundaries=(TABLE.boundaries[0], hours), reopened=entities)
+    if waits:
+        late_ms = dict.fromkeys(entities, waits // timedelta(milliseconds=1))
+        capture.table = replace(capture.table, reopened=frozenset(), lateness=late_ms)
+    feeders = [Feeder(stream, capture.settings.landing, chance) for stream in history.streams.values()]
+    for share in (0.4, 0.3, 1):
+        for feeder in feeders:
+            feeder.land_some(share)
+        capture.step()
+    days = list(capture.named().values())
+    assert [one.slice for one in days] == ["2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
+    hourly = list(capture.named("ods_orders_1h").values())
+    reopened = [one for one in hourly if one.is_reopened]
+    assert waits or (reopened and any(one.is_reopened for one in days))
+    assert not waits or {one.generation for one in (*days, *hourly)} == {1}
+    for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened))), *chance.sample(hourly, 2)):
+        rows = capture.rows(snapshot)
+        found = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
+        expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end, waits)
+        if "coupon" not in rows[0].asDict():  # the table got that column after the slice's end
+            expected = {key: (*told[:-1], None) for key, told in expected.items()}
+        assert found == expected, snapshot
+
+
+def _told(row: Any) -> tuple[Any, ...]:
+    return row["note"], row["amount"], row["order_date"], row.asDict().get("coupon")
+
+
+@pytest.mark.long
+def test_killed_for_real_before_the_commit_that_says_it(capture: Capture) -> None:
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+    program = (
+        "from pathlib import Path; import sys\n"
+        "from tidemark.system.settings import Settings; from tidemark.spark.session import spark_session\n"
+        "from tests.capture.snapshots.late.test_reopen import TABLE, Ingestion, SnapshotRegistry\n"
+        "settings = Settings.at(Path(sys.argv[1]))\n"
+        "Ingestion(spark_session(settings), settings, [TABLE], SnapshotRegistry.at(settings.state_db)).step()\n"
+    )
+    env = {**os.environ, ENV_NAME: "late.kept"}
+    data = str(capture.settings.data)
+    killed = subprocess.run([sys.executable, "-c", program, data], env=env, check=False, timeout=300)
+    assert killed.returncode == -signal.SIGKILL
+    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "1.00", 2: "1.00", 3: "1.00"}
+    capture.step()
+    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+
+
+@pytest.mark.long
+def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(capture: Capture) -> None:
+    stream = Stream("a")
+    narrow = {**ORDERS, "user_id": "INT"}
+    stream.declare("orders_0", narrow, at("2026-03-23 09:00"))
+    stream.change("orders_0", None, order(1, "1.00", 23, user_id=7), at("2026-03-23 10:00"))
+    stream.heartbeat(at("2026-03-23 23:01"))
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    stream.change("orders_0", None, order(2, "2.00", 23, user_id=8), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    landed = len(stream.lines)
+    stream.declare("orders_0", ORDERS, at("2026-03-23 23:10"))
+    stream.change("orders_0", None, order(3, "3.00", 23, user_id=2**40), at("2026-03-23 22:00"))
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    named = capture.named()["2026-03-23"]
+    assert named.generation == 3
+    found = {row["order_id"]: (row["user_id"], str(row["amount"])) for row in capture.rows(named)}
+    assert found == {1: (7, "1.00"), 2: (8, "2.00"), 3: (2**40, "3.00")}
+
+
+@pytest.mark.long
+def test_names_are_moved_again_from_the_log(capture: Capture) -> None:
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+    capture.step()
+    before = capture.named()["2026-03-23"]
+    capture.registry.forget("ods_orders")
+    capture.step()
+    again = capture.named()["2026-03-23"]
+    assert replace(again, moved=before.moved, named_at=before.named_at) == before
+    assert again.moved > before.moved
+
+
+@pytest.mark.long
+def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: Capture) -> None:
+    capture.table = replace(TABLE, reopened=frozenset())
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+    assert capture.step().late == {"ods_orders": 3}
+    assert capture.named()["2026-03-23"].generation == 1
+    assert not table_exists(late_path(capture.settings.warehouse, "ods_orders"))

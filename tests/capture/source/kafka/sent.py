@@ -1,0 +1,49 @@
+"""Kafka's part without a broker: topics whose messages are given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange
+from tidemark.capture.source_table import topic_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA = "instance STRING, topic STRING, partition INT, offset BIGINT, key STRING, value STRING"
+Values = dict[str, "Sequence[str | None]"]
+
+
+class Known(Broker):
+    """A broker of whose topics all is known."""
+
+    def __init__(self, bounds: Mapping[str, Bounds]) -> None:
+        super().__init__("nowhere:9092")
+        self._bounds_of = {topic_of(name): found for name, found in bounds.items()}
+
+    def bounds(self, topics: Iterable[str]) -> dict[str, Bounds]:
+        return {topic: self._bounds_of[topic] for topic in topics}
+
+
+class Sent(KafkaIntake):
+    """What was sent to each instance's topic."""
+
+    def __init__(self, values: Values, by_canal: Collection[str] = ()) -> None:
+        super().__init__(Known({name: Bounds(0, len(sent)) for name, sent in values.items()}), by_canal)
+        self._values = values
+
+    def _messages(self, spark: SparkSession, ranges: Sequence[OffsetRange]) -> DataFrame:
+        return messages(spark, self._values, ranges)
+
+
+def messages(spark: SparkSession, values: Values, ranges: Sequence[OffsetRange]) -> DataFrame:
+    """The messages in the ranges as Spark's reader gives them."""
+    rows = [
+        (one.instance, topic_of(one.instance), 0, offset, None, values[one.instance][offset])
+        for one in ranges
+        for offset in range(one.first_offset, one.end)
+    ]
+    return spark.createDataFrame(rows, SCHEMA)

@@ -1,0 +1,54 @@
+"""What a commit says of itself survives the way through JSON; what others wrote is not ours."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tidemark.capture.apply.commit import CommitState, last_commit
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.progress import Progress
+from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.schema.column_types import source_column
+from tidemark.capture.schema.table_columns import Shape, TableColumns
+
+AMOUNT = source_column("t", "amount", "DECIMAL", 10, 2)
+STATE = CommitState(
+    batch=7,
+    offsets={"cdc.a": 12, "cdc.b": 3},
+    watermarks={"a": 1774220400000, "a.school.orders_0": 1774220300000},
+    counts={"changes": 5, "late": 1},
+    closes=(Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),),
+    closed={"ods_orders": 1774220400000},
+    columns=TableColumns(
+        lake=(AMOUNT, source_column("t", "at", "DATETIME", None, None)),
+        first={"amount": source_column("t", "amount", "INT", None, None)},
+        shapes=(Shape("a.school.orders_0", 7, AMOUNT),),
+    ),
+    positions={"a": Progress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
+    beats={"a": 1774220399000},
+    unloaded=("b.school.orders_1",),
+)
+
+
+def test_json_and_back() -> None:
+    assert CommitState.from_json(STATE.to_json()) == STATE
+    assert CommitState.from_json(STATE.to_json().replace('"positions"', '"unknown"')) == replace(STATE, positions={})
+    assert STATE.named_until == 1774220400000
+
+
+def test_a_commit_without_late_changes_opens_no_snapshot_again() -> None:
+    reopens = (Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),)
+    late = replace(STATE, reopens=reopens)
+    assert CommitState.from_json(late.to_json()) == late
+    assert late.moves == reopens
+    assert replace(late, batch=8, counts={"changes": 3, "late": 0}).moves == ()
+    assert replace(late, batch=8, counts={}).moves == ()
+
+
+def test_commits_of_others_are_passed_over() -> None:
+    for text in (None, "", "by hand", "[]", '{"app": "something else"}'):
+        assert CommitState.from_json(text) is None
+
+
+def test_no_table_no_commit(tmp_path: Path) -> None:
+    assert last_commit(tmp_path / "nothing") is None
+    assert CommitState().named_until is None

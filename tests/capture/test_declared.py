@@ -1,0 +1,115 @@
+"""What schema changes make of a table's columns, shard by shard."""
+
+import json
+
+import pytest
+
+from tests.capture.streams import Stream, at
+from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.binlog.guard import Order
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.progress import Again, Judged
+from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.schema.column_types import table_schemas
+from tidemark.capture.schema.schema_changes import evolved, of_one_type
+from tidemark.capture.schema.table_columns import TableColumns
+from tidemark.capture.source.summary import SchemaChange
+
+ZERO, ONE = "a.school.orders_0", "a.school.orders_1"
+NONE: dict[str, int] = {}
+
+
+def change(offset: int, shard: int = 0, **columns: str) -> SchemaChange:
+    stream = Stream("a")
+    stream.declare(f"orders_{shard}", columns, at("2026-03-23 00:00"))
+    (schema,) = table_schemas(json.dumps(json.loads(stream.lines[0])["value"]["tableChanges"]))
+    return SchemaChange("a", offset, schema)
+
+
+def types(columns: TableColumns) -> dict[str, str]:
+    return {column.name: column.delta for column in columns.lake}
+
+
+def test_columns_are_added_at_the_end_and_never_taken_away() -> None:
+    found = evolved(TableColumns(), [change(0, id="BIGINT", amount="DECIMAL"), change(1, id="BIGINT", c="INT")], NONE)
+    assert types(found) == {"id": "BIGINT", "amount": "DECIMAL(10,2)", "c": "INT"}
+    assert found.shapes == ()
+
+
+def test_a_shard_that_is_altered_makes_the_column_wider_and_the_other_goes_on_as_it_was() -> None:
+    before = evolved(TableColumns(), [change(0, 0, id="INT"), change(1, 1, id="INT")], NONE)
+    after = evolved(before, [change(9, 0, id="BIGINT")], {ZERO: 2, ONE: 3})
+    assert types(after) == {"id": "BIGINT"}
+    assert after.shape_at(ZERO, "id", 8).delta == "INT"
+    assert after.shape_at(ZERO, "id", 9).delta == "BIGINT"
+    assert after.shape_at(ONE, "id", 99).delta == "INT"
+    assert after.row_at(ONE, 99)[0].decoded("x") == "CAST(x AS BIGINT)"
+    assert after.widened_since(before) == {"id": ("BIGINT", "CAST({} AS BIGINT)")}
+    last = evolved(after, [change(20, 1, id="BIGINT")], {ZERO: 2, ONE: 3})
+    assert last.widened_since(after) == {}
+    assert last.shape_at(ONE, "id", 20).delta == "BIGINT"
+
+
+def test_steps_of_many_shards_end_in_the_widest() -> None:
+    found = evolved(TableColumns(), [change(0, 0, c="TINYINT"), change(1, 1, c="TINYINT")], NONE)
+    steps = [(10, 0, "SMALLINT"), (11, 1, "BIGINT"), (12, 0, "INT")]
+    for offset, shard, kind in steps:
+        found = evolved(found, [change(offset, shard, c=kind)], {ZERO: 2, ONE: 3})
+    assert types(found) == {"c": "BIGINT"}
+    assert [found.shape_at(ZERO, "c", at).delta for at in (9, 10, 12)] == ["TINYINT", "SMALLINT", "INT"]
+
+
+def test_a_shard_that_gets_narrower_stops_with_both_types_named() -> None:
+    wide = evolved(TableColumns(), [change(0, c="BIGINT")], NONE)
+    with pytest.raises(ColumnTypeError, match=r"expected c BIGINT \(source: BIGINT\), found INT"):
+        evolved(wide, [change(9, c="INT")], {ZERO: 5})
+
+
+def test_a_type_that_neither_holds_nor_is_held_stops() -> None:
+    known = evolved(TableColumns(), [change(0, amount="DECIMAL")], NONE)
+    with pytest.raises(ColumnTypeError, match=r"expected amount DECIMAL\(10,2\).*, found STRING"):
+        evolved(known, [change(1, amount="VARCHAR")], NONE)
+
+
+def test_a_new_shard_may_be_narrower_than_the_lake() -> None:
+    wide = evolved(TableColumns(), [change(0, 0, c="BIGINT")], NONE)
+    found = evolved(wide, [change(9, 1, c="INT")], {ZERO: 5, ONE: 12})
+    assert types(found) == {"c": "BIGINT"}
+    assert found.shape_at(ONE, "c", 12).delta == "INT"
+
+
+def test_what_is_declared_again_changes_nothing() -> None:
+    """A process that died after the widening reads the same declarations again."""
+    changes = [change(0, 0, c="INT"), change(1, 1, c="INT"), change(5, 0, c="BIGINT"), change(7, 0, c="BIGINT")]
+    found = evolved(TableColumns(), changes, {ZERO: 2, ONE: 2})
+    assert evolved(found, changes, {ZERO: 0, ONE: 0}) == found
+    assert len(found.shapes) == 1
+
+
+def test_columns_travel_in_a_commit() -> None:
+    changes = [change(0, 0, c="INT", d="DATE"), change(5, 0, c="DECIMAL", d="DATE"), change(9, 0, c="DECIMAL")]
+    with pytest.raises(ColumnTypeError):
+        evolved(TableColumns(), changes, {ZERO: 2})
+    changes[1] = change(5, 0, c="BIGINT", d="DATE")
+    state = CommitState(columns=evolved(TableColumns(), changes[:2], {ZERO: 2}))
+    assert CommitState.from_json(state.to_json()) == state
+
+
+def test_batches_are_cut_where_a_column_becomes_wider() -> None:
+    narrow = evolved(TableColumns(), [change(0, c="INT")], NONE)
+    more = evolved(narrow, [change(1, c="INT", d="DATE")], NONE)
+    wide = evolved(more, [change(2, c="BIGINT", d="DATE")], NONE)
+    assert of_one_type([narrow, more, wide, wide]) == [slice(0, 2), slice(2, 4)]
+    assert of_one_type([wide]) == [slice(0, 1)]
+
+
+def test_a_declaration_that_came_before_is_told_by_its_position() -> None:
+    again = Again(start=10, end=None, until=Position(1, 500))
+    order = Order({"a": Judged([], [again], None)})
+    assert order.is_repeated("a", 12, Position(1, 300))
+    assert not order.is_repeated("a", 9, Position(1, 300))
+    assert not order.is_repeated("a", 12, Position(1, 600))
+    assert not order.is_repeated("a", 12, None)
+    assert not order.is_repeated("b", 12, Position(1, 300))
+    # The last that was read says what is so now, whether it comes again or not.
+    assert not order.is_repeated("a", 12, Position(1, 500))

@@ -1,0 +1,94 @@
+"""Random lives of a database, landed in random pieces with restarts and redeliveries: each snapshot is exact."""
+
+import random
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.capture.history import Content, History
+from tests.capture.streams import Stream
+from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source_table import SourceTable
+from tidemark.delta.table import read_table
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.system.settings import Settings
+
+pytestmark = pytest.mark.spark
+
+ORDERS = SourceTable(
+    name="ods_orders",
+    table="school.orders_*",
+    instances=("a", "b"),
+    key=("order_id",),
+    partition_by="order_date",
+    boundaries=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-25T22")),
+)
+PARIS = Calendar("Europe/Paris")
+
+
+def content(spark: SparkSession, path: Path, version: int) -> Content:
+    rows = read_table(spark, path, version).collect()
+    return {
+        (row["_shard"], row["order_id"]): (row["note"], row["amount"], row["order_date"], row.asDict().get("coupon"))
+        for row in rows
+    }
+
+
+class Feeder:
+    """Lands a stream piece by piece; sometimes the next file begins with what the one before it ended with."""
+
+    def __init__(self, stream: Stream, landing: Path, chance: random.Random) -> None:
+        self._stream, self._landing, self._chance = stream, landing, chance
+        self._landed = 0
+
+    def land_some(self, share: float) -> None:
+        end = min(len(self._stream.lines), self._landed + int(len(self._stream.lines) * share) + 1)
+        start = self._landed - (self._chance.randrange(5) if self._landed > 5 else 0)
+        if end > self._landed:
+            self._stream.land(self._landing, start, end)
+            self._landed = end
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
+def test_every_snapshot_is_the_state_at_its_boundary(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    history, chance = History(seed), random.Random(seed)
+    settings = Settings.at(tmp_path / "data")
+    registry = SnapshotRegistry.at(settings.state_db)
+    feeders = [Feeder(stream, settings.landing, chance) for stream in history.streams.values()]
+    ingestion = Ingestion(spark, settings, [ORDERS], registry)
+    for share in (0.3, 0.3, 0.2, 1):
+        for feeder in feeders:
+            feeder.land_some(share * chance.random() if share < 1 else 1)
+        if chance.random() < 0.5:
+            ingestion = Ingestion(spark, settings, [ORDERS], registry)
+        ingestion.step()
+    check_snapshots(spark, settings, registry, history)
+
+
+def check_snapshots(spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: History) -> None:
+    named = (*registry.of("ods_orders"), *registry.of("ods_orders_1h"))
+    assert [one.slice for one in named if one.period == "day"] == [
+        "2026-03-23",
+        "2026-03-24",
+        "2026-03-25",
+        "2026-03-26",
+    ]
+    assert len([one for one in named if one.period == "hour"]) == 2 + 24 + 1
+    for one in distinct_versions(named):
+        expected = history.state_at(PARIS.window(Period.parse(one.period), one.slice).end)
+        assert content(spark, settings.warehouse / "ods_orders", one.version) == expected, one
+        assert one.rows == len(expected)
+    last = last_commit(settings.warehouse / "ods_orders")
+    assert last is not None
+    assert last.state.offsets == {f"cdc.{name}": len(stream.lines) for name, stream in history.streams.items()}
+
+
+def distinct_versions(named: tuple[NamedSnapshot, ...]) -> list[NamedSnapshot]:
+    """The first and the last name of each version: what lies between them is the same."""
+    by_version: dict[int, list[NamedSnapshot]] = {}
+    for one in sorted(named, key=lambda one: (one.version, one.slice)):
+        by_version.setdefault(one.version, []).append(one)
+    return [one for group in by_version.values() for one in dict.fromkeys((group[0], group[-1]))]

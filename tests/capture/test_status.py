@@ -1,0 +1,68 @@
+"""Where capture stands, out of the tables' own commits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from tidemark.capture.apply.commit import Commit, CommitState
+from tidemark.capture.binlog.finding import Finding, Kind
+from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.operations.status import Around, table_status
+from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.source_table import SourceTable
+
+NOW = datetime(2026, 3, 24, 0, 1, tzinfo=UTC)
+ORDERS = SourceTable("ods_orders", "school.orders_*", ("a", "b"), ("order_id",), None, ())
+
+
+def ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
+
+
+def commit(version: int, at: datetime, *closes: str, **counts: int) -> Commit:
+    shards = {name.replace("__", "."): count for name, count in counts.items()}
+    state = CommitState(
+        batch=version,
+        offsets={"cdc.a": 40, "cdc.b": 7},
+        watermarks={"a": ms(NOW), "b": ms(NOW - timedelta(hours=1)), "a.school.orders_0": ms(NOW)},
+        counts={"changes": sum(shards.values()), **shards},
+        closes=tuple(Boundary(1, "ods_orders", "day", name) for name in closes),
+        beats={"a": ms(NOW - timedelta(seconds=4)), "b": ms(NOW - timedelta(hours=1))},
+        unloaded=("b.school.orders_2",),
+    )
+    return Commit(version, at, state)
+
+
+def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_last_hour() -> None:
+    commits = [
+        commit(3, NOW - timedelta(minutes=1), a__school__orders_0=3000),
+        commit(2, NOW - timedelta(minutes=30), "2026-03-23", a__school__orders_0=600),
+        commit(1, NOW - timedelta(hours=2), "2026-03-22", a__school__orders_0=999),
+    ]
+    held = [
+        Finding("b", 7, Kind.FILES_MISSING, "binlog.000004"),
+        Finding("a", 40, Kind.SHARD_VANISHED, "dropped", "a.school.users"),
+    ]
+    found = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, held, NOW))
+    assert (found.watermark, found.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")
+    assert [(one.shard, one.rate) for one in found.shards] == [("a.school.orders_0", 1.0)]
+    assert found.unloaded == ("b.school.orders_2",)
+    a, b = found.streams["a"], found.streams["b"]
+    assert (a.offset, a.lag, a.diagnosis.health, a.held) == (40, 5, Health.LIVE, ())
+    assert (b.lag, b.diagnosis.health, b.held) == (0, Health.BROKEN, (held[0],))
+
+
+def test_a_recording_is_not_broken() -> None:
+    later = NOW + timedelta(days=240)
+    recorded = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later, written=False))
+    assert {one.diagnosis.health for one in recorded.streams.values()} == {Health.UNKNOWN}
+    assert recorded.streams["a"].diagnosis.reason.startswith("the heartbeats of a are a recording, the last one is of")
+    watched = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later))
+    assert {one.diagnosis.health for one in watched.streams.values()} == {Health.BROKEN}
+
+
+def test_before_the_first_commit_nothing_is_known() -> None:
+    found = table_status(ORDERS, [], Around({}, [], NOW))
+    assert (found.watermark, found.last_snapshot, found.shards) == (None, None, ())
+    assert found.streams["a"].lag is None
+    assert found.streams["a"].diagnosis.health is Health.UNKNOWN

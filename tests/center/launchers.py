@@ -1,0 +1,73 @@
+"""Launchers for tests: one in memory, one in a file that outlives the process."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from tidemark.center.dispatch import RunState
+from tidemark.center.errors import LaunchError
+from tidemark.dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class MemoryLauncher:
+    """Remembers runs; refuses them while `is_down`."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, tuple[list[str], str]] = {}
+        self.is_down = False
+
+    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+        if self.is_down:
+            raise LaunchError("no answer")
+        self.runs.setdefault(run_id, ([str(piece) for piece in pieces], pool))
+
+    def state(self, run_id: str) -> RunState:
+        return RunState.UNDER_WAY if run_id in self.runs else RunState.UNKNOWN
+
+    @property
+    def groups(self) -> list[list[str]]:
+        return [pieces for pieces, _ in self.runs.values()]
+
+
+class FileLauncher:
+    """A run is a line of a file, and so is its end: what a real executor would know after this process died."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+        if self.state(run_id) is RunState.UNKNOWN:
+            self._append({"run": run_id, "pool": pool, "pieces": [str(piece) for piece in pieces]})
+
+    def state(self, run_id: str) -> RunState:
+        found = [line for line in self.lines() if line["run"] == run_id]
+        return RunState.UNKNOWN if not found else RunState.ENDED if len(found) > 1 else RunState.UNDER_WAY
+
+    def finish(self, run_id: str) -> None:
+        """The run does its work, once."""
+        if self.state(run_id) is RunState.UNDER_WAY:
+            self._append({"run": run_id, "ended": True})
+
+    def lines(self) -> list[dict[str, object]]:
+        text = self._file.read_text() if self._file.exists() else ""
+        return [json.loads(line) for line in text.splitlines()]
+
+    def runs(self) -> dict[str, list[Slice]]:
+        """The slices of every run that was ever launched."""
+        found = {}
+        for line in self.lines():
+            pieces = line.get("pieces")
+            if isinstance(pieces, list):
+                found[str(line["run"])] = [Slice.parse(piece) for piece in pieces]
+        return found
+
+    def _append(self, line: dict[str, object]) -> None:
+        handle = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(handle, (json.dumps(line) + "\n").encode())
+        os.close(handle)

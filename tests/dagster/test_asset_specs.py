@@ -1,0 +1,26 @@
+"""What Dagster is told of the main job, compared with what was agreed on."""
+
+from __future__ import annotations
+
+import json
+
+from tests.dagster.asset_specs import SNAPSHOT, described
+
+
+def test_every_generated_spec_is_as_agreed() -> None:
+    """Where a change is meant: `python -m tests.dagster.asset_specs`, and look at the difference."""
+    assert json.loads(described()) == json.loads(SNAPSHOT.read_text())
+
+
+def test_the_specs_say_what_dagster_shows() -> None:
+    specs = json.loads(SNAPSHOT.read_text())
+    assert len(specs) == 28 + 7
+    gmv = specs["ads_gmv_course"]
+    assert gmv["deps"] == {"dws_course_orders_1d": "windows -1..0", "ods_orders": "windows 0..0"}
+    assert gmv["metadata"]["dagster/column_lineage"]["gmv"] == ["dws_course_orders_1d.gmv"]
+    assert gmv["metadata"]["dagster/code_references"] == [
+        "warehouse_assets/ads/ads_gmv_course.sql",
+        "warehouse_assets/ads/ads_gmv_course.yaml",
+    ]
+    assert specs["ads_retention"]["metadata"]["exact_mappings"] is False
+    assert all(spec["owners"] and spec["tags"] and spec["kinds"] for spec in specs.values())

@@ -1,0 +1,108 @@
+"""What Dagster is shown of a table's capture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, write_deltalake
+
+from tests.compute.small_warehouse import small_warehouse
+from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.capture_metadata import capture_metadata
+from tidemark.dependency_model.errors import TransientError
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.registry import NamedSnapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.dagster.capture_metadata import Metadata
+
+CAPTURED = "kind: Snapshot\nperiod: day\nsource: {table: school.sales_*, instances: [a, b]}\nkey: [id]\n"
+DAY = Slice("sales", "2026-03-23")
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    hourly = "kind: Snapshot\nperiod: hour\nsnapshot_of: sales\n"
+    return Runtime(small_warehouse(tmp_path, {"sales": (CAPTURED, ""), "sales_1h": (hourly, "")}))
+
+
+@pytest.fixture
+def live(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """The same, captured from Kafka."""
+    monkeypatch.setattr(Broker, "bounds", lambda _, topics: dict.fromkeys(topics, Bounds(0, 45)))
+    settings = runtime.warehouse.settings.model_copy(update={"kafka": "127.0.0.1:1"})
+    return Runtime(replace(runtime.warehouse, settings=settings))
+
+
+def ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
+
+
+def commit(runtime: Runtime, state: CommitState) -> None:
+    told = CommitProperties(custom_metadata={"userMetadata": state.to_json()})
+    path = runtime.warehouse.table_path("sales")
+    write_deltalake(path, pa.table({"id": [state.batch]}), mode="append", commit_properties=told)
+
+
+def texts(metadata: Metadata) -> dict[str, str]:
+    return {name: str(one.value) for name, one in metadata.items()}
+
+
+def test_before_the_first_commit_there_is_little_to_show(runtime: Runtime) -> None:
+    found = texts(capture_metadata(runtime, DAY, NOW))
+    assert (found["generation"], found["late_changes"], found["changes_per_second"]) == ("1", "0", "0.0")
+    assert "no heartbeat of b has arrived yet" in found["instances"]
+    assert not {"capture", "watermark", "last_snapshot", "lag", "late_changes_by_slice"} & set(found)
+
+
+def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, live: Runtime) -> None:
+    first = CommitState(
+        batch=1,
+        offsets={"cdc.a": 40, "cdc.b": 7},
+        watermarks={"a": ms(NOW), "b": ms(NOW - timedelta(hours=1)), "a.school.sales_0": ms(NOW)},
+        counts={"changes": 3600, "a.school.sales_0": 3600},
+        closes=(Boundary(1, "sales", "day", DAY.key),),
+    )
+    commit(runtime, first)
+    late = {"sales": {DAY.key: 4}, "sales_1h": {"2026-03-23T22": 4}}
+    commit(runtime, replace(first, batch=2, closes=(), late=late, counts={"changes": 0}))
+    runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW)])
+    runtime.registry.reopen([("sales", "day", DAY.key)], 2)
+
+    recorded = texts(capture_metadata(runtime, DAY, datetime.now(UTC)))
+    found = texts(capture_metadata(live, DAY, datetime.now(UTC)))
+    assert set(found) - set(recorded) == {"capture", "lag"}
+    assert found["lag"] == "38"
+    assert (found["generation"], found["late_changes"], found["last_snapshot"]) == ("2", "4", DAY.key)
+    assert found["changes_per_second"] == "1.0"
+    assert float(found["watermark"]) == pytest.approx((NOW - timedelta(hours=1)).timestamp(), abs=0.01)
+    assert f"| {DAY.key} | 4 |" in found["late_changes_by_slice"]
+    assert f"| a.school.sales_0 | {NOW:%Y-%m-%d %H:%M:%S} | 1.00 |" in found["physical_tables"]
+    assert "| a | 40 | 5 | unknown: no heartbeat of a has arrived yet |  |" in found["instances"]
+    assert found["capture"].startswith("![the last 2 commits of sales](data:image/png;base64,iVBOR")
+    hourly = texts(capture_metadata(live, Slice("sales_1h", "2026-03-23T22"), NOW))
+    assert (hourly["late_changes"], "capture" in hourly) == ("4", False)
+
+
+def test_a_broker_that_is_away_hides_the_lag_alone(live: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> None:
+        raise TransientError("the broker does not answer")
+
+    monkeypatch.setattr(Broker, "bounds", away)
+    found = texts(capture_metadata(live, DAY, NOW))
+    assert "| a | 0 | ? |" in found["instances"]
+    assert "lag" not in found
+
+
+def test_a_table_of_sql_has_none(runtime: Runtime) -> None:
+    assert capture_metadata(runtime, Slice("totals", DAY.key), NOW) == {}

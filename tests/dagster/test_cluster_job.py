@@ -1,0 +1,54 @@
+"""The job that clusters what is declared: one slice, everything, nothing; and what it tells Dagster."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.compute.small_warehouse import small_warehouse
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.cluster_job import cluster_job, completed_slices, declared, nightly, run_config
+from tidemark.delta.table import table_metrics
+
+YAML = "period: day\ncluster_by: [id, amount]\n"
+SQL = "SELECT 1 AS id, 10 AS amount, 'cn' AS region WHERE 1 = 0\n"
+
+
+def runtime(folder: Path) -> Runtime:
+    return Runtime(small_warehouse(folder, {"sales": (YAML, SQL)}))
+
+
+def observed(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
+    events = (event.asset_observation_data for event in result.all_events if event.is_asset_observation)
+    return [{name: value.value for name, value in one.asset_observation.metadata.items()} for one in events]
+
+
+def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
+    there = runtime(tmp_path)
+    assert declared(there.warehouse) == {"sales": ("id", "amount")}
+    job = cluster_job(there)
+    assert nightly(job).cron_schedule == "30 4 * * *"
+    assert [one.name for one in completed_slices(there, job)] == ["cluster_sales"]
+
+
+@pytest.mark.spark
+def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    there = runtime(tmp_path)
+    path = there.warehouse.table_path("sales")
+    for _ in range(2):
+        rows = spark.range(40).selectExpr(
+            "id", "id * 7 % 40 AS amount", "'cn' AS region", "date_add(DATE'2026-03-23', CAST(id % 2 AS INT)) AS dt"
+        )
+        rows.write.format("delta").partitionBy("dt").mode("append").save(str(path))
+    files = table_metrics(path).files
+    job = cluster_job(there)
+    result = job.execute_in_process(run_config=run_config("sales", "2026-03-23"))
+    (slice_,) = observed(result)
+    assert (slice_["rows"], slice_["files_after"]) == (40, 1)
+    assert str(slice_["depth"]).startswith("![sales: files by value](data:image/png;base64,")
+    assert table_metrics(path).files == files // 2 + 1
+    (rest,) = observed(job.execute_in_process())
+    assert (rest["rows"], table_metrics(path).files) == (40, 2)
+    (nothing,) = observed(job.execute_in_process())
+    assert (nothing["rows"], nothing["files_before"]) == (0, 0)

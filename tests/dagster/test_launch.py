@@ -1,0 +1,66 @@
+"""Every asset of the main job can be launched by partition: its own, what is read for them, and one run for all."""
+
+from __future__ import annotations
+
+import dagster as dg
+import pytest
+
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.factory import build_assets
+from tidemark.system.settings import Settings
+from tidemark.warehouse.warehouse import load_warehouse
+
+ASSETS = 35
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> dg.JobDefinition:
+    warehouse = load_warehouse(Settings.at(tmp_path_factory.mktemp("launch") / "data"))
+    return dg.Definitions(assets=build_assets(Runtime(warehouse))).resolve_implicit_global_asset_job_def()
+
+
+def test_every_asset_is_in_the_job(job: dg.JobDefinition) -> None:
+    assert len(job.asset_layer.asset_graph.materializable_asset_keys) == ASSETS
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_every_asset_resolves_for_a_selection_of_partitions(job: dg.JobDefinition, count: int) -> None:
+    graph = job.asset_layer.asset_graph
+    for key in graph.materializable_asset_keys:
+        node = graph.get(key)
+        definition, keys = _selected(job, key, count)
+        assert node.backfill_policy == dg.BackfillPolicy.single_run(), key
+        subset = definition.subset_with_partition_keys(keys)
+        for parent in node.parent_keys:
+            upstream = graph.get(parent).partitions_def
+            assert isinstance(upstream, dg.TimeWindowPartitionsDefinition), parent
+            found = graph.get_partition_mapping(key, parent).get_upstream_mapped_partitions_result_for_partitions(
+                subset, definition, upstream
+            )
+            assert set(found.partitions_subset.get_partition_keys()), (key, parent)
+            missing = found.required_but_nonexistent_subset.get_partition_keys()
+            assert all(one < upstream.start.isoformat() for one in missing), (key, parent)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_run_is_planned_for_every_asset(job: dg.JobDefinition, count: int) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        for key in job.asset_layer.asset_graph.materializable_asset_keys:
+            _, keys = _selected(job, key, count)
+            one = {"dagster/partition": keys[0]}
+            several = {"dagster/asset_partition_range_start": keys[0], "dagster/asset_partition_range_end": keys[-1]}
+            chosen = job.get_subset(asset_selection={key})
+            run = instance.create_run_for_job(chosen, tags=one if len(keys) == 1 else several)
+            plan = instance.get_execution_plan_snapshot(str(run.execution_plan_snapshot_id))
+            assert plan.step_keys_to_execute == [key.to_user_string()]
+
+
+def _selected(
+    job: dg.JobDefinition, key: dg.AssetKey, count: int
+) -> tuple[dg.TimeWindowPartitionsDefinition, list[str]]:
+    """An asset's last partitions, as many as there are of those asked for."""
+    definition = job.asset_layer.asset_graph.get(key).partitions_def
+    assert isinstance(definition, dg.TimeWindowPartitionsDefinition), key
+    keys = definition.get_partition_keys()[-count:]
+    assert keys, key
+    return definition, list(keys)

@@ -1,0 +1,146 @@
+"""The readiness sensor on a small warehouse and a real Dagster instance: the right runs, once, whoever ran what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+
+from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tidemark.center.dagster_runs import PARTITION, RANGE_END, RANGE_START
+from tidemark.center.host import Host
+from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.readiness_sensor import readiness_sensor
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Life
+from tidemark.warm_runs.launcher import RUN_TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+ARRIVES = {"sales": ("period: day\nkind: Virtual\n", DECLARED["sales"][1])}
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return small_warehouse(tmp_path, ARRIVES)
+
+
+def tick(warehouse: Warehouse, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
+    """One evaluation in a process of its own: nothing is remembered but what is stored."""
+    found = readiness_sensor(warehouse)(dg.build_sensor_context(instance=instance))
+    return list(found.run_requests or ()) if isinstance(found, dg.SensorResult) else []
+
+
+def asked(requests: list[dg.RunRequest]) -> list[tuple[str, str]]:
+    return [
+        (key.to_user_string(), request.tags.get(PARTITION) or f"{request.tags[RANGE_START]}..{request.tags[RANGE_END]}")
+        for request in requests
+        for key in request.asset_selection or ()
+    ]
+
+
+def arrive(instance: dg.DagsterInstance, day: str) -> None:
+    instance.report_runless_asset_event(dg.AssetMaterialization("sales", partition=day))
+
+
+def run(
+    warehouse: Warehouse,
+    instance: dg.DagsterInstance,
+    name: str,
+    day: str,
+    tags: Mapping[str, str] | None = None,
+    *,
+    fails: bool = False,
+) -> None:
+    """A run as the UI or the daemon starts it."""
+
+    @dg.asset(name=name, partitions_def=partitions_definition(warehouse.entities[name], warehouse.graph))
+    def computed() -> None:
+        if fails:
+            raise RuntimeError("the cluster is on fire")
+
+    dg.materialize([computed], instance=instance, partition_key=day, tags=dict(tags or {}), raise_on_error=False)
+
+
+def follow(warehouse: Warehouse, instance: dg.DagsterInstance, request: dg.RunRequest) -> None:
+    (key,) = request.asset_selection or ()
+    run(warehouse, instance, key.to_user_string(), request.tags[PARTITION], request.tags)
+
+
+def test_each_slice_is_asked_for_when_its_last_input_is_there(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    assert tick(warehouse, instance) == []
+    arrive(instance, "2026-03-23")
+    (totals,) = tick(warehouse, instance)
+    assert asked([totals]) == [("totals", "2026-03-23")]
+    assert totals.run_key == totals.tags[RUN_TAG]
+    follow(warehouse, instance, totals)
+    followers = tick(warehouse, instance)
+    assert sorted(asked(followers)) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
+    for request in followers:
+        follow(warehouse, instance, request)
+    assert tick(warehouse, instance) == []
+    assert Host(warehouse).store.read.last() > 0
+
+
+def test_a_request_that_the_daemon_lost_is_made_again_under_the_same_key(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    arrive(instance, "2026-03-23")
+    first, second = tick(warehouse, instance), tick(warehouse, instance)
+    assert [one.run_key for one in first] == [one.run_key for one in second]
+    follow(warehouse, instance, first[0])
+    assert first[0].run_key not in [one.run_key for one in tick(warehouse, instance)]
+
+
+def test_a_materialization_from_the_ui_counts_like_any_other(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    run(warehouse, instance, "totals", "2026-03-23")
+    assert asked(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
+    arrive(instance, "2026-03-23")
+    assert asked(tick(warehouse, instance))[0] == ("olap_totals", "2026-03-23")  # not launched yet, so asked for again
+
+
+def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    arrive(instance, "2026-03-23")
+    for _ in range(2):
+        for request in tick(warehouse, instance):
+            follow(warehouse, instance, request)
+    assert tick(warehouse, instance) == []
+    run(warehouse, instance, "totals", "2026-03-23")
+    assert sorted(asked(tick(warehouse, instance))) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
+
+
+def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    arrive(instance, "2026-03-23")
+    (totals,) = tick(warehouse, instance)
+    run(warehouse, instance, "totals", "2026-03-23", totals.tags, fails=True)
+    assert tick(warehouse, instance) == []
+    assert Host(warehouse).center.status(Slice("totals", "2026-03-23")).life is Life.FAILED
+
+
+def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
+    arrive(instance, "2026-03-23")
+    (totals,) = tick(warehouse, instance)
+    instance.wipe_assets([dg.AssetKey(["sales"])])
+    tick(warehouse, instance)
+    assert Host(warehouse).center.status(Slice("sales", "2026-03-23")).life is Life.ABSENT
+    follow(warehouse, instance, totals)
+    assert sorted(asked(tick(warehouse, instance))) == [("olap_totals", "2026-03-23")]  # running also needs the sales

@@ -1,0 +1,146 @@
+"""A repair from the launchpad: the slice is mended, checked and told, and what was made of it is asked for again."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import pytest
+
+from tests.compute.small_warehouse import small_warehouse
+from tidemark.center.host import Host
+from tidemark.compute.errors import QualityError, RepairSourceError
+from tidemark.compute.named_versions import claims_of_names, give_name
+from tidemark.compute.repair import RepairRequest, affected, plan
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.repair_job import repair_job
+from tidemark.delta.errors import VersionGoneError
+from tidemark.delta.partition import replace_partition, replace_partitions
+from tidemark.delta.table import current_version, read_partition
+from tidemark.dependency_model.errors import UnknownEntityError
+from tidemark.dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("repair job")]
+
+MONDAY, TUESDAY = date(2026, 3, 23), date(2026, 3, 24)
+NOW = datetime(2026, 3, 26, tzinfo=UTC)
+RIGHT, WRONG = [("cn", 11), ("eu", 5)], [("cn", 17)]
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Totals of Monday and Tuesday, right in version 0; Monday's are wrong since version 1."""
+    warehouse = small_warehouse(tmp_path_factory.mktemp("made"))
+    sales = {MONDAY: [(1, 10, "cn"), (2, 5, "eu"), (3, 1, "cn")], TUESDAY: [(4, 7, "eu")]}
+    parts = [
+        ({"dt": day}, spark.createDataFrame(rows, "id INT, amount INT, region STRING")) for day, rows in sales.items()
+    ]
+    replace_partitions(parts, warehouse.table_path("sales"))
+    runtime = Runtime(warehouse)
+    runtime.computer().compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
+    wrong = spark.createDataFrame(WRONG, "region STRING, amount BIGINT").coalesce(1)
+    replace_partition(wrong, warehouse.table_path("totals"), {"dt": MONDAY})
+    return warehouse.settings.warehouse
+
+
+@pytest.fixture
+def runtime(made: Path, tmp_path: Path) -> Runtime:
+    """A copy of the tables, as making them takes longer than mending one."""
+    warehouse = small_warehouse(tmp_path)
+    shutil.copytree(made, warehouse.settings.warehouse)
+    return Runtime(warehouse)
+
+
+def totals(runtime: Runtime, day: date = MONDAY) -> list[tuple[Any, ...]]:
+    rows = read_partition(runtime.warehouse.table_path("totals"), {"dt": day}).to_pylist()
+    return sorted((row["region"], row["amount"]) for row in rows)
+
+
+def launch(runtime: Runtime, instance: dg.DagsterInstance, **config: object) -> dg.ExecuteInProcessResult:
+    given = {"entity": "totals", "partition": "2026-03-23", **config}
+    return repair_job(runtime).execute_in_process(
+        run_config={"ops": {"repair_partition": {"config": given}}}, instance=instance
+    )
+
+
+def test_a_dry_run_tells_and_changes_nothing(runtime: Runtime, instance: dg.DagsterInstance) -> None:
+    result = launch(runtime, instance, from_version=0)
+    assert result.success
+    assert totals(runtime) == WRONG
+    assert not instance.get_materialized_partitions(dg.AssetKey("totals"))
+    planned = plan(runtime, RepairRequest("totals", "2026-03-23", from_version=0), NOW)
+    assert (planned.plan.way, planned.plan.rows_now, planned.plan.rows_then) == ("metadata", 1, 2)
+    near = [Slice("olap_totals", "2026-03-23"), Slice("running", "2026-03-23")]
+    assert list(planned.downstream) == near
+
+
+@pytest.mark.parametrize("source", [{"recompute": True}, {"from_name": "before"}])
+def test_it_is_mended_and_what_was_made_of_it_is_asked_for(
+    runtime: Runtime, instance: dg.DagsterInstance, source: dict[str, object]
+) -> None:
+    give_name(runtime, "totals", "before", NOW, version=0)
+    for name in ("sales", "totals", "running", "olap_totals"):
+        instance.report_runless_asset_event(dg.AssetMaterialization(name, partition="2026-03-23"))
+    host = Host(runtime.warehouse)
+    host.turn(instance)
+    downstream = Slice("olap_totals", "2026-03-23")
+    assert host.center.status(downstream).generation == 1
+    assert launch(runtime, instance, dry_run=False, **source).success
+    assert (totals(runtime), totals(runtime, TUESDAY)) == (RIGHT, [("eu", 7)])
+    host.turn(instance)
+    assert host.center.status(Slice("totals", "2026-03-23")).generation == 2
+    assert host.center.status(downstream).generation == 2
+    host.store.close()
+
+
+def test_a_partition_that_is_still_wrong_is_not_released(
+    runtime: Runtime, instance: dg.DagsterInstance, spark: SparkSession
+) -> None:
+    path = runtime.warehouse.table_path("totals")
+    replace_partition(spark.createDataFrame(RIGHT, "region STRING, amount BIGINT").coalesce(1), path, {"dt": MONDAY})
+    with pytest.raises(QualityError, match="reconcile"):
+        launch(runtime, instance, from_version=1, dry_run=False)
+    assert totals(runtime) == WRONG
+    assert not instance.get_materialized_partitions(dg.AssetKey("totals"))
+
+
+def test_names_keep_their_versions_and_slices_have_users_up_to_today(runtime: Runtime) -> None:
+    give_name(runtime, "totals", "before", NOW, version=0)
+    claims = claims_of_names(runtime.warehouse, runtime.registry, "totals")
+    assert [(one.version, one.reason) for one in claims] == [(0, "totals before [name]")]
+    runtime.registry.drop("totals", "name", "before")
+    assert claims_of_names(runtime.warehouse, runtime.registry, "totals") == []
+    found = affected(runtime.warehouse.graph, Slice("sales", "2026-03-23"), NOW)
+    assert Slice("totals", "2026-03-23") in found
+    assert Slice("running", "2026-03-24") in found
+    assert all(one.key <= "2026-03-25" for one in found)
+
+
+def test_what_is_not_clear_is_refused(runtime: Runtime) -> None:
+    before = current_version(runtime.warehouse.table_path("totals"))
+    wrong = [
+        (RepairRequest("totals", "2026-03-23"), RepairSourceError),
+        (RepairRequest("totals", "2026-03-23", from_version=0, recompute=True), RepairSourceError),
+        (RepairRequest("totals", "2026-03-23", from_name="nobody knows"), RepairSourceError),
+        (RepairRequest("totals", "2026-03-23", from_version=17), VersionGoneError),
+        (RepairRequest("totals", "2025-03-23", from_version=0), RepairSourceError),
+        (RepairRequest("nothing", "2026-03-23", from_version=0), UnknownEntityError),
+    ]
+    for request, error in wrong:
+        with pytest.raises(error):
+            plan(runtime, request, NOW)
+    assert current_version(runtime.warehouse.table_path("totals")) == before

@@ -1,0 +1,160 @@
+"""Random tables of random types, and what random other writers do to them; without Spark where Spark is not needed.
+
+`python -m tests.delta.clustering.random_tables COUNT FIRST` tries so many seeds and says what was compared.
+"""
+
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from delta import DeltaTable as SparkTable
+from deltalake import DeltaTable, write_deltalake
+from pyspark.sql import SparkSession
+
+from tidemark.delta.clustering import rewrite
+from tidemark.delta.clustering.cluster import Clustering, ClusterReport, cluster_table
+from tidemark.delta.conflict import BackOff
+from tidemark.delta.table import read_rows
+from tidemark.quoting.spark import path_table
+
+Value = Callable[[random.Random], object]
+
+TYPES: dict[str, tuple[pa.DataType, Value]] = {
+    "i": (pa.int32(), lambda r: r.choice([r.randrange(5), r.randrange(-(2**31), 2**31)])),
+    "l": (pa.int64(), lambda r: r.choice([0, 2**62, -(2**63), r.randrange(100)])),
+    "d": (pa.float64(), lambda r: r.choice([float("nan"), float("-inf"), -0.0, 0.0, r.random()])),
+    "m": (pa.decimal128(20, 4), lambda r: Decimal(r.randrange(-(10**6), 10**6)) / 10_000),
+    "s": (pa.string(), lambda r: r.choice(["", "ä\n'\\", "x" * 40 + str(r.randrange(50)), str(r.random())])),
+    "t": (pa.timestamp("us", tz="UTC"), lambda r: datetime(1969, 12, 31, tzinfo=UTC) + timedelta(days=r.random() * 99)),
+    "e": (pa.date32(), lambda r: date(2026, 1, 1) + timedelta(days=r.randrange(40))),
+    "b": (pa.bool_(), lambda r: r.random() < 0.5),
+}
+_UNORDERED = ("b",)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A random table's columns (name -> kind of TYPES), its partition column and how many values are NULL."""
+
+    columns: dict[str, str]
+    partition: str | None
+    nulls: float
+
+    @classmethod
+    def of(cls, chance: random.Random) -> "Shape":
+        columns = {f"c-{at}": chance.choice(list(TYPES)) for at in range(chance.randint(1, 6))}
+        columns["c-0"] = chance.choice([kind for kind in TYPES if kind not in _UNORDERED])
+        return cls(columns, chance.choice([None, "part"]), chance.choice([0.0, 0.1, 0.9]))
+
+    def rows(self, chance: random.Random, count: int) -> pa.Table:
+        arrays = {"id": pa.array([chance.randrange(10**6) for _ in range(count)], pa.int64())}
+        for name, kind in self.columns.items():
+            arrow, value = TYPES[kind]
+            arrays[name] = pa.array(
+                [None if chance.random() < self.nulls else value(chance) for _ in range(count)], arrow
+            )
+        if self.partition:
+            arrays[self.partition] = pa.array([chance.choice(["a", "b c", None]) for _ in range(count)], pa.string())
+        return pa.table(arrays)
+
+    def clustering(self, chance: random.Random, size: int) -> Clustering:
+        keys = ["id", *(name for name, kind in self.columns.items() if kind not in _UNORDERED)]
+        chosen = chance.sample(keys, min(len(keys), chance.randint(1, 4)))
+        weights = {name: chance.choice([1.0, 1.0, 5.0]) for name in chosen}
+        return Clustering(weights, max(1, size // chance.choice([1, 3, 8, 20])))
+
+
+def content(path: Path, version: int) -> list[str]:
+    return sorted(map(str, read_rows(path, version).to_pylist()))
+
+
+@dataclass(frozen=True)
+class World:
+    """One table and who writes to it."""
+
+    spark: SparkSession
+    path: Path
+    shape: Shape
+    chance: random.Random
+    hides: bool
+
+    @classmethod
+    def of(cls, spark: SparkSession, path: Path, seed: int) -> "World":
+        chance = random.Random(seed)
+        shape = Shape.of(chance)
+        for _ in range(chance.randint(1, 4)):
+            rows = shape.rows(chance, chance.choice([0, 1, 40, 200]))
+            write_deltalake(str(path), rows, mode="append", partition_by=[shape.partition] if shape.partition else None)
+        hides = chance.random() < 0.3
+        if hides:
+            spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+        return cls(spark, path, shape, chance, hides)
+
+    def disturb(self) -> None:
+        """What another writer does: nothing, an append, a delete."""
+        kind = self.chance.choice(["nothing", "append", "delete", "delete"])
+        if kind == "append" and not self.hides:
+            write_deltalake(str(self.path), self.shape.rows(self.chance, 20), mode="append")
+        elif kind == "delete":
+            condition = f"id % {self.chance.randint(3, 300)} = 0"
+            if self.hides:
+                SparkTable.forPath(self.spark, str(self.path)).delete(condition)
+            else:
+                DeltaTable(str(self.path)).delete(condition)
+
+    def clustered(self) -> ClusterReport:
+        size = sum(file.stat().st_size for file in self.path.rglob("*.parquet") if "_delta_log" not in file.parts)
+        return cluster_table(
+            self.spark,
+            self.path,
+            self.shape.clustering(self.chance, size),
+            only=self.chance.choice(["all", "new"]),
+            back_off=BackOff(attempts=20, sleep=lambda _: None),
+        )
+
+
+def tried(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Counter[str]:
+    """Cluster a random table while others write: its versions have the content of those before them.
+
+    Returns how much was compared.
+    """
+    world = World.of(spark, folder / f"t{seed}", seed)
+    seen: Counter[str] = Counter(tables=1)
+
+    def disturbed(point: str) -> None:
+        if point == "cluster.written":
+            world.disturb()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rewrite, "crash_point", disturbed)
+        for _ in range(steps):
+            world.disturb()
+            report = world.clustered()
+            for version in report.versions:
+                assert content(world.path, version) == content(world.path, version - 1), f"seed {seed}"
+            seen.update(passes=1, commits=len(report.versions), voided=report.again, rows=report.rows)
+    return seen
+
+
+def main(count: int, first: int) -> None:
+    from tidemark.spark.session import spark_session
+    from tidemark.system.settings import Settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        spark, seen = spark_session(Settings.at(Path(folder))), Counter[str]()
+        for seed in range(first, first + count):
+            seen.update(tried(spark, Path(folder), seed))
+        spark.stop()
+    print(dict(seen))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,29 @@
+"""Whatever the table and whoever else writes: no version that clustering makes has another content."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.delta.clustering.random_tables import tried
+
+pytestmark = pytest.mark.spark
+
+
+def test_random_tables_keep_their_content(spark: SparkSession, tmp_path: Path) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(2):
+        seen.update(tried(spark, tmp_path, seed))
+    assert seen["commits"] >= 4
+
+
+@pytest.mark.long
+@pytest.mark.timeout(14_400)
+def test_a_thousand_random_tables_keep_their_content(spark: SparkSession, tmp_path: Path) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(100, 1_100):
+        seen.update(tried(spark, tmp_path, seed, steps=1))
+    assert seen["tables"] == 1_000
+    assert seen["commits"] > 700
+    assert seen["voided"] > 50

@@ -1,0 +1,50 @@
+"""kill -9 at each phase: the table is as before or as after, and VACUUM takes what was left lying."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.delta.clustering.tables import content, created
+from tidemark.delta.table import current_version
+from tidemark.quoting.spark import path_table
+from tidemark.system.crash import ENV_NAME
+
+pytestmark = pytest.mark.spark
+
+CODE = """
+import sys
+from pathlib import Path
+from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.system.settings import Settings
+from tidemark.spark.session import spark_session
+path = Path(sys.argv[1])
+cluster_table(spark_session(Settings.at(path.parent / "other")), path, Clustering.by("a", target_bytes=2_000))
+"""
+POINTS = {"cluster.planned": 2, "cluster.written": 2, "cluster.before_commit": 2, "cluster.after_commit": 3}
+
+
+@pytest.mark.parametrize(
+    "point",
+    [name if name == "cluster.before_commit" else pytest.param(name, marks=pytest.mark.long) for name in POINTS],
+)
+def test_old_or_new(spark: SparkSession, tmp_path: Path, point: str) -> None:
+    path = created(spark, tmp_path / "t", spark.range(900).selectExpr("id", "hash(id) AS a"))
+    before = content(spark, path)
+    found = subprocess.run(
+        [sys.executable, "-c", CODE, str(path)], env={**os.environ, ENV_NAME: point}, capture_output=True, check=False
+    )
+    assert found.returncode == -signal.SIGKILL, found.stderr
+    assert (current_version(path), content(spark, path)) == (POINTS[point], before)
+    live = {Path(file).name for file in spark.read.format("delta").load(str(path)).inputFiles()}
+    orphans = {file.name for file in path.glob("*.parquet")} - live
+    assert bool(orphans) == (point != "cluster.planned")
+    session = spark.newSession()
+    session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    session.sql(f"VACUUM {path_table(path)} RETAIN 0 HOURS")
+    assert {file.name for file in path.glob("*.parquet")} == live
+    assert content(spark, path) == before

@@ -1,0 +1,61 @@
+"""Layouts from the log: depth against a slow count, files that a filter reads, and what clustering would give."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.delta.clustering.errors import ClusterColumnError
+from tidemark.delta.clustering.layout import Between, depths_at, estimated, files_read, layout_of
+
+SPANS = st.lists(
+    st.tuples(st.integers(0, 20), st.integers(0, 9)).map(lambda one: (one[0], one[0] + one[1])), min_size=1
+)
+
+
+@given(SPANS)
+def test_depth_is_how_many_spans_hold_a_value(spans: list[tuple[int, int]]) -> None:
+    lows, highs = np.array([low for low, _ in spans]), np.array([high for _, high in spans])
+    ends = [*lows.tolist(), *highs.tolist()]
+    assert depths_at(lows, highs).tolist() == [sum(low <= end <= high for low, high in spans) for end in ends]
+
+
+def table(path: Path) -> Path:
+    """Four files: `a` is sorted over them, `b` is the same in each, `c` is NULL in one."""
+    for number in range(4):
+        rows = {"a": [10 * number, 10 * number + 9], "b": [0, 99], "c": ["x", "y"] if number else [None, None]}
+        arrays = {name: pa.array(values, pa.string() if name == "c" else pa.int64()) for name, values in rows.items()}
+        write_deltalake(str(path), pa.table(arrays), mode="append")
+    return path
+
+
+def test_of_a_table(tmp_path: Path) -> None:
+    found = layout_of(table(tmp_path / "t"))
+    assert (found.files, found.version) == (4, 3)
+    depths = {one.column: (one.depth, one.deepest, one.bounded) for one in found.columns}
+    assert depths == {"a": (1.0, 1, 4), "b": (4.0, 4, 4), "c": (3.0, 3, 3)}
+
+
+def test_what_a_filter_reads(tmp_path: Path) -> None:
+    path = table(tmp_path / "t")
+    assert files_read(path, [Between("a", "15", "15")])[0] == 1
+    assert files_read(path, [Between("a", "15", "25"), Between("b", "50", "50")])[0] == 2
+    # A file without bounds may hold anything.
+    assert files_read(path, [Between("c", "z", "z")])[0] == 1
+
+
+def test_an_unknown_column_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ClusterColumnError, match="found nope"):
+        layout_of(table(tmp_path / "t"), ["nope"])
+
+
+def test_what_clustering_would_give() -> None:
+    chance = np.random.default_rng(3)
+    sample = {name: pa.chunked_array([chance.integers(0, 10**6, 20_000)]) for name in ("a", "b")}
+    found = estimated(sample, [1.0, 1.0], 64)
+    assert 7 < found["a"] < 10
+    assert 7 < found["b"] < 10

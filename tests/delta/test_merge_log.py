@@ -1,0 +1,136 @@
+"""What merges leave in the log is what every reader of it expects: other engines, a new process, VACUUM, people."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from tidemark.delta.live_file import file_name
+from tidemark.delta.merge import merge_changes
+from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.table import read_table
+from tidemark.delta.target import MergeTarget
+from tidemark.delta.transaction import Transaction
+from tidemark.quoting.spark import path_table
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("merge log")]
+
+SCHEMA = "id BIGINT, part STRING, v STRING, _offset BIGINT"
+BATCHES = 7
+Row = tuple[int, str, str, int]
+
+
+@pytest.fixture(scope="module")
+def target(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MergeTarget:
+    """A table with a checkpoint after every third commit, and `BATCHES` merges in it; each is version 1, 2, ..."""
+    path = tmp_path_factory.mktemp("merge_log") / "t"
+    spark.sql(
+        f"CREATE TABLE {path_table(path)} ({SCHEMA}) USING delta PARTITIONED BY (part) "
+        "TBLPROPERTIES ('delta.checkpointInterval' = '3')"
+    )
+    target = MergeTarget(path, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
+    for number in range(1, BATCHES + 1):
+        assert merged(spark, target, number).version == number
+    return target
+
+
+def merged(spark: SparkSession, target: MergeTarget, number: int) -> MergeReport:
+    """Batch `number`: two new rows, the newest old one moves, the one before it goes."""
+    new = [("c", 10 * number + one, "x", f"{number}", number) for one in (0, 1)]
+    old = [("u", 10 * (number - 1), "y", f"{number}", number), ("d", 10 * (number - 1) + 1, "x", "", number)]
+    frame = spark.newSession().createDataFrame([*new, *(old if number > 1 else [])], f"_op STRING, {SCHEMA}")
+    return merge_changes(frame, target, frozenset({"x", "y"}), Transaction("log", number, json.dumps({"n": number})))
+
+
+def state(number: int) -> Counter[Row]:
+    """The rows after batch `number`."""
+    moved = [(10 * (one - 1), "y", f"{one}", one) for one in range(2, number + 1)]
+    return Counter([*moved, *((10 * number + one, "x", f"{number}", number) for one in (0, 1))])
+
+
+def counted(rows: pa.Table) -> Counter[Row]:
+    return Counter((row["id"], row["part"], row["v"], row["_offset"]) for row in rows.to_pylist())
+
+
+def described(files: Any) -> dict[str, Any]:
+    """A list of AddFiles as the log writes them, by path; an empty map of tags is none."""
+    adds = [json.loads(str(file.json()))["add"] for file in files]
+    return {add["path"]: {name: value for name, value in add.items() if value != {}} for add in adds}
+
+
+def checksum(path: Path, version: int) -> dict[str, object]:
+    found: dict[str, object] = json.loads((path / "_delta_log" / f"{version:020}.crc").read_text())
+    return found
+
+
+def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
+    for version in range(1, BATCHES + 1):
+        table = DeltaTable(str(target.path), version=version)
+        assert counted(table.to_pyarrow_table()) == state(version)
+        files = [str(target.path / uri.partition(f"{target.path}/")[2]) for uri in table.file_uris()]
+        rows = duckdb.connect().read_parquet(files, hive_partitioning=True).to_arrow_table()
+        assert counted(rows) == state(version)
+
+
+def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: MergeTarget) -> None:
+    """From the checkpoint and the commits after it, as a new process does; each checksum is what the log adds up to."""
+    assert (target.path / "_delta_log" / "_last_checkpoint").exists()
+    jvm: Any = spark._jvm
+    none = jvm.scala.Option.empty()
+    for version in range(1, BATCHES + 1):
+        jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        assert counted(read_table(spark, target.path, version).toArrow()) == state(version)
+        log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, str(target.path))
+        snapshot = log.getSnapshotAt(version, none, none, False)  # noqa: FBT003 - Scala's parameter
+        assert snapshot.validateChecksum(getattr(snapshot, "validateChecksum$default$1")())
+        reconstructed = snapshot.allFilesViaStateReconstruction().collectAsList()
+        listed = jvm.scala.jdk.javaapi.CollectionConverters.asJava(snapshot.checksumOpt().get().allFiles().get())
+        assert described(listed) == described(reconstructed)
+
+
+def test_a_checksum_lists_the_live_files_and_the_transactions(target: MergeTarget) -> None:
+    for version in range(1, BATCHES + 1):
+        said = checksum(target.path, version)
+        files = pa.table(DeltaTable(str(target.path), version=version).get_add_actions(flatten=True))
+        sizes = dict(zip(map(file_name, files["path"].to_pylist()), files["size_bytes"].to_pylist(), strict=True))
+        listed = said["allFiles"]
+        assert isinstance(listed, list)
+        assert {file_name(one["path"]): one["size"] for one in listed} == sizes
+        assert (said["numFiles"], said["tableSizeBytes"]) == (len(sizes), sum(sizes.values()))
+        transactions = said["setTransactions"]
+        assert isinstance(transactions, list)
+        assert [(one["appId"], one["version"]) for one in transactions] == [("log", version)]
+
+
+def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) -> None:
+    history = spark.sql(f"DESCRIBE HISTORY {path_table(target.path)}").orderBy("version").collect()[1:]
+    assert [row["operation"] for row in history[:BATCHES]] == ["MERGE"] * BATCHES
+    assert [json.loads(row["userMetadata"])["n"] for row in history[:BATCHES]] == list(range(1, BATCHES + 1))
+    assert [row["readVersion"] for row in history[:BATCHES]] == list(range(BATCHES))
+    assert not any(row["isBlindAppend"] for row in history[:BATCHES])
+    metrics = history[3]["operationMetrics"]
+    shown = ("Inserted", "Updated", "Deleted", "Copied")
+    assert [metrics[f"numTargetRows{kind}"] for kind in shown] == ["2", "1", "1", "0"]
+    assert metrics["numSourceRows"] == "4"
+
+
+def test_vacuum_takes_what_is_not_live_and_nothing_else(
+    spark: SparkSession, target: MergeTarget, tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(target.path, tmp_path / "t"))  # what VACUUM takes, the other tests still read
+    table = DeltaTable(str(path))
+    live = {file_name(uri) for uri in table.file_uris()}
+    session = spark.newSession()
+    session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    session.sql(f"VACUUM {path_table(path)} RETAIN 0 HOURS")
+    assert {file.name for file in path.rglob("part=*/*.parquet")} == live
+    jvm: Any = spark._jvm
+    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    assert counted(read_table(spark, path).toArrow()) == state(BATCHES)

@@ -1,0 +1,40 @@
+"""Which versions are kept, and why."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.delta.retention import Claim, Retention, kept_versions
+
+NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
+DAILY = [(version, NOW - timedelta(days=20 - version)) for version in range(21)]
+
+
+def kept(retention: Retention, *claims: Claim) -> dict[int, tuple[str, ...]]:
+    return {one.version: one.reasons for one in kept_versions(DAILY, retention, claims, NOW)}
+
+
+def test_count_and_age_each_keep_what_is_theirs() -> None:
+    assert list(kept(Retention(3, timedelta(0)))) == [18, 19, 20]
+    assert list(kept(Retention(1, timedelta(days=2)))) == [18, 19, 20]
+    assert kept(Retention(1, timedelta(0)))[20] == ("the newest",)
+
+
+def test_what_was_the_newest_at_the_beginning_of_the_age_can_be_read_then() -> None:
+    assert list(kept(Retention(1, timedelta(hours=36)))) == [18, 19, 20], "at noon 36 hours ago it was version 18"
+
+
+def test_claims_keep_old_versions_and_say_why() -> None:
+    found = kept(Retention(1, timedelta(0)), Claim(4, "named 2026-03-14 [day]"), Claim(4, "read by x"), Claim(99, "-"))
+    assert found[4] == ("named 2026-03-14 [day]", "read by x")
+    assert list(found) == [4, 20]
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.lists(st.integers(0, 25)))
+def test_the_newest_and_all_claims_are_kept(count: int, days: int, claimed: list[int]) -> None:
+    found = kept(Retention(count, timedelta(days=days)), *(Claim(version, "x") for version in claimed))
+    assert 20 in found
+    assert {version for version in claimed if version <= 20} <= set(found)
+    assert len(found) <= max(count, 1) + days + 1 + len(set(claimed))
+    assert all(found.values())

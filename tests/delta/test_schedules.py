@@ -1,0 +1,51 @@
+"""Merge, repair, append, delete and vacuum in any order: the table is what a list of rows would be, names included."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.delta.schedules import Schedule
+from tidemark.delta import strategy
+from tidemark.spark.jvm import Jvm
+
+pytestmark = pytest.mark.spark
+
+_STEPS = 8
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
+    own = spark.newSession()
+    own.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    return own
+
+
+@pytest.fixture(autouse=True)
+def small_tables_use_vectors_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategy, "HIDDEN_SHARE", 0.6)
+
+
+def live(session: SparkSession, path: Path, seed: int, patch: pytest.MonkeyPatch, *, has_vectors: bool) -> None:
+    """One schedule; of those with an odd seed, files of a few rows are folded into the next one."""
+    patch.setattr(strategy, "SMALL_BYTES", 1_500 * (seed % 2))
+    Schedule(session, path, seed, has_vectors).live(_STEPS)
+    # Delta keeps what it knows of a table for an hour: of five hundred tables that fills the memory.
+    Jvm(session)("org.apache.spark.sql.delta.DeltaLog").clearCache()
+
+
+@pytest.mark.parametrize(("seed", "has_vectors"), [(0, True), (1, False)], ids=["deletion vectors", "plain, folded"])
+def test_a_few_schedules(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, has_vectors: bool
+) -> None:
+    live(session, tmp_path, seed, monkeypatch, has_vectors=has_vectors)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(4 * 3600)
+@pytest.mark.parametrize("has_vectors", [False, True], ids=["plain", "deletion vectors"])
+def test_many_schedules(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_vectors: bool
+) -> None:
+    for seed in range(1000, 1500):
+        live(session, tmp_path, seed, monkeypatch, has_vectors=has_vectors)

@@ -1,0 +1,130 @@
+"""Files that are needed stay, files that are not go, and the plan says which and why."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from tidemark.delta.errors import NotADeltaTableError
+from tidemark.delta.readers import reading
+from tidemark.delta.retention import Claim, Retention
+from tidemark.delta.table import read_rows
+from tidemark.delta.vacuum import UNKNOWN_AFTER, VacuumPlan, plan_vacuum, vacuum
+from tidemark.system.crash import ENV_NAME
+from tidemark.system.errors import AlreadyRunningError
+from tidemark.system.lock import only_one
+
+NEWEST_ONLY = Retention(versions=1, age=timedelta(0))
+NOW = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Version n holds the number n in each of two partitions, one of which has a name that the log encodes."""
+    path = tmp_path / "orders"
+    for number in range(5):
+        rows = pa.table({"id": [number, number], "part": ["x y", "z"]})
+        write_deltalake(str(path), rows, mode="overwrite", partition_by=["part"])
+    return path
+
+
+def cleaned(table: Path, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
+    return vacuum(table, NEWEST_ONLY, claims, table.parent / "locks", now)
+
+
+def ids(table: Path, version: int) -> list[int]:
+    return [int(one) for one in read_rows(table, version)["id"].to_pylist()]
+
+
+def data_files(table: Path) -> list[Path]:
+    return sorted(table.glob("part=*/*.parquet"))
+
+
+def test_a_named_version_stays_readable_and_others_go(table: Path) -> None:
+    plan = cleaned(table, Claim(2, "named 2026-03-23 [day]"))
+    assert [(one.version, one.reasons) for one in plan.kept] == [
+        (2, ("named 2026-03-23 [day]",)),
+        (4, ("the newest",)),
+    ]
+    assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
+    assert len(data_files(table)) == 4
+    with pytest.raises(Exception, match=r"not found|No such file"):
+        ids(table, 3)
+
+
+def test_the_plan_tells_bytes_and_changes_nothing(table: Path) -> None:
+    before = data_files(table)
+    plan = plan_vacuum(table, NEWEST_ONLY, [Claim(2, "x")], table.parent / "locks", NOW)
+    assert data_files(table) == before
+    sizes = {str(file.relative_to(table)): file.stat().st_size for file in before}
+    assert set(plan.needless) < set(sizes)
+    assert plan.needless_bytes + plan.live_bytes + plan.history_bytes == sum(sizes.values())
+    assert plan.only == {2: plan.history_bytes, 4: plan.live_bytes}
+
+
+def test_a_version_that_is_read_stays_until_the_reader_is_done(table: Path) -> None:
+    with reading(table.parent / "locks", table, 1, "an export"):
+        assert cleaned(table).kept[0].reasons == ("read by an export",)
+        assert ids(table, 1) == [1, 1]
+    assert [one.version for one in cleaned(table).kept] == [4]
+    assert len(data_files(table)) == 2
+
+
+def test_a_dead_reader_holds_nothing(table: Path) -> None:
+    program = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom tidemark.delta.readers import reading\n"
+        "with reading(Path(sys.argv[1]), Path(sys.argv[2]), 1, 'x'):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    locks = table.parent / "locks"
+    killed = subprocess.run([sys.executable, "-c", program, str(locks), str(table)], check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert list((locks / "readers" / "orders").iterdir())
+    assert [one.version for one in cleaned(table).kept] == [4]
+    assert not list((locks / "readers" / "orders").iterdir())
+
+
+def test_files_of_no_commit_go_when_nobody_can_be_writing_them(table: Path) -> None:
+    stray = table / "part=z" / "stray.parquet"
+    stray.write_bytes(b"x")
+    written = datetime.now(UTC).timestamp()
+    os.utime(stray, (written, written))
+    cleaned(table, now=datetime.now(UTC))
+    assert stray.exists()
+    cleaned(table, now=datetime.now(UTC) + UNKNOWN_AFTER + timedelta(minutes=1))
+    assert not stray.exists()
+
+
+def test_a_log_that_begins_with_a_checkpoint(table: Path) -> None:
+    DeltaTable(str(table), version=2).create_checkpoint()
+    for version in (0, 1, 2):
+        (table / "_delta_log" / f"{version:020}.json").unlink()
+    plan = cleaned(table, Claim(2, "named"), Claim(1, "named"))
+    assert [one.version for one in plan.kept] == [2, 4]
+    assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
+
+
+def test_one_at_a_time_and_a_table_only(table: Path) -> None:
+    with only_one(table.parent / "locks" / "orders.lock", "x"), pytest.raises(AlreadyRunningError):
+        cleaned(table)
+    with pytest.raises(NotADeltaTableError):
+        cleaned(table.parent)
+
+
+def test_killed_it_has_taken_nothing_that_is_needed(table: Path) -> None:
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom tidemark.delta.retention import Claim\n"
+        "from tests.delta.test_vacuum import cleaned\ncleaned(Path(sys.argv[1]), Claim(2, 'named'))\n"
+    )
+    env = {**os.environ, ENV_NAME: "vacuum.before_delete:3"}
+    killed = subprocess.run([sys.executable, "-c", program, str(table)], env=env, check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(data_files(table)) == 10 - 2
+    assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
+    cleaned(table, Claim(2, "named"))
+    assert len(data_files(table)) == 4

@@ -1,0 +1,144 @@
+"""One holder at a time, each with the next generation, and nothing is written by a former one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.state_store.examples import DAY, chain
+from tidemark.state_store.database import Database
+from tidemark.state_store.errors import FencedError
+from tidemark.state_store.lease import CENTER, Fence, Lease
+from tidemark.state_store.store import StateStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEPS = st.lists(st.tuples(st.sampled_from(["hold", "release", "wait"]), st.integers(0, 2)), max_size=40)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_one_holds_it_until_its_time_is_over(database: Database) -> None:
+    clock = Clock()
+    one, other = (Lease(database, name, 6.0, clock=clock) for name in ("one", "other"))
+    assert one.hold() == ("one", 1)
+    assert other.hold() == ("one", None)
+    clock.now += 5
+    assert one.hold() == ("one", 1)
+    clock.now += 5.9
+    assert other.hold() == ("one", None)
+    clock.now += 0.1
+    assert other.hold() == ("other", 2)
+    assert one.hold() == ("other", None)
+    assert (one.generation, other.generation) == (None, 2)
+
+
+def test_who_is_late_but_was_not_replaced_goes_on(database: Database) -> None:
+    clock = Clock()
+    lease = Lease(database, "one", 6.0, clock=clock)
+    lease.hold()
+    clock.now += 60
+    assert lease.hold() == ("one", 1)
+
+
+def test_the_successor_of_the_same_name_need_not_wait_and_its_predecessor_is_out(database: Database) -> None:
+    former, again = (Lease(database, "sensor of 1", 6.0) for _ in range(2))
+    assert former.hold() == ("sensor of 1", 1)
+    assert again.hold() == ("sensor of 1", 2)
+    assert former.hold() == ("sensor of 1", None)
+    assert again.hold() == ("sensor of 1", 2)
+
+
+def test_what_is_released_need_not_be_waited_for(database: Database) -> None:
+    one, other = Lease(database, "one", 60), Lease(database, "other", 60)
+    one.hold()
+    one.release()
+    assert other.hold() == ("other", 2)
+    one.release()
+    assert other.hold() == ("other", 2)
+
+
+def test_the_sensor_lets_a_service_have_it_and_takes_it_back(database: Database) -> None:
+    sensor = Lease(database, "sensor", 60, yields=True)
+    service, second = (Lease(database, name, 60, insists=True) for name in ("service", "second"))
+    assert sensor.hold() == ("sensor", 1)
+    assert service.hold() == ("sensor", None)
+    assert sensor.hold() == ("", None)
+    assert service.hold() == ("service", 2)
+    assert second.hold() == ("service", None)
+    assert service.hold() == ("service", 2)
+    assert sensor.hold() == ("service", None)
+    service.release()
+    assert sensor.hold() == ("sensor", 3)
+    assert sensor.hold() == ("sensor", 3)
+
+
+def test_a_former_holder_writes_nothing(store: StateStore) -> None:
+    clock = Clock()
+    one, other = (Lease(store.database, name, 6.0, clock=clock) for name in ("one", "other"))
+    zombie = StateStore(store.database)
+    zombie.write.fence = one.fence
+    told = chain(DAY, "released launched started")
+    with pytest.raises(FencedError, match="another center is active: expected the lease 'center'"):
+        zombie.write.append(told[:1], after=0)
+    one.hold()
+    zombie.write.fence = one.fence
+    assert zombie.write.append(told[:1], after=0) == 1
+    clock.now += 6
+    other.hold()
+    store.write.fence = other.fence
+    with pytest.raises(FencedError, match=r"expected generation 1 .* found generation 2, held by other"):
+        zombie.write.append(told[1:2], after=1)
+    with pytest.raises(FencedError):
+        zombie.write.append([], after=1, cursors={"dagster": "5"})
+    assert store.write.append(told[1:], after=1) == 3
+    assert (store.read.last(), store.read.cursor("dagster")) == (3, None)
+
+
+def test_who_has_no_fence_is_not_held_up(store: StateStore) -> None:
+    Lease(store.database, "one", 60).hold()
+    assert store.write.append(chain(DAY, "released"), after=0) == 1
+    store.write.fence = Fence(CENTER, 1)
+    assert store.write.append([], after=1, cursors={"x": "1"}) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS)
+def test_no_two_hold_it_at_once_and_generations_rise(steps: list[tuple[str, int]]) -> None:
+    clock, database = Clock(), Database("sqlite://")
+    leases = [Lease(database, f"holder {number}", 3.0, clock=clock) for number in range(3)]
+    held_until, holder, last = 0.0, None, 0
+    for what, number in steps:
+        lease = leases[number]
+        if what == "wait":
+            clock.now += number
+        elif what == "release":
+            if lease.generation is not None and holder == number:
+                held_until, holder = 0.0, None
+            lease.release()
+        else:
+            may = holder == number or clock.now >= held_until
+            _, generation = lease.hold()
+            assert (generation is not None) == may
+            if generation is not None:
+                assert generation == last + (holder != number)
+                last, holder, held_until = generation, number, clock.now + 3.0
+    database.close()
+
+
+def test_two_processes_of_one_file_share_it(tmp_path: Path) -> None:
+    one, other = (Database.at(tmp_path / "state.db") for _ in range(2))
+    assert Lease(one, "one", 60).hold() == ("one", 1)
+    assert Lease(other, "other", 60).hold() == ("one", None)
+    one.close()
+    other.close()

@@ -1,0 +1,181 @@
+"""What is appended is there as it was told, in order, once - and the projection is what the last transition says."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.state_store.examples import DAY, HOUR, NOON, chain
+from tidemark.dependency_model.readiness.checkpoint import Checkpoint
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Life, SliceStatus
+from tidemark.state_store.database import Database
+from tidemark.state_store.errors import ConflictError, EventKnownError
+from tidemark.state_store.store import StateStore
+from tidemark.state_store.transition import Facts, InputRead
+
+if TYPE_CHECKING:
+    from tidemark.state_store.transition import Transition
+
+LIFE = "released launched started completed quality_failed"
+TOLD = Facts(
+    run_id="4b1",
+    cluster="etl",
+    row_count=12,
+    minimum="2026-03-24",
+    maximum="ü",
+    snapshot_id="34",
+    batch_id="7",
+    parameters={"biz_date": "2026-03-24"},
+    watermarks={"a": 1_774_000_000_000},
+    inputs=(InputRead("clicks@2026-03-24T00", "clicks@2026-03-24T23", 24, 1),),
+)
+
+
+def test_a_new_store_is_empty(store: StateStore) -> None:
+    assert (store.read.last(), store.read.everything(), store.read.current(DAY), store.read.cursor("x")) == (
+        0,
+        (0, []),
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize("piece", [DAY, HOUR])
+def test_everything_that_was_told_is_read_back(store: StateStore, piece: Slice) -> None:
+    told = chain(piece, LIFE, facts=TOLD)
+    assert store.write.append(told, after=0) == 5
+    assert store.read.history(piece) == told
+    assert store.read.after(3) == told[3:]
+    assert store.read.after(0, limit=2) == told[:2]
+    assert store.read.history(Slice("orders", "2026-03-25")) == []
+
+
+def test_the_projection_follows_the_last_transition_and_keeps_the_last_run(store: StateStore) -> None:
+    told = chain(DAY, "released launched", facts=TOLD)
+    store.write.append(told, after=0)
+    later = chain(DAY, "started failed", first=3, status=told[-1].status)
+    other = chain(HOUR, "observed", first=5)
+    store.write.append([*later, *other], after=2)
+    last, everything = store.read.everything()
+    found = {one.piece: one for one in everything}
+    assert last == 5
+    assert {piece: (one.status, one.seq) for piece, one in found.items()} == {
+        DAY: (later[-1].status, 4),
+        HOUR: (other[-1].status, 5),
+    }
+    assert (found[DAY].run_id, found[DAY].cluster, found[HOUR].run_id) == ("4b1", "etl", None)
+    assert store.read.current(DAY) == found[DAY]
+
+
+def test_the_status_at_any_time_is_the_one_recorded_by_then(store: StateStore) -> None:
+    store.write.append(chain(DAY, LIFE), after=0)
+    lives = [store.read.status_at(DAY, NOON + timedelta(seconds=second)) for second in (0.5, 1, 2.5, 99)]
+    assert [one and one.life for one in lives] == [None, Life.READY, Life.LAUNCHED, Life.COMPLETED]
+
+
+def test_the_last_launch_is_found_by_its_slice(store: StateStore) -> None:
+    told = chain(DAY, "released launched lost launched started", facts=TOLD)
+    store.write.append(told, after=0)
+    assert store.read.launches([DAY, HOUR]) == {DAY: told[3]}
+
+
+def test_a_writer_that_has_not_seen_the_last_transition_is_refused_and_writes_nothing(store: StateStore) -> None:
+    store.write.append(chain(DAY, "released"), after=0)
+    theirs = chain(HOUR, "observed", first=1)
+    with pytest.raises(
+        ConflictError, match=r"expected transition 0 .*found transition 1, written by test at 2026-03-24"
+    ):
+        store.write.append(theirs, after=0, cursors={"log": "9"})
+    assert store.read.current(HOUR) is None
+    assert store.read.cursor("log") is None
+
+
+def test_an_event_id_is_written_once(store: StateStore) -> None:
+    (told,) = chain(DAY, "released")
+    store.write.append([told], after=0)
+    with pytest.raises(EventKnownError):
+        store.write.append([replace(told, seq=2)], after=1)
+    assert store.read.last() == 1
+    assert store.read.known_ids([told.event_id, "other"]) == {told.event_id}
+
+
+def test_known_ids_of_very_many(store: StateStore) -> None:
+    told = [replace(chain(Slice("orders", f"{n}"), "observed", first=n)[0], event_id=str(n)) for n in range(1, 1_201)]
+    store.write.append(told, after=0)
+    assert store.read.known_ids(map(str, range(2_000))) == {str(n) for n in range(1, 1_201)}
+    assert len(store.read.everything()[1]) == 1_200
+
+
+def test_cursors_travel_with_what_was_read(store: StateStore) -> None:
+    store.write.append(chain(DAY, "released"), after=0, cursors={"log": "1", "topic": "a"})
+    store.write.append([], after=1, cursors={"log": "2"})
+    assert (store.read.cursor("log"), store.read.cursor("topic")) == ("2", "a")
+
+
+def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
+    StateStore(Database(url)).close()
+
+    def write(number: int) -> int:
+        mine, written = StateStore(Database(url)), 0
+        while written < 5:
+            piece = Slice("orders", f"{number}-{written}")
+            last = mine.read.last()
+            try:
+                mine.write.append(chain(piece, "observed", first=last + 1), after=last)
+            except ConflictError:
+                continue
+            written += 1
+        mine.close()
+        return written
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(write, range(4))) == [5] * 4
+    store = StateStore(Database(url))
+    told: list[Transition] = store.read.after(0)
+    assert [one.seq for one in told] == list(range(1, 21))
+    assert len({one.piece for one in told}) == 20
+    store.close()
+
+
+def test_a_start_reads_what_is_open_or_recent(store: StateStore) -> None:
+    days = [Slice("orders", f"2026-03-{day:02}") for day in range(1, 10)]
+    told = [one for day in days for one in chain(day, "observed")]
+    told += [
+        *chain(Slice("orders", "2026-02-01"), "released"),
+        *chain(Slice("orders", "2026-02-02"), "observed tainted"),
+    ]
+    store.write.append([replace(one, seq=seq) for seq, one in enumerate(told, start=1)], after=0)
+    last, found = store.read.everything("2026-03-08")
+    assert (last, sorted(one.piece.key for one in found)) == (
+        12,
+        ["2026-02-01", "2026-02-02", "2026-03-08", "2026-03-09"],
+    )
+
+
+def test_slices_are_looked_up_many_at_once_and_backwards_in_time(store: StateStore) -> None:
+    pieces = [HOUR, *(Slice(name, f"2026-03-{day:02}") for name in ('a"{},\\', "b") for day in range(1, 10))]
+    told = [replace(chain(piece, "observed")[0], seq=seq) for seq, piece in enumerate(pieces, start=1)]
+    store.write.append(told, after=0)
+    wanted = [*pieces[::3], Slice("b", "2026-04-01")]
+    assert sorted(one.piece for one in store.read.currents(wanted)) == sorted(pieces[::3])
+    found = store.read.older([('a"{},\\', ()), ("b", ()), ("c", ())], "2026-03-04", 2)
+    assert sorted(one.piece.key for one in found) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
+    assert [one.piece for one in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
+    assert (store.read.older([], "~", 2), store.read.currents([]), len(store.read.completed("b"))) == ([], [], 9)
+
+
+def test_a_checkpoint_is_noted_and_changes_nothing_that_is_known(store: StateStore) -> None:
+    (told,) = chain(DAY, "observed")
+    store.write.append([told], after=0)
+    store.write.note(Checkpoint(7, [DAY, HOUR], {"orders": "day", "gone": "hour"}, is_last=False), after=1)
+    store.write.note(Checkpoint(9, [HOUR], {"gone": ""}, is_last=True), after=1)
+    assert store.read.schedules() == (9, {"orders": "day"})
+    found = {one.piece: (one.status, one.seq) for one in store.read.everything()[1]}
+    assert found == {DAY: (told.status, 1), HOUR: (SliceStatus(), 0)}
+    with pytest.raises(ConflictError):
+        store.write.note(Checkpoint(10, [], {}, is_last=True), after=0)

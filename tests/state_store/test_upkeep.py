@@ -1,0 +1,128 @@
+"""Migrations, export and import, compaction, and a server that is gone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import insert, inspect, text
+
+from tests.state_store.examples import DAY, HOUR, NOON, chain
+from tests.state_store.test_store import LIFE, TOLD
+from tidemark.state_store.compaction import compact
+from tidemark.state_store.database import Database
+from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateStoreDownError
+from tidemark.state_store.interchange import export_lines, import_lines
+from tidemark.state_store.migrations import ALL, migrate
+from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.schema import METADATA, MIGRATIONS
+from tidemark.state_store.store import StateStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SNAPSHOT = NamedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
+
+
+def test_migrations_make_the_tables_that_the_program_reads(database: Database) -> None:
+    found = inspect(database.engine)
+    for table in METADATA.tables.values():
+        assert {column["name"] for column in found.get_columns(table.name)} == set(table.c.keys())
+
+
+def test_an_older_database_is_brought_up_to_date_and_keeps_its_names(url: str) -> None:
+    old = Database(url)
+    with old.writing() as connection:
+        for name in ("transitions", "slices", "cursors", "schedules", "migrations"):
+            connection.execute(text(f"DROP TABLE {name}"))
+    SnapshotRegistry(old).name([SNAPSHOT])
+    new = Database(url)
+    assert SnapshotRegistry(new).of("ods_orders") == (SNAPSHOT,)
+    assert StateStore(new).write.append(chain(DAY, "released"), after=0) == 1
+    with new.reading() as connection:
+        assert [row.number for row in connection.execute(MIGRATIONS.select())] == [one.number for one in ALL]
+    old.close()
+    new.close()
+
+
+def test_names_from_before_snapshots_were_reopened_are_kept(url: str) -> None:
+    old = Database(url)
+    with old.writing() as connection:
+        connection.execute(text("DROP INDEX snapshots_moved"))
+        for column in ("generation", "late_batch", "moved", "open_until"):
+            connection.execute(text(f"ALTER TABLE snapshots DROP COLUMN {column}"))
+        connection.execute(text("DELETE FROM migrations WHERE number >= 5"))
+        connection.execute(
+            text("INSERT INTO snapshots VALUES ('ods_orders', 'day', '2026-03-23', 4, 10, :at)"),
+            {"at": SNAPSHOT.named_at.isoformat()},
+        )
+    old.close()
+    new = Database(url)
+    registry = SnapshotRegistry(new)
+    assert registry.of("ods_orders") == (SNAPSHOT,)
+    assert [one.generation for one in registry.reopen([("ods_orders", "day", SNAPSHOT.slice)], late_batch=3)] == [2]
+    new.close()
+
+
+def test_a_step_is_applied_once(database: Database) -> None:
+    with database.writing() as connection:
+        migrate(connection, "here")
+        assert len(connection.execute(MIGRATIONS.select()).all()) == len(ALL)
+
+
+def test_a_later_versions_database_is_refused(url: str, database: Database) -> None:
+    with database.writing() as connection:
+        connection.execute(insert(MIGRATIONS).values(number=99, name="of the future", applied_at=0))
+    with pytest.raises(SchemaTooNewError, match="expected migration 6 or an earlier one, found migration 99"):
+        Database(url)
+
+
+def test_an_export_is_the_way_to_another_database(store: StateStore, tmp_path: Path) -> None:
+    store.write.append([*chain(HOUR, LIFE, facts=TOLD), *chain(DAY, "released", first=6)], after=0)
+    lines = list(export_lines(store.database))
+    other = StateStore(Database.at(tmp_path / "other" / "state.db"))
+    assert (import_lines(other.database, lines), import_lines(other.database, lines)) == (6, 0)
+    assert other.read.after(0) == store.read.after(0)
+    assert sorted(map(repr, other.read.everything()[1])) == sorted(map(repr, store.read.everything()[1]))
+    other.close()
+
+
+@pytest.mark.parametrize("bad", ["", "[]", "{}", '{"event_id": "x"}', '{"event_id": "x", "seq": 1, "colour": 2}', "\0"])
+def test_a_bad_line_imports_nothing(store: StateStore, bad: str) -> None:
+    lines = list(export_lines(_filled(store).database))
+    empty = [line.replace("orders", "users").replace(str(DAY), "other") for line in lines]
+    with pytest.raises(ImportLineError, match=f"line {len(empty) + 1}: "):
+        import_lines(store.database, [*empty, bad])
+    assert store.read.last() == len(lines)
+
+
+def test_compaction_keeps_what_is_and_what_was_from_then_on(store: StateStore) -> None:
+    store.write.append([*chain(DAY, LIFE), *chain(HOUR, "released launched started", first=6, facts=TOLD)], after=0)
+    before, after = store.read.everything(), store.read.status_at(DAY, NOON + timedelta(seconds=4))
+    assert compact(store.database, NOON + timedelta(seconds=4.5)) == 3
+    assert store.read.everything() == before
+    assert store.read.status_at(DAY, NOON + timedelta(seconds=4)) == after
+    assert compact(store.database, NOON + timedelta(hours=1)) == 1
+    assert [one.seq for one in store.read.after(0)] == [5, 6, 7, 8]
+    assert store.write.append(chain(DAY, "kept", first=9, status=store.read.after(0)[0].status), after=8) == 9
+
+
+def test_names_of_snapshots_live_in_the_same_database(database: Database) -> None:
+    registry = SnapshotRegistry(database)
+    registry.name([SNAPSHOT])
+    registry.name([SNAPSHOT])
+    assert registry.get("ods_orders", "day", "2026-03-23") == SNAPSHOT
+
+
+def test_a_server_that_is_not_there_is_told_as_transient(tmp_path: Path) -> None:
+    with pytest.raises(StateStoreDownError, match=r"does not answer: found .*nothing is lost") as caught:
+        Database("postgresql+psycopg2://tidemark:secret@127.0.0.1:1/none")
+    assert "secret" not in str(caught.value)
+    with pytest.raises(StateStoreDownError):
+        Database(f"sqlite:///{tmp_path}")
+
+
+def _filled(store: StateStore) -> StateStore:
+    store.write.append(chain(DAY, LIFE), after=0)
+    return store

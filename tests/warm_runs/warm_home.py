@@ -1,0 +1,94 @@
+"""A Dagster home with warm workers for tests: runs are created as the center creates them, and waited for."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import yaml
+from dagster._core.code_pointer import CodePointer
+from dagster._core.definitions.reconstruct import ReconstructableRepository
+from dagster._core.origin import JobPythonOrigin
+
+from tidemark.system.settings import repository_root
+from tidemark.warm_runs.address import ask
+from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.options import pool_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+LOCATION = "tests.warm_runs.location"
+SECONDS = 150.0
+
+
+def write_home(home: Path, module: str = LOCATION, **options: Any) -> None:
+    """A dagster.yaml that names the warm launcher."""
+    home.mkdir(parents=True, exist_ok=True)
+    config = {"modules": [module], "spark": False, **options}
+    launcher = {"module": "tidemark.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
+    given = {"run_launcher": launcher, "telemetry": {"enabled": False}, "nux": {"enabled": False}}
+    (home / "dagster.yaml").write_text(yaml.safe_dump(given))
+
+
+@dataclass
+class WarmHome:
+    """An instance, and the runs of one code location."""
+
+    home: Path
+    instance: dg.DagsterInstance
+    module: str = LOCATION
+
+    def create(self, *assets: str, tags: Mapping[str, str] | None = None) -> str:
+        """A run of these assets that nobody has launched yet."""
+        job = importlib.import_module(self.module).defs.resolve_implicit_global_asset_job_def()
+        keys = frozenset(dg.AssetKey([name]) for name in assets)
+        pointer = CodePointer.from_module(self.module, "defs", str(repository_root()))
+        origin = JobPythonOrigin(job.name, ReconstructableRepository(pointer).get_python_origin())
+        return self.instance.create_run_for_job(job, asset_selection=keys, job_code_origin=origin, tags=tags).run_id
+
+    def launch(self, *assets: str) -> str:
+        run_id = self.create(*assets)
+        self.instance.launch_run(run_id, None)  # type: ignore[arg-type]  # no new process is to be started
+        return run_id
+
+    def status(self, run_id: str) -> str:
+        run = self.instance.get_run_by_id(run_id)
+        assert run is not None
+        return run.status.value
+
+    def ended(self, run_id: str) -> str:
+        until(lambda: self.status(run_id) in ("SUCCESS", "FAILURE", "CANCELED"), f"end of {run_id}")
+        return self.status(run_id)
+
+    def messages(self, run_id: str) -> str:
+        return "\n".join(one.user_message or one.message for one in self.instance.all_logs(run_id))
+
+    def pool(self) -> dict[str, Any]:
+        """The pool's figures; empty where there is none."""
+        try:
+            return ask(pool_folder(self.instance), {"do": "status"})
+        except PoolDownError:
+            return {}
+
+    def wait_until_ready(self, workers: int = 1) -> None:
+        until(lambda: self.pool().get("ready", 0) >= workers, f"{workers} workers that are ready")
+
+
+@contextmanager
+def warm_home(home: Path) -> Iterator[WarmHome]:
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        yield WarmHome(home, instance)
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = SECONDS) -> None:
+    """Wait for a true value."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited too long for {what}"
+        time.sleep(0.02)

@@ -1,0 +1,1 @@
+"""Tidemark: each slice of data is computed exactly when its inputs are complete and correct."""

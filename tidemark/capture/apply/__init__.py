@@ -1,0 +1,1 @@
+"""Planned batches into Delta tables: values parsed, merged, committed with offsets and watermarks."""

@@ -1,0 +1,161 @@
+"""What a Delta commit of captured changes says about itself: offsets, watermarks, counts and the names it gives.
+
+It travels as the commit's `userMetadata`, in the same atomic step as the data; a restart reads it back, so there is
+no second place that could disagree (design.md, "The path of a record").
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable
+
+from tidemark.capture.binlog.progress import Progress
+from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.schema.table_columns import TableColumns
+from tidemark.delta.table import table_exists
+
+APP = "tidemark.capture"
+FIRST_LOOK = 20
+
+
+@dataclass(frozen=True)
+class CommitState:
+    """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
+
+    `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
+    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `batch` counts this
+    table's commits from 1. `positions` are per instance how far its binlog was read, `beats` the time (epoch ms) of its
+    newest heartbeat, `behind` the instances whose clocks that heartbeat showed to be slow. `late` are per entity and
+    slice the late changes of that time so far, `reopens` the named slices to which those of this commit belong.
+    `waits` are where named slices will stop waiting for late changes, `settles` those that this commit has come to.
+    `unloaded` are shards of which rows were there before their changes were captured, and have not all come.
+    """
+
+    batch: int = 0
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    closes: tuple[Boundary, ...] = ()
+    closed: Mapping[str, int] = field(default_factory=dict)
+    columns: TableColumns = field(default_factory=TableColumns)
+    positions: Mapping[str, Progress] = field(default_factory=dict)
+    beats: Mapping[str, int] = field(default_factory=dict)
+    behind: tuple[str, ...] = ()
+    late: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    reopens: tuple[Boundary, ...] = ()
+    unloaded: tuple[str, ...] = ()
+    settles: tuple[Boundary, ...] = ()
+    waits: tuple[Boundary, ...] = ()
+
+    @property
+    def merged_ms(self) -> int:
+        """The newest event of the instances, epoch ms; shards' own times may be those of a wrong clock."""
+        return max((ms for name, ms in self.watermarks.items() if "." not in name), default=0)
+
+    @property
+    def named_until(self) -> int | None:
+        """The end (epoch ms) of the newest slice that is named, of whatever entity."""
+        return max(self.closed.values(), default=None)
+
+    def next(self, **counts: int) -> "CommitState":
+        """The state of a commit after this one that gives, opens and settles no names, with counts of its own."""
+        return replace(self, batch=self.batch + 1, counts=counts, closes=(), reopens=(), settles=())
+
+    @property
+    def moves(self) -> tuple[Boundary, ...]:
+        """`reopens`, if they are of this commit: one without late changes opens nothing, whatever it took over."""
+        return self.reopens if self.counts.get("late") else ()
+
+    def to_json(self) -> str:
+        """The userMetadata text."""
+        return json.dumps(
+            {
+                "app": APP,
+                "batch": self.batch,
+                "offsets": dict(self.offsets),
+                "watermarks": dict(self.watermarks),
+                "counts": dict(self.counts),
+                "closes": _listed(self.closes),
+                "closed": dict(self.closed),
+                **self.columns.to_json(),
+                "positions": {instance: one.to_json() for instance, one in self.positions.items()},
+                "beats": dict(self.beats),
+                "behind": list(self.behind),
+                "late": {entity: dict(slices) for entity, slices in self.late.items()},
+                "reopens": _listed(self.reopens),
+                "unloaded": list(self.unloaded),
+                "settles": _listed(self.settles),
+                "waits": _listed(self.waits),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str | None) -> "CommitState | None":
+        """The state in a commit's userMetadata; None for a commit of somebody else."""
+        try:
+            found = json.loads(text or "null")
+        except json.JSONDecodeError:
+            return None
+        if not isinstance(found, dict) or found.get("app") != APP:
+            return None
+        return cls(
+            batch=found["batch"],
+            offsets=found["offsets"],
+            watermarks=found["watermarks"],
+            counts=found["counts"],
+            closes=_boundaries(found["closes"]),
+            closed=found["closed"],
+            columns=TableColumns.from_json(found),
+            positions={instance: Progress.from_json(one) for instance, one in found.get("positions", {}).items()},
+            beats=found.get("beats", {}),
+            behind=tuple(found.get("behind", ())),
+            late=found.get("late", {}),
+            reopens=_boundaries(found.get("reopens", ())),
+            unloaded=tuple(found.get("unloaded", ())),
+            settles=_boundaries(found.get("settles", ())),
+            waits=_boundaries(found.get("waits", ())),
+        )
+
+
+def _listed(boundaries: Iterable[Boundary]) -> list[list[str | int]]:
+    return [
+        [one.entity, one.period, one.slice, one.end_ms, *([one.late_ms] if one.late_ms else [])] for one in boundaries
+    ]
+
+
+def _boundaries(listed: Iterable[Sequence[Any]]) -> tuple[Boundary, ...]:
+    return tuple(Boundary(end, entity, period, key, *late) for entity, period, key, end, *late in listed)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One version of a table that capture wrote; `at` is when."""
+
+    version: int
+    at: datetime
+    state: CommitState
+
+
+def commits(path: Path) -> Iterator[Commit]:
+    """Capture's own commits from the newest to the oldest; nothing when there is no table."""
+    if not table_exists(path):
+        return
+    table = DeltaTable(str(path))
+    seen = 0
+    for limit in (FIRST_LOOK, None):
+        history = table.history(limit)
+        for entry in history[seen:]:
+            state = CommitState.from_json(entry.get("userMetadata"))
+            if state is not None:
+                at = datetime.fromtimestamp(entry["timestamp"] / 1000, tz=UTC)
+                yield Commit(int(entry["version"]), at, state)
+        seen = len(history)
+
+
+def last_commit(path: Path) -> Commit | None:
+    """Where capture stands in this table; None before its first commit."""
+    return next(commits(path), None)

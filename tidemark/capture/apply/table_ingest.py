@@ -1,0 +1,276 @@
+"""One table's planned batches, merged and committed one after the other."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidemark.capture.apply.changes import BatchStats, batch_stats, held_changes
+from tidemark.capture.apply.commit import APP, CommitState
+from tidemark.capture.binlog.guard import Order
+from tidemark.capture.errors import ChangeValueError, ColumnTypeError
+from tidemark.capture.initial_load.events import unloaded_at
+from tidemark.capture.planning.boundaries import waits_of
+from tidemark.capture.planning.planner import Batch, fold_empty
+from tidemark.capture.schema.evolution import ensure_table, merge_target
+from tidemark.capture.schema.schema_changes import columns_by_batch, of_one_type
+from tidemark.capture.schema.table_columns import TableColumns
+from tidemark.capture.snapshots.late.found import Late
+from tidemark.capture.snapshots.late.kept import LateChanges
+from tidemark.capture.snapshots.late.minutes import late_minutes
+from tidemark.capture.source.dead_letters import DeadLetters
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.merge import merge_changes
+from tidemark.delta.optimistic import commit_nothing
+from tidemark.delta.table import table_exists
+from tidemark.delta.transaction import Transaction
+from tidemark.delta.widen import widen_columns
+from tidemark.dependency_model.time import Calendar
+from tidemark.spark.settings import settings, worth_compiling
+from tidemark.system.crash import crash_point
+
+
+@dataclass(frozen=True)
+class TableOutcome:
+    """What was committed for a table, (version, state) in order, and warnings in words.
+
+    `state` is where the table stands: past the last commit where nothing of it followed (read again after a restart).
+    """
+
+    table: SourceTable
+    state: CommitState
+    committed: tuple[tuple[int, CommitState], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class TableIngest:
+    """One table in a session of its own (commit metadata is a session setting), used by one thread at a time."""
+
+    def __init__(self, spark: SparkSession, table: SourceTable, warehouse: Path, calendar: Calendar) -> None:
+        self._spark = spark.newSession()
+        # What is merged is held already (below), a second copy would protect from nothing.
+        self._spark.conf.set("spark.databricks.delta.merge.materializeSource", "none")
+        self._table = table
+        self._warehouse = warehouse
+        self._calendar = calendar
+        self._kept = LateChanges(self._spark, warehouse, table.name)
+
+    def run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+        """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
+
+        Raises ColumnTypeError, ChangeValueError; what was committed before stays and is not done again.
+        """
+        with settings(self._spark, worth_compiling(scan.summary.records(self._table.holds))):
+            return self._run(scan, order, batches, state)
+
+    def _run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+        order = replace(order, loads=[one for one in order.loads if self._table.holds(one.instance, one.physical)])
+        columns = columns_by_batch(self._table, scan, order, batches, state)
+        if not columns[-1]:
+            self._refuse_undeclared(scan, batches)
+            return TableOutcome(self._table, passed(state, batches[-1], TableColumns(), order))
+        outcome = TableOutcome(self._table, state)
+        for part in of_one_type(columns):
+            done = self._run_part(scan, order, batches[part], columns[part], outcome.state)
+            outcome = replace(
+                done, committed=outcome.committed + done.committed, warnings=outcome.warnings + done.warnings
+            )
+        return outcome
+
+    def _run_part(
+        self, scan: Scan, order: Order, batches: Sequence[Batch], columns: Sequence[TableColumns], state: CommitState
+    ) -> TableOutcome:
+        """Merge batches between which no column becomes wider."""
+        changes, stats = self._read(scan, order, batches, columns[-1])
+        warnings = self._quarantine(scan, changes, stats)
+        late = self._late(changes, stats, state, order)
+        state, widened = self._widen(state, columns[0])
+        state, committed = self._commit_all(changes, columns, batches, stats, state, order, late)
+        warnings += [*self._late_warnings(scan, stats), *self._reopened_warnings(committed)]
+        return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
+
+    def _read(
+        self, scan: Scan, order: Order, batches: Sequence[Batch], columns: TableColumns
+    ) -> tuple[DataFrame, list[BatchStats]]:
+        """The batches' changes and what they are; of a table that the scan has nothing of no query is made."""
+        if not scan.summary.records(self._table.holds):
+            return self._spark.range(0).toDF("_batch"), []
+        changes = held_changes(self._spark, scan, order, self._table, columns, batches)
+        return changes, batch_stats(changes)
+
+    def _late(self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: Order) -> Late:
+        """The pass's late changes; what a commit that was never made left of its own is removed."""
+        if self._keeps_late(state):
+            self._kept.forget_after(state.batch)
+        if not any(one.late for one in stats):
+            return Late()
+        slow = order.slow_spans(state.behind)
+        return Late(late_minutes(changes, slow), slow)
+
+    def _keeps_late(self, state: CommitState) -> bool:
+        """Whether late changes come into named snapshots: also of entities that are not declared to wait any more."""
+        return bool(self._table.reopened or self._table.lateness or state.waits)
+
+    def _widen(self, state: CommitState, columns: TableColumns) -> tuple[CommitState, list[tuple[int, CommitState]]]:
+        """The lake's columns get the types of `columns`, in a commit that says so: who starts again knows it too."""
+        wider = columns.widened_since(state.columns)
+        path = self._warehouse / self._table.name
+        if not wider or not table_exists(path):
+            return state, []
+        state = replace(state.next(changes=0, late=0), columns=columns)
+        crash_point("ingest.before_widening")
+        self._kept.widen(wider, state.batch)
+        version = widen_columns(self._spark, path, wider, self._transaction(state))
+        crash_point("ingest.after_widening")
+        return state, [(version, state)]
+
+    def _transaction(self, state: CommitState) -> Transaction:
+        return Transaction(f"{APP}:{self._table.name}", state.batch, state.to_json())
+
+    def _commit_all(
+        self,
+        changes: DataFrame,
+        columns: Sequence[TableColumns],
+        batches: Sequence[Batch],
+        stats: Sequence[BatchStats],
+        state: CommitState,
+        order: Order,
+        late: Late,
+    ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
+        by_batch = defaultdict(list)
+        for one in stats:
+            by_batch[one.batch].append(one)
+        committed: list[tuple[int, CommitState]] = []
+        before = (state.columns, *columns)
+        changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
+        for index, batch in fold_empty(batches, changed):
+            after = passed(state, batch, columns[index], order)
+            is_told = index in by_batch or batch.closes or batch.settles or after.unloaded != state.unloaded
+            if not columns[index] or not is_told:
+                state = after
+                continue
+            earlier, after = state, next_state(self._table, state, batch, by_batch[index], columns[index], order)
+            state = late.told(index, earlier, after, self._table, self._calendar)
+            if state.reopens:
+                rows = changes.where(sf.col("_batch") == index)
+                self._kept.keep(rows, state.columns.lake, state.batch, earlier.named_until or 0, late.slow)
+            committed.append((self._commit(changes, index, by_batch[index], state), state))
+        return state, committed
+
+    def _commit(self, changes: DataFrame, index: int, stats: Sequence[BatchStats], state: CommitState) -> int:
+        target = merge_target(self._table, state.columns.lake, self._warehouse)
+        ensure_table(self._spark, target, state.columns.lake)
+        transaction = self._transaction(state)
+        crash_point("ingest.before_commit")
+        if stats:
+            rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
+            version = merge_changes(rows, target, _partitions(stats), transaction).version
+        else:
+            version = commit_nothing(self._spark, target.path, transaction)
+        crash_point("ingest.after_commit")
+        return version
+
+    def _refuse_undeclared(self, scan: Scan, batches: Sequence[Batch]) -> None:
+        for (instance, physical), offset in scan.summary.first_changes.items():
+            if self._table.holds(instance, physical or "") and offset in batches[-1].spans[instance]:
+                raise ColumnTypeError.undeclared(self._table.name, scan.place(instance, offset))
+
+    def _quarantine(self, scan: Scan, changes: DataFrame, stats: Sequence[BatchStats]) -> list[str]:
+        """Changes whose values fit no type: kept apart, where their source cannot be corrected."""
+        if scan.poison is None:
+            self._refuse_bad(scan, stats)
+            return []
+        if any(one.bad for one in stats):
+            bad = changes.where("_bad").select("_shard", "_offset", "row").distinct()
+            DeadLetters(self._warehouse).keep_changes(scan, self._table, bad)
+        return [
+            f"{one.shard}: {one.bad} changes with a value that fits no type, the first at "
+            f"{scan.place(_instance(one.shard), one.first_bad)}: kept in the dead letters, see tidemark dlq list"
+            for one in stats
+            if one.first_bad is not None
+        ]
+
+    def _refuse_bad(self, scan: Scan, stats: Sequence[BatchStats]) -> None:
+        for one in stats:
+            if one.first_bad is not None:
+                place = scan.place(_instance(one.shard), one.first_bad)
+                raise ChangeValueError.of(one.shard, place, f"record at offset {one.first_bad}")
+
+    def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
+        return [
+            f"{one.shard}: {one.late} late change{'s' * (one.late > 1)}, the first at "
+            f"{scan.place(_instance(one.shard), one.first_late)}: the snapshot of that time is named already"
+            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next one'}"
+            for one in stats
+            if one.first_late is not None
+        ]
+
+    def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
+        return [
+            f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were opened again or "
+            f"waited for them: {len(state.reopens)}, the first {state.reopens[0].entity} {state.reopens[0].slice}"
+            for _, state in committed
+            if state.reopens
+        ]
+
+
+def next_state(
+    table: SourceTable,
+    state: CommitState,
+    batch: Batch,
+    stats: Sequence[BatchStats],
+    columns: TableColumns,
+    order: Order,
+) -> CommitState:
+    """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
+    newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
+    after = passed(state, batch, columns, order)
+    return replace(
+        after,
+        batch=state.batch + 1,
+        watermarks={**after.watermarks, **newest},
+        counts={
+            "changes": sum(one.changes for one in stats),
+            "late": sum(one.late for one in stats),
+            **{one.shard: one.changes for one in stats},
+        },
+        closes=tuple(replace(one, late_ms=table.lateness.get(one.entity, 0)) for one in batch.closes),
+        reopens=(),
+        settles=batch.settles,
+        waits=tuple(one for one in (*state.waits, *waits_of(table, batch.closes)) if one not in batch.settles),
+        closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
+    )
+
+
+def passed(state: CommitState, batch: Batch, columns: TableColumns, order: Order) -> CommitState:
+    """The state behind a batch in which nothing happened to the table."""
+    read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
+    loads = [one for one in order.loads if one.offset >= batch.spans[one.instance].start]
+    beats = {name: order.beat_at(name, span.end, state.beats.get(name)) for name, span in batch.spans.items()}
+    behind = {
+        name for name, span in batch.spans.items() if order.is_behind_at(name, span.end, before=name in state.behind)
+    }
+    return replace(
+        state,
+        offsets={topic_of(instance): span.end for instance, span in batch.spans.items()},
+        watermarks={**state.watermarks, **batch.watermarks},
+        columns=columns,
+        positions={**state.positions, **{name: one for name, one in read.items() if one is not None}},
+        beats={**state.beats, **{name: one for name, one in beats.items() if one is not None}},
+        behind=tuple(sorted(behind)),
+        unloaded=unloaded_at(state.unloaded, loads, {name: span.end for name, span in batch.spans.items()}),
+    )
+
+
+def _partitions(stats: Sequence[BatchStats]) -> frozenset[str | None] | None:
+    """All that the shards touch; None when one of them does not know."""
+    known = [one.partitions for one in stats if one.partitions is not None]
+    return frozenset().union(*known) if len(known) == len(stats) else None
+
+
+def _instance(shard: str) -> str:
+    return shard.partition(".")[0]

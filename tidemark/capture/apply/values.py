@@ -1,0 +1,129 @@
+"""A table's images parsed with its schema, and their values in the lake's types, whatever envelope they came in."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from tidemark.capture.schema.column_types import SourceColumn
+from tidemark.capture.schema.source_encodings import NUMBER, Forms
+from tidemark.quoting.spark import quoted
+
+Image = Literal["image", "prior"]
+_OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
+
+
+class Values:
+    """Reads the values of rows in some `forms`; `with_text` where some records have them as the server prints them."""
+
+    def __init__(self, forms: Forms, *, with_text: bool) -> None:
+        self._forms = forms
+        self._readers = [_Reader(number, row, with_text=with_text) for number, row in enumerate(forms.rows)]
+
+    def parsed(self, records: DataFrame, partition_by: str | None) -> DataFrame:
+        """`records` and their images: the row after the change or the deleted one, and of the prior its partition."""
+        numbered = self._forms.numbered(records) if self._forms.are_many else records
+        return numbered.withColumns(
+            {
+                f"{name}_{one.number}": self._of_form(one, image)
+                for one in self._readers
+                for name, image in one.images(partition_by).items()
+            }
+        )
+
+    def value(self, name: str, image: Image) -> Column:
+        """The lake's value."""
+        return self._chosen(lambda reader: reader.value(name, image))
+
+    def printed(self, name: str | None, image: Image) -> Column:
+        """The value of the column of that name as text; NULL when there is none."""
+        if name is None or not any(column.name == name for column in self._forms.rows[0]):
+            return sf.lit(None).cast("string")
+        return self.value(name, image).cast("string")
+
+    def is_bad(self) -> Column:
+        """The image does not parse with the table's schema, or a value does not fit its type."""
+        return ~sf.col("op").isin("c", "u", "d", "r") | self._chosen(lambda reader: reader.is_unfit())
+
+    def _of_form(self, reader: "_Reader", image: Column) -> Column:
+        """Parsed where the record is in that form."""
+        return sf.when(sf.col(NUMBER) == reader.number, image) if self._forms.are_many else image
+
+    def _chosen(self, of: Callable[["_Reader"], Column]) -> Column:
+        first, *others = self._readers
+        if not others:
+            return of(first)
+        chosen = sf.when(sf.col(NUMBER) == first.number, of(first))
+        for one in others:
+            chosen = chosen.when(sf.col(NUMBER) == one.number, of(one))
+        return chosen
+
+
+class _Reader:
+    """Reads rows in form `number`."""
+
+    def __init__(self, number: int, columns: Sequence[SourceColumn], *, with_text: bool) -> None:
+        self.number = number
+        self._columns = {column.name: column for column in columns}
+        self._with_text = with_text
+
+    def images(self, partition_by: str | None) -> dict[str, Column]:
+        """`image`, of `prior` only the partition, and the same of what is text."""
+        row = sf.coalesce("after", "before")
+        columns = list(self._columns.values())
+        prior = [column for column in columns if column.name == partition_by]
+        found = {"image": self._wire(row, columns)}
+        found["prior"] = self._wire(sf.col("before"), prior) if prior else sf.lit(None)
+        if self._with_text:
+            found["image_text"] = _text(row, columns)
+            found["prior_text"] = _text(sf.col("before"), prior) if prior else sf.lit(None)
+        return found
+
+    def value(self, name: str, image: Image) -> Column:
+        """The lake's value."""
+        column = self._columns[name]
+        wire = sf.expr(column.decoded(self._field(image, name)))
+        if not self._with_text:
+            return wire
+        text = sf.expr(column.from_text(self._field(f"{image}_text", name)))
+        return sf.when(sf.col("text"), text).otherwise(wire)
+
+    def is_unfit(self) -> Column:
+        """The image does not parse, or a value has none in the lake."""
+        bad = self._is_unread()
+        for column in self._columns.values():
+            bad = bad | self._is_misfit(column)
+        return bad
+
+    def _is_unread(self) -> Column:
+        wire = self._is_corrupt("image")
+        return sf.when(sf.col("text"), self._is_corrupt("image_text")).otherwise(wire) if self._with_text else wire
+
+    def _is_corrupt(self, image: str) -> Column:
+        return sf.col(f"{image}_{self.number}").isNull() | sf.col(f"{image}_{self.number}._corrupt").isNotNull()
+
+    def _is_misfit(self, column: SourceColumn) -> Column:
+        """There is a value, and the lake has none for it."""
+        wire = self._field("image", column.name)
+        missed = sf.expr(wire).isNotNull() & sf.expr(column.decoded(wire)).isNull()
+        misfit = missed if "TRY_" in column.decode else sf.lit(col=False)
+        if not self._with_text:
+            return misfit
+        text = self._field("image_text", column.name)
+        misprint = sf.expr(text).isNotNull() & sf.expr(column.from_text(text)).isNull()
+        return sf.when(sf.col("text"), misprint).otherwise(misfit)
+
+    def _field(self, image: str, name: str) -> str:
+        return f"{image}_{self.number}.{quoted(name)}"
+
+    def _wire(self, json: Column, columns: Sequence[SourceColumn]) -> Column:
+        """In Debezium's forms; NULL for printed values, which those would not fit."""
+        schema = ", ".join([*(column.wire_field for column in columns), "_corrupt STRING"])
+        read = sf.from_json(json, schema, _OPTIONS)
+        return sf.when(~sf.col("text"), read) if self._with_text else read
+
+
+def _text(json: Column, columns: Sequence[SourceColumn]) -> Column:
+    schema = ", ".join([*(f"{quoted(column.name)} STRING" for column in columns), "_corrupt STRING"])
+    return sf.when(sf.col("text"), sf.from_json(json, schema, _OPTIONS))

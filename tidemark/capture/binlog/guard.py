@@ -1,0 +1,85 @@
+"""The order of one pass: what of it may be merged, and how far each instance's binlog is read then."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidemark.capture.binlog.finding import Finding
+from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.progress import Again, Judged, Progress, judge
+from tidemark.capture.binlog.run import Run
+from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.heartbeat.behind import Spans, is_slow, slow_spans
+from tidemark.capture.initial_load.events import LoadEvent
+
+
+@dataclass(frozen=True)
+class Order:
+    """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
+
+    `loads` say where tables lack rows.
+    """
+
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    beats: Mapping[str, Sequence[Beat]] = field(default_factory=dict)
+    loads: Sequence[LoadEvent] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Where reading ends before the records do."""
+        return tuple(one.finding for one in self.judged.values() if one.finding is not None)
+
+    @property
+    def again(self) -> Mapping[str, tuple[Again, ...]]:
+        """Per instance the records that were read before."""
+        return {instance: tuple(one.again) for instance, one in self.judged.items() if one.again}
+
+    def is_repeated(self, instance: str, offset: int, position: Position | None) -> bool:
+        """Whether what the topic has there came before, and was not the last thing that did."""
+        found = self.again.get(instance, ())
+        return position is not None and any(one.holds(offset, position) and position < one.until for one in found)
+
+    def end_offset(self, instance: str, default: int) -> int:
+        """Where reading ends: before a finding, else at `default`."""
+        found = self.judged.get(instance)
+        return default if found is None or found.finding is None else min(default, found.finding.offset)
+
+    def progress_at(self, instance: str, end: int, before: Progress | None) -> Progress | None:
+        """How far the binlog is read before offset `end`, a cut of the planner's."""
+        found = self.judged.get(instance)
+        return before if found is None else found.progress_at(end, before)
+
+    @property
+    def newest_beats(self) -> Mapping[str, int]:
+        """The time (epoch ms) of each instance's newest heartbeat, also of one that waits behind a finding."""
+        return {name: max(one.beat_ms for one in beats) for name, beats in self.beats.items() if beats}
+
+    def beat_at(self, instance: str, end: int, before: int | None) -> int | None:
+        """The newest heartbeat's time (epoch ms) before offset `end`."""
+        times = [one.beat_ms for one in self.beats.get(instance, ()) if one.offset < end]
+        return max([*times, *([] if before is None else [before])], default=None)
+
+    def is_behind_at(self, instance: str, end: int, *, before: bool) -> bool:
+        """Whether the last heartbeat before offset `end` shows that the server's clock is slow."""
+        beats = [one for one in self.beats.get(instance, ()) if one.offset < end]
+        return is_slow(beats[-1]) if beats else before
+
+    def slow_spans(self, before: Collection[str]) -> Mapping[str, Spans]:
+        """Per instance the offsets at which its clock is slow; of those in `before` it was so before this pass."""
+        found = {name: slow_spans(self.beats.get(name, ()), name in before) for name in {*self.beats, *before}}
+        return {name: spans for name, spans in found.items() if spans}
+
+
+def watch(
+    runs: Mapping[str, Sequence[Run]],
+    before: Mapping[str, Progress],
+    policy: Policy,
+    accepted: Mapping[str, Collection[int]],
+) -> Order:
+    """Judge each instance's runs after what was read of it."""
+    return Order(
+        {
+            instance: judge(instance, before.get(instance), found, policy, accepted.get(instance, ()))
+            for instance, found in runs.items()
+        }
+    )

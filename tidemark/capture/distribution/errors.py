@@ -1,0 +1,139 @@
+"""Errors of the distribution.
+
+CaptureError
+├── SharedTopicError           two logical tables for one topic
+├── TopicPatternError          a pattern that makes no topics' names
+├── TopicNotMadeError          the broker refused to make a topic
+├── PartitionsChangedError     a topic's number of partitions changed: a table's order would break
+├── PlaceLostError             nothing says how far an instance's topic was sent on
+├── MessagesLostError          the broker dropped messages that were not sent on yet
+└── NotTakenError              the broker does not take a message
+
+TransientError
+├── SessionLostError           the group went on without us, or the broker did
+└── TopicsMissingError         topics that are not there yet
+"""
+
+from collections.abc import Iterable
+from typing import Self
+
+from tidemark.dependency_model.errors import TransientError
+from tidemark.system.errors import CaptureError
+
+
+class SharedTopicError(CaptureError):
+    """Two logical tables for one topic."""
+
+    @classmethod
+    def of(cls, topic: str, tables: tuple[str, str]) -> Self:
+        return cls(
+            "two logical tables would be in one topic",
+            expected="a topic each",
+            found=" and ".join(tables),
+            where=topic,
+            hint="name topics by entities, `--topics 'tables.{entity}'`, on every member",
+        )
+
+
+class TopicPatternError(CaptureError):
+    """A pattern that makes no topics' names."""
+
+    @classmethod
+    def of(cls, pattern: str, found: str) -> Self:
+        return cls(
+            "the pattern does not name topics",
+            expected="{table} or {entity}, besides it letters, digits, dots, _ and -",
+            found=found,
+            where=pattern,
+            hint="correct --topics; tables.{table} is the usual one",
+        )
+
+
+class TopicNotMadeError(CaptureError):
+    """The broker refused to make a topic."""
+
+    @classmethod
+    def of(cls, topic: str, said: str) -> Self:
+        return cls(
+            "a topic cannot be made",
+            found=said,
+            where=topic,
+            hint="make it by hand, or give the right to",
+        )
+
+
+class PartitionsChangedError(CaptureError):
+    """A topic's number of partitions changed."""
+
+    @classmethod
+    def of(cls, topic: str, before: int, now: int) -> Self:
+        return cls(
+            "physical tables would move to other partitions, before what was sent of them already is read",
+            expected=f"{before} partitions, as when messages were sent there first",
+            found=str(now),
+            where=topic,
+            hint="read the topic to its end, then delete it and start again: it is made anew with --partitions",
+        )
+
+
+class PlaceLostError(CaptureError):
+    """Nothing says how far an instance's topic was sent on."""
+
+    @classmethod
+    def of(cls, topic: str, group: str, notes: str) -> Self:
+        return cls(
+            "how far the topic was sent on is not known any more",
+            expected=f"an offset of group {group}",
+            found="none, though messages were sent on: the broker forgets a group without members after a week",
+            where=topic,
+            hint=f"set the offset with kafka-consumer-groups --reset-offsets, and offsets.retention.minutes higher; or "
+            f"delete the logical topics and {notes}: everything is sent again then",
+        )
+
+
+class MessagesLostError(CaptureError):
+    """The broker dropped messages that were not sent on yet."""
+
+    @classmethod
+    def of(cls, topic: str, said: str) -> Self:
+        return cls(
+            "changes are missing: messages were dropped before they were sent on",
+            found=said,
+            where=topic,
+            hint="load the instance's tables anew, set the group's offset with kafka-consumer-groups --reset-offsets, "
+            "and keep messages longer",
+        )
+
+
+class NotTakenError(CaptureError):
+    """The broker does not take a message."""
+
+    @classmethod
+    def of(cls, topic: str, key: str, size: int, said: str) -> Self:
+        return cls(
+            "a message cannot be sent on, and nothing may pass it",
+            found=f"{said}; {size} bytes of {key}",
+            where=topic,
+            hint="raise its max.message.bytes to that of the instances' topics, or give the right to write it",
+        )
+
+
+class SessionLostError(TransientError):
+    """The group went on without us, or the broker did; nothing of the last batch was sent."""
+
+    @classmethod
+    def of(cls, said: str) -> Self:
+        return cls("the distribution begins again where its last transaction ended", found=said)
+
+
+class TopicsMissingError(TransientError):
+    """Topics that are not there yet."""
+
+    @classmethod
+    def of(cls, servers: str, missing: Iterable[str]) -> Self:
+        return cls(
+            "captured instances have no topics",
+            expected=", ".join(sorted(missing)),
+            where=f"Kafka at {servers}",
+            hint="start the instances' connectors, or correct `instances` in the entities' sources",
+        )

@@ -1,0 +1,109 @@
+"""Which topic and partition a physical table's changes go to."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from string import Formatter
+from typing import Final
+from zlib import crc32
+
+from tidemark.capture.distribution.errors import SharedTopicError, TopicPatternError
+from tidemark.capture.heartbeat.beat import TABLE as HEARTBEAT
+from tidemark.capture.source_table import SourceTable
+from tidemark.capture.table_ownership import shared_tables
+
+TOPICS: Final = "tables.{table}"
+_FIELDS: Final = frozenset({"table", "entity"})
+_LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where one message goes; `key` is the instance and its physical table."""
+
+    topic: str
+    partition: int
+    key: bytes
+
+
+def logical_topic(table: SourceTable, pattern: str = TOPICS) -> str:
+    """`tables.school.orders` for all shards `school.orders_<digits>` of all instances.
+
+    In `pattern`, `{table}` is the physical name without its shard, `{entity}` the logical table's own name.
+    """
+    return pattern.format(table=table.table.removesuffix("_*"), entity=table.name)
+
+
+class Routes:
+    """The targets of every physical table; `partitions` are those of each logical topic.
+
+    A physical table is in one partition as long as the topic's number of partitions stays.
+    """
+
+    def __init__(self, tables: Sequence[SourceTable], partitions: Mapping[str, int], pattern: str = TOPICS) -> None:
+        self._tables = tuple(tables)
+        self._partitions = partitions
+        self._pattern = pattern
+        self._known: dict[tuple[str, str], tuple[Target, ...]] = {}
+
+    def targets(self, instance: str, physical: str) -> tuple[Target, ...]:
+        """One for a change; for a heartbeat every partition that has the instance's tables; none for nobody's.
+
+        A statement about several tables (`school.orders_0,orders_1`) goes where each of them goes.
+        """
+        one = (instance, physical)
+        found = self._known.get(one)
+        if found is None:
+            found = self._known[one] = self._made(instance, physical)
+        return found
+
+    def _made(self, instance: str, physical: str) -> tuple[Target, ...]:
+        database, _, names = physical.rpartition(".")
+        if names == HEARTBEAT:
+            return self._everywhere(instance, physical)
+        each = [physical, *(f"{database}.{name}" for name in names.split(","))] if "," in names else [physical]
+        return tuple(target for name in each for target in self._of_table(instance, name))
+
+    def _everywhere(self, instance: str, physical: str) -> tuple[Target, ...]:
+        topics = dict.fromkeys(self._topic(one) for one in self._tables if instance in one.instances)
+        key = _key(instance, physical)
+        return tuple(Target(topic, number, key) for topic in topics for number in range(self._partitions[topic]))
+
+    def _of_table(self, instance: str, physical: str) -> tuple[Target, ...]:
+        topics = (self._topic(one) for one in self._tables if one.holds(instance, physical))
+        key = _key(instance, physical)
+        return tuple(Target(topic, crc32(key) % self._partitions[topic], key) for topic in topics)
+
+    def _topic(self, table: SourceTable) -> str:
+        return logical_topic(table, self._pattern)
+
+
+def _key(instance: str, physical: str) -> bytes:
+    return f"{instance}.{physical}".encode()
+
+
+def check_tables(tables: Sequence[SourceTable], pattern: str = TOPICS) -> None:
+    """Raise SharedPhysicalTableError when a physical table may belong to two, SharedTopicError when a topic would.
+
+    TopicPatternError for a pattern that makes no topics' names of them.
+    """
+    _check_pattern(tables, pattern)
+    for shared in shared_tables(tables):
+        raise shared
+    for one, other in combinations(tables, 2):
+        if logical_topic(one, pattern) == logical_topic(other, pattern):
+            raise SharedTopicError.of(logical_topic(one, pattern), (one.name, other.name))
+
+
+def _check_pattern(tables: Sequence[SourceTable], pattern: str) -> None:
+    try:
+        fields = {name for _, name, _, _ in Formatter().parse(pattern) if name is not None}
+    except ValueError as error:
+        raise TopicPatternError.of(pattern, str(error)) from error
+    if not fields or fields - _FIELDS:
+        raise TopicPatternError.of(pattern, f"fields {', '.join(sorted(fields)) or 'none'}")
+    for table in tables:
+        topic = logical_topic(table, pattern)
+        if not _LEGAL.fullmatch(topic):
+            raise TopicPatternError.of(pattern, f"the topic {topic!r}, which Kafka does not allow, for {table.name}")

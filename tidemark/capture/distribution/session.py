@@ -1,0 +1,159 @@
+"""One membership of the group: messages of the instances' topics in, transactions on the logical topics out.
+
+A transaction holds what was read and how far, so either both are there or neither (Kafka's KIP-447): a process that
+dies leaves nothing behind that a reader of committed messages sees, and whoever has its partitions next begins where
+its last transaction ended. Only one member has a partition, and a member that the group has left behind cannot commit,
+so the order of a physical table survives any rebalance.
+
+A message keeps its value, time and headers; its key becomes the physical table. Tombstones end here: with that key, a
+compacted topic would forget the table.
+"""
+
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, Self
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
+from tidemark.capture.distribution.notes import NOTES
+from tidemark.capture.distribution.physical import physical_of
+from tidemark.capture.distribution.reader import GROUP, Batch, Reader
+from tidemark.capture.distribution.routes import Routes
+from tidemark.capture.distribution.topics import UNREADABLE, Topics
+from tidemark.capture.source_table import topic_of
+
+_SECONDS: Final = 15.0
+
+
+class Sent(NamedTuple):
+    """Messages of one transaction; those of nobody's tables and those that could not be read are among them."""
+
+    messages: int = 0
+    nobodys: int = 0
+    unreadable: int = 0
+
+
+class Session:
+    """A reader and its producer; thrown away after SessionLostError."""
+
+    def __init__(self, servers: str, name: str, routes: Routes, topics: Topics) -> None:
+        """`name` is this member's own; whoever had it before cannot send any more.
+
+        Raises SessionLostError.
+        """
+        self._routes = routes
+        self._topics = topics
+        self._refused: NotTakenError | None = None
+        self._producer = Producer({**_settings(servers, name), "on_delivery": self._not_delivered})
+        try:
+            self._producer.init_transactions(_SECONDS)
+        except KafkaException as error:
+            raise SessionLostError.of(error.args[0].str()) from error
+        self.reader = Reader(servers, topics.sources, topics.begun)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # An open transaction is ended first: who has the partitions next would have to wait for it. Where it cannot be,
+        # the client warns, and of a producer beyond help it fails; the next of this name ends it.
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning), suppress(KafkaException):
+            self._producer.close()
+        self.reader.close()
+
+    def step(self, most: int, seconds: float) -> Sent:
+        """Send on at most `most` messages, all that came within `seconds`, in one transaction.
+
+        Raises SessionLostError, and MessagesLostError, PlaceLostError and NotTakenError, which people have to look
+        into: nothing of them was sent then.
+        """
+        try:
+            batch = self.reader.read(most, seconds)
+            return self._send(batch) if batch.messages else Sent()
+        except KafkaException as error:
+            with suppress(KafkaException):
+                self._producer.abort_transaction(_SECONDS)
+            with suppress(KafkaException):
+                # Hear why; a producer that is beyond help says only that.
+                self._producer.poll(0)
+            if self._refused is not None:
+                raise self._refused from error
+            raise SessionLostError.of(error.args[0].str()) from error
+
+    def _send(self, batch: Batch) -> Sent:
+        self._producer.begin_transaction()
+        nobodys = unreadable = 0
+        for message in batch.messages:
+            value = message.value()
+            if value is None:
+                continue
+            physical = physical_of(value)
+            if physical is None:
+                unreadable += 1
+                self._set_aside(message, value)
+            else:
+                nobodys += not self._forward(message, value, physical)
+        self._commit(batch.ends)
+        return Sent(len(batch.messages), nobodys, unreadable)
+
+    def _commit(self, ends: Mapping[str, int]) -> None:
+        for topic in self.reader.fresh & ends.keys():
+            self._produce(NOTES, self._topics.sources[topic].encoded(), topic.encode(), 0)
+        places = [TopicPartition(topic, 0, end) for topic, end in ends.items()]
+        self._producer.send_offsets_to_transaction(places, self.reader.generation, _SECONDS)
+        self._producer.commit_transaction(_SECONDS)
+        self.reader.sent(ends)
+
+    def _forward(self, message: Message, value: bytes, physical: str) -> bool:
+        """Whether it is somebody's."""
+        targets = self._routes.targets(str(message.topic()).removeprefix(_PREFIX), physical)
+        timestamp, headers = message.timestamp()[1], message.headers()
+        for target in targets:
+            self._produce(target.topic, value, target.key, target.partition, timestamp, headers)
+        return bool(targets)
+
+    def _set_aside(self, message: Message, value: bytes) -> None:
+        """Where people find it, and the place that it has to take if they mend it."""
+        topic, place = str(message.topic()), {"partition": message.partition(), "offset": message.offset()}
+        headers = [("topic", topic.encode()), *((name, str(number).encode()) for name, number in place.items())]
+        self._produce(UNREADABLE, value, topic.encode(), 0, message.timestamp()[1], headers)
+
+    def _produce(
+        self, topic: str, value: bytes, key: bytes, partition: int, timestamp: int = 0, headers: Any = None
+    ) -> None:
+        while True:
+            try:
+                self._producer.produce(topic, value, key, partition, timestamp=timestamp, headers=headers)
+            except BufferError:
+                self._producer.poll(0.1)
+            else:
+                return
+
+    def _not_delivered(self, error: KafkaError, message: Message) -> None:
+        if error.code() in _REFUSALS:
+            key, value = message.key() or b"", message.value() or b""
+            self._refused = NotTakenError.of(str(message.topic()), key.decode(), len(value), error.str())
+
+
+_PREFIX: Final = topic_of("")
+# What no repetition cures; a message may be larger than the producer's own limit, too.
+_REFUSALS: Final = frozenset(
+    {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.INVALID_RECORD}
+)
+
+
+def _settings(servers: str, name: str) -> dict[str, str | int | bool]:
+    return {
+        "bootstrap.servers": servers,
+        "transactional.id": f"{GROUP}.{name}",
+        # How long a dead member's transaction may keep what others sent after it from being read.
+        "transaction.timeout.ms": 15_000,
+        "linger.ms": 5,
+        "queue.buffering.max.messages": 500_000,
+        # The topics say what is too large.
+        "message.max.bytes": 1_000_000_000,
+        "delivery.report.only.error": True,
+        "log_level": 0,
+    }

@@ -1,0 +1,154 @@
+"""Errors of capture; each names the file and line, or the table, and what to do.
+
+CaptureError
+├── ChangeFileError        a change file that cannot be used: nothing of it is taken in
+│   ├── CorruptFileError       truncated, or not what its name says
+│   └── MalformedLineError     a line that is no change record
+├── OffsetGapError         changes are missing between two files
+├── ColumnTypeError        a column whose type the lake has no twin for, or that changed
+├── ChangeValueError       a value that does not fit its column's type
+├── SharedPhysicalTableError  two logical tables for one physical
+└── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from tidemark.system.errors import CaptureError
+
+
+class ChangeFileError(CaptureError):
+    """A change file that cannot be used; `path` is the file."""
+
+    path: Path
+
+
+class CorruptFileError(ChangeFileError):
+    """Truncated, or not what its name says."""
+
+    @classmethod
+    def of(cls, path: Path, found: str) -> Self:
+        error = cls(
+            "change file is truncated or corrupt",
+            found=found,
+            where=str(path),
+            hint="nothing of it was taken in; put a whole copy in its place and go on",
+        )
+        error.path = path
+        return error
+
+
+class MalformedLineError(ChangeFileError):
+    """A line that is no change record."""
+
+    @classmethod
+    def of(cls, path: Path, line: int, found: str) -> Self:
+        error = cls(
+            "not a change record",
+            expected='one JSON object {"topic", "partition", "offset", "key", "value"} as Debezium wrote it',
+            found=found,
+            where=f"{path}:{line}",
+            hint="nothing of the file was taken in; correct the line or put a whole copy in its place and go on",
+        )
+        error.path = path
+        return error
+
+
+class OffsetGapError(CaptureError):
+    """Changes are missing between two files."""
+
+    @classmethod
+    def of(cls, topic: str, path: Path, expected: int, found: int) -> Self:
+        return cls(
+            f"changes are missing in {topic}",
+            expected=f"offset {expected}",
+            found=f"{found}: {found - expected} changes are not there",
+            where=str(path),
+            hint=f"what was before is taken in; put the file with offset {expected} into {path.parent} and go on",
+        )
+
+
+class ColumnTypeError(CaptureError):
+    """A column whose type the lake has no twin for, or that changed."""
+
+    @classmethod
+    def unknown(cls, table: str, column: str, type_name: str) -> Self:
+        return cls(
+            "no Delta type for a source column",
+            found=f"{column} {type_name}",
+            where=table,
+            hint="leave the table out, or add the type to tidemark/capture/column_types.py",
+        )
+
+    @classmethod
+    def changed(cls, table: str, column: str, before: str, now: str) -> Self:
+        return cls(
+            "a source column changed to a type that is no wider one",
+            expected=f"{column} {before}",
+            found=now,
+            where=table,
+            hint="nothing after the change was taken in, as the rows that are there are others in that type; load the "
+            "table anew, from a snapshot that was taken after the change",
+        )
+
+    @classmethod
+    def missing(cls, table: str, column: str, found: Iterable[str]) -> Self:
+        return cls(
+            "a declared column is not in the source",
+            expected=column,
+            found=", ".join(found),
+            where=table,
+            hint="correct key and partition_by in the entity's YAML",
+        )
+
+    @classmethod
+    def undeclared(cls, table: str, where: str) -> Self:
+        return cls(
+            "rows came before any schema change that declares their table",
+            expected="a record with tableChanges",
+            found="none",
+            where=f"{table}, {where}",
+            hint="record schema changes too (Debezium: include.schema.changes=true), from the topic's beginning",
+        )
+
+
+class ChangeValueError(CaptureError):
+    """A value that does not fit its column's type."""
+
+    @classmethod
+    def of(cls, table: str, where: str, found: str) -> Self:
+        return cls(
+            "a value does not fit its column's type",
+            found=found,
+            where=f"{table}, {where}",
+            hint="nothing of this batch was taken in for the table; correct the record and go on",
+        )
+
+
+class ReplayUnreadableError(CaptureError):
+    """Records behind a dead letter that were read once and cannot be now."""
+
+    @classmethod
+    def of(cls, topic: str, first: int, count: int) -> Self:
+        return cls(
+            "what came after the dead letters cannot be read now, so their effect is not known",
+            expected="records that are read as they were when they were merged",
+            found=f"{count} that are none, the first at offset {first}",
+            where=topic,
+            hint="set TIDEMARK_CANAL as it was when they came, or load the instance's tables anew",
+        )
+
+
+class SharedPhysicalTableError(CaptureError):
+    """Two logical tables for one physical."""
+
+    @classmethod
+    def of(cls, physical: str, instance: str, tables: tuple[str, str]) -> Self:
+        return cls(
+            "a physical table belongs to two logical ones",
+            expected="one",
+            found=" and ".join(tables),
+            where=f"{physical} of instance {instance}",
+            hint="correct `table` and `instances` in the source of one of the two entities",
+        )

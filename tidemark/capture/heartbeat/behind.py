@@ -1,0 +1,32 @@
+"""Where a server's clock is slow: what it dates before midnight may have happened after it.
+
+A heartbeat's record has two times of one moment, its writer's and the server's. While the last heartbeat says that the
+server is behind, an event that looks late may as well be one of today: no snapshot is opened again for it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.heartbeat.clock import TOLERANCE_MS
+
+Spans = Sequence[tuple[int, int | None]]
+"""Offsets `[start, end)` in order; None: up to the last."""
+
+
+def slow_spans(beats: Iterable[Beat], before: bool, tolerance_ms: int = TOLERANCE_MS) -> Spans:  # noqa: FBT001 - a state
+    """Where the instance's clock is behind; `before` says whether the last heartbeat before these showed that."""
+    spans: list[tuple[int, int | None]] = []
+    start = 0 if before else None
+    for beat in sorted(beats):
+        slow = is_slow(beat, tolerance_ms)
+        if slow and start is None:
+            start = beat.offset
+        elif not slow and start is not None:
+            spans.append((start, beat.offset))
+            start = None
+    return spans if start is None else [*spans, (start, None)]
+
+
+def is_slow(beat: Beat, tolerance_ms: int = TOLERANCE_MS) -> bool:
+    """Whether the server's clock showed less than its writer's."""
+    return beat.server_ms is not None and beat.beat_ms - beat.server_ms > tolerance_ms

@@ -1,0 +1,102 @@
+"""Heartbeats written: the writer's time into a table of each instance, so that its binlog always has something (B3).
+
+That it comes out at the other end of the chain is what proves that nothing in between is broken; and as one process
+writes all of them, they tell whose clock is wrong (heartbeat.clock).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import pymysql
+from pymysql.constants import CR, ER
+
+from tidemark.capture.heartbeat.beat import COLUMN, TABLE
+from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pymysql.cursors import Cursor
+
+    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.dependency_model.errors import TidemarkError
+
+# Shorter than heartbeats lie apart: one dead instance must not make the others late.
+_SECONDS = 5
+_NO_TABLE = ER.NO_SUCH_TABLE
+_DOWN = {CR.CR_CONNECTION_ERROR, CR.CR_CONN_HOST_ERROR, CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, 1040, 1053}
+
+# Without a default the first TIMESTAMP of a table may change by itself. Milliseconds, as an update that changes nothing
+# is in no binlog.
+CREATE: Final = (
+    f"CREATE TABLE IF NOT EXISTS {TABLE} "
+    f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3))"
+)
+WRITE: Final = (
+    f"INSERT INTO {TABLE} (id, {COLUMN}) VALUES (1, %s) "  # noqa: S608 - our own names
+    f"ON DUPLICATE KEY UPDATE {COLUMN} = VALUES({COLUMN})"
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of one instance's heartbeat: `problem` is None where it was written."""
+
+    instance: str
+    problem: TidemarkError | None
+
+
+def write_heartbeats(databases: Iterable[Database], now: datetime) -> tuple[Written, ...]:
+    """Write `now` on every instance; one that fails keeps none of the others from its own."""
+    return tuple(_written(one, now) for one in databases)
+
+
+def _written(database: Database, now: datetime) -> Written:
+    try:
+        write_heartbeat(database, now)
+    except (DatabaseDownError, HeartbeatRefusedError) as problem:
+        return Written(database.instance, problem)
+    return Written(database.instance, None)
+
+
+def write_heartbeat(database: Database, now: datetime) -> None:
+    """Write `now`; the table is made when it is not there. Raises DatabaseDownError, HeartbeatRefusedError."""
+    text = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
+    try:
+        with session(database) as opened, opened.cursor() as cursor:
+            try:
+                cursor.execute(WRITE, (text,))
+            except pymysql.err.ProgrammingError as error:
+                if error.args[0] != _NO_TABLE:
+                    raise
+                cursor.execute(CREATE)
+                cursor.execute(WRITE, (text,))
+    except pymysql.err.MySQLError as error:
+        raise problem_of(database, error) from error
+
+
+def session(database: Database) -> pymysql.Connection[Cursor]:
+    """A session in UTC that gives up after seconds. Raises MySQLError."""
+    return pymysql.connect(
+        host=database.host,
+        port=database.port,
+        user=database.user,
+        password=database.password,
+        database=database.name,
+        charset="utf8mb4",
+        autocommit=True,
+        connect_timeout=_SECONDS,
+        read_timeout=_SECONDS,
+        write_timeout=_SECONDS,
+        init_command="SET time_zone = '+00:00'",
+    )
+
+
+def problem_of(database: Database, error: pymysql.err.MySQLError) -> DatabaseDownError | HeartbeatRefusedError:
+    """What the server's error means."""
+    code, said = error.args[0] if error.args else None, str(error.args[-1] if error.args else error)
+    kind = DatabaseDownError if code in _DOWN else HeartbeatRefusedError
+    return kind.of(database.instance, str(database), said)

@@ -1,0 +1,1 @@
+"""Capture as it is run: a step, its report and status, the checks before it, and dead letters read again."""

@@ -1,0 +1,31 @@
+"""Where the capture of a warehouse stands: all that its tables' status takes, gathered."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from tidemark.capture.apply.commit import commits
+from tidemark.capture.binlog.held import Held
+from tidemark.capture.heartbeat.arrived import Arrived
+from tidemark.capture.heartbeat.heard import last_look
+from tidemark.capture.operations.status import Around, TableStatus, table_status
+from tidemark.capture.source_table import SourceTable, instances_of, topic_of
+from tidemark.system.settings import Settings
+
+
+def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
+    """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
+    held, beats = Held.of(settings).read(), Arrived.of(settings).read()
+    written = bool(settings.databases.get_secret_value())
+    around = Around(_ends(sources, settings), held, now, beats, last_look(settings), written)
+    return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
+
+
+def _ends(sources: Sequence[SourceTable], settings: Settings) -> Mapping[str, int]:
+    """Per instance the end of its topic, where there is Kafka."""
+    if not settings.kafka:
+        return {}
+    from tidemark.capture.source.kafka.bounds import Broker  # noqa: PLC0415 - loads Kafka's client
+
+    instances = instances_of(sources)
+    bounds = Broker(settings.kafka).bounds([topic_of(name) for name in instances])
+    return {name: bounds[topic_of(name)].high for name in instances}

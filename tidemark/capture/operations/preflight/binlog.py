@@ -1,0 +1,65 @@
+"""What a server's settings make of its binlog: whether changes can be captured from it, and for how long they wait."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from tidemark.system.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SETTINGS: Final = (
+    "log_bin",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_value_options",
+    "binlog_expire_logs_seconds",
+    "expire_logs_days",
+)
+# A connector that stops on Friday evening is noticed on Monday; so is what does not read the topics.
+SHORTEST: Final = timedelta(days=3)
+
+_WANTED: Final = {
+    "log_bin": ("ON", "nothing that happens is written down", "start the server with log_bin"),
+    "binlog_format": ("ROW", "statements name no rows", "SET GLOBAL binlog_format = ROW"),
+    "binlog_row_image": ("FULL", "a row that moves is needed as it was", "SET GLOBAL binlog_row_image = FULL"),
+    # MySQL's; MariaDB has none.
+    "binlog_row_value_options": ("", "JSON values come in parts", "SET GLOBAL binlog_row_value_options = ''"),
+}
+_KEEP: Final = "and in the server's configuration, then connect anew what writes"
+
+
+def binlog(instance: str, settings: Mapping[str, str]) -> list[Finding]:
+    """Whether the binlog holds every change as whole rows; `settings` are the server's of SETTINGS that it has."""
+    wrong = [
+        _wrong(f"database {instance}: {name}", settings[name], *wanted)
+        for name, wanted in _WANTED.items()
+        if name in settings and settings[name].upper() != wanted[0]
+    ]
+    return wrong or [_kept(f"database {instance}: binlog", kept_for(settings))]
+
+
+def kept_for(settings: Mapping[str, str]) -> timedelta | None:
+    """How long the server keeps its binlog; None for as long as nobody removes it.
+
+    The newer setting is in seconds, the older in days (MariaDB's may be a fraction); 0 is no limit of theirs.
+    """
+    seconds = float(settings.get("binlog_expire_logs_seconds", 0))
+    seconds = seconds or float(settings.get("expire_logs_days", 0)) * timedelta(days=1).total_seconds()
+    return timedelta(seconds=seconds) if seconds else None
+
+
+def _wrong(subject: str, found: str, wanted: str, why: str, to_do: str) -> Finding:
+    return Finding(subject, "problem", f"{found or 'empty'}, not {wanted or 'empty'}: {why}", f"{to_do}, {_KEEP}")
+
+
+def _kept(subject: str, kept: timedelta | None) -> Finding:
+    if kept is None:
+        return Finding(subject, "ok", "whole rows, never removed by the server")
+    if kept >= SHORTEST:
+        return Finding(subject, "ok", f"whole rows, kept for {kept}")
+    found = f"kept for {kept}: changes are lost when the connector stands still for longer"
+    days = f"{SHORTEST.days} days"
+    return Finding(subject, "warning", found, f"keep it for {days} or more (binlog_expire_logs_seconds)")

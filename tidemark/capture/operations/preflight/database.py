@@ -1,0 +1,80 @@
+"""Questions to an instance's server: does it let us in, is its binlog as it has to be, may we write heartbeats?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pymysql
+from pymysql.constants import ER
+
+from tidemark.capture.heartbeat.errors import DatabaseDownError
+from tidemark.capture.heartbeat.writer import CREATE, WRITE, problem_of, session
+from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
+from tidemark.system.finding import Finding
+
+if TYPE_CHECKING:
+    from pymysql.cursors import Cursor
+
+    from tidemark.capture.heartbeat.databases import Database
+
+_VARIABLE: Final = "TIDEMARK_DATABASES"
+_TO_DO: Final = {
+    ER.ACCESS_DENIED_ERROR: f"correct user and password in {_VARIABLE}",
+    ER.BAD_DB_ERROR: f"correct the database after the host in {_VARIABLE}, or create it",
+}
+_NOT_GRANTED: Final = {ER.DBACCESS_DENIED_ERROR, ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR}
+
+
+def database(one: Database) -> list[Finding]:
+    """What is found there; nothing is written. The password is in none of it."""
+    try:
+        with session(one) as opened, opened.cursor() as cursor:
+            return [_reached(one), *binlog(one.instance, _settings(cursor)), *_grants(one, cursor)]
+    except pymysql.err.MySQLError as error:
+        return [_refused(one, error)]
+
+
+def _reached(one: Database) -> Finding:
+    return Finding(f"database {one.instance}", "ok", f"{one} answers")
+
+
+def _refused(one: Database, error: pymysql.err.MySQLError) -> Finding:
+    problem = problem_of(one, error)
+    found = f"{one}: {problem.found}"
+    if isinstance(problem, DatabaseDownError):
+        to_do = f"start the server, or correct its address in {_VARIABLE}"
+        return Finding(f"database {one.instance}", "unreachable", found, to_do)
+    to_do = _TO_DO.get(error.args[0]) or _grant(one, "INSERT, UPDATE, CREATE")
+    return Finding(f"database {one.instance}", "problem", found, to_do)
+
+
+def _settings(cursor: Cursor) -> dict[str, str]:
+    cursor.execute("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", (SETTINGS,))
+    return {str(name).lower(): str(value) for name, value in cursor.fetchall()}
+
+
+def _grants(one: Database, cursor: Cursor) -> list[Finding]:
+    """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
+    subject = f"database {one.instance}: grants"
+    refused = _prepared(cursor, WRITE)
+    if refused is not None and refused.args[0] == ER.NO_SUCH_TABLE:
+        refused = _prepared(cursor, CREATE)
+    if refused is None:
+        return [Finding(subject, "ok", "heartbeats can be written")]
+    if refused.args[0] not in _NOT_GRANTED:
+        raise refused
+    return [Finding(subject, "problem", str(refused.args[-1]), _grant(one, "INSERT, UPDATE, CREATE"))]
+
+
+def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
+    """What keeps the statement from being executed, None for nothing."""
+    try:
+        cursor.execute("PREPARE tidemark_check FROM %s", (statement.replace("%s", "?"),))
+    except pymysql.err.MySQLError as error:
+        return error
+    cursor.execute("DEALLOCATE PREPARE tidemark_check")
+    return None
+
+
+def _grant(one: Database, rights: str) -> str:
+    return f"GRANT {rights} ON `{one.name}`.* TO the user {one.user}, or name another in {_VARIABLE}"

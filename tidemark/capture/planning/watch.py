@@ -1,0 +1,98 @@
+"""What a pass may read of each table's instances: up to where binlogs are whole, by clocks that can be trusted."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.binlog.finding import Finding
+from tidemark.capture.binlog.guard import Order, watch
+from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.progress import Progress
+from tidemark.capture.binlog.shards import vanished
+from tidemark.capture.heartbeat.clock import trusted
+from tidemark.capture.heartbeat.seen import beats_once
+from tidemark.capture.initial_load.events import LoadEvent, missing
+from tidemark.capture.planning.planner import Stream
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable, topic_of
+
+Accepted = Mapping[str, Collection[int]]
+States = Mapping[str, CommitState]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A scan with the order of its binlogs; `gone` are, per table and instance, the first shard that vanished."""
+
+    scan: Scan
+    order: Order
+    gone: Mapping[str, Mapping[str, Finding]]
+
+    def streams(self, source: SourceTable, state: CommitState) -> list[Stream]:
+        """What the planner cuts for the table."""
+        return [self._stream(source, instance, state) for instance in source.instances]
+
+    def held(self, source: SourceTable) -> tuple[Finding, ...]:
+        """Why some of the table's instances are not read to their ends."""
+        whole = (one for one in self.order.findings if one.instance in source.instances)
+        return (*whole, *self.gone[source.name].values())
+
+    def _stream(self, source: SourceTable, instance: str, state: CommitState) -> Stream:
+        start = state.offsets.get(topic_of(instance), 0)
+        end = max(start, self._end(source, instance, start))
+        marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
+        beats = [one for one in self.order.beats.get(instance, ()) if one.offset < end]
+        found = trusted(marks, beats, beaten=instance in state.beats)
+        return Stream(
+            instance=instance,
+            next_offset=start,
+            end_offset=end,
+            marks=found.marks,
+            merged_ms=state.watermarks.get(instance),
+            sure_until=found.sure_until,
+            missing=missing(instance, state.unloaded, self._loads(source, start)),
+        )
+
+    def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
+        """Those of the table's shards from offset `start` of their topics on."""
+        return [one for one in self.order.loads if one.offset >= start and source.holds(one.instance, one.physical)]
+
+    def _end(self, source: SourceTable, instance: str, start: int) -> int:
+        end = self.order.end_offset(instance, self.scan.end_offset(instance, start))
+        gone = self.gone[source.name].get(instance)
+        return end if gone is None else min(end, gone.offset)
+
+
+def watch_scan(
+    scan: Scan,
+    sources: Sequence[SourceTable],
+    states: States,
+    reached: Mapping[str, int],
+    policy: Policy,
+    accepted: Accepted,
+) -> Watched:
+    """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
+    order = watch(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
+    order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
+    return Watched(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
+
+
+def _progress(states: States, reached: Mapping[str, int]) -> dict[str, Progress]:
+    """Per instance how far its binlog is read where the table is that is furthest behind."""
+    return {
+        instance: state.positions[instance]
+        for instance, offset in reached.items()
+        for state in states.values()
+        if instance in state.positions and state.offsets.get(topic_of(instance)) == offset
+    }
+
+
+def _vanished(source: SourceTable, scan: Scan, state: CommitState, accepted: Accepted) -> dict[str, Finding]:
+    first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
+    earlier = dict.fromkeys(state.watermarks, 0)
+    dropped = [
+        one
+        for one in scan.summary.dropped
+        if source.holds(one.instance, one.physical) and one.offset >= state.offsets.get(topic_of(one.instance), 0)
+    ]
+    return vanished(dropped, {**first, **earlier}, accepted)

@@ -1,0 +1,62 @@
+"""The Delta table of a captured table: created from the recorded schema, and added to."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.schema.column_types import SourceColumn
+from tidemark.capture.source_table import SourceTable
+from tidemark.delta.table import table_exists
+from tidemark.delta.table_features import allow_types
+from tidemark.delta.target import MergeTarget
+from tidemark.quoting.spark import path_table, quoted
+
+META_COLUMNS = {"_shard": "STRING", "_event_time": "TIMESTAMP", "_offset": "BIGINT"}
+
+_PROPERTIES = {
+    # A named snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
+    "delta.logRetentionDuration": "interval 3650 days",
+    "delta.deletedFileRetentionDuration": "interval 3650 days",
+    "delta.checkpointInterval": "50",
+}
+
+
+def ensure_table(spark: SparkSession, target: MergeTarget, columns: Sequence[SourceColumn]) -> None:
+    """Create the Delta table, or add the columns that it lacks; nothing when it is up to date already."""
+    name = path_table(target.path)
+    if not table_exists(target.path):
+        listed = {**{column.name: column.delta for column in columns}, **META_COLUMNS}
+        partitioned = f"PARTITIONED BY ({quoted(target.partition_column)})" if target.partition_column else ""
+        properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
+        spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {name} ({_definitions(listed)}) USING delta {partitioned} "
+            f"TBLPROPERTIES ({properties})"
+        )
+        return
+    there = set(spark.table(name).columns)
+    missing = {column.name: column.delta for column in columns if column.name not in there}
+    if missing:
+        allow_types(spark, target.path, missing.values())
+        spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({_definitions(missing)})")
+
+
+def _definitions(columns: dict[str, str]) -> str:
+    return ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
+
+
+def merge_target(table: SourceTable, columns: Sequence[SourceColumn], warehouse: Path) -> MergeTarget:
+    """The Delta table of a captured table; the key in the lake is (shard, primary key). Raises ColumnTypeError."""
+    kinds = {column.name: column.delta for column in columns}
+    for name in (*table.key, *([table.partition_by] if table.partition_by else [])):
+        if name not in kinds:
+            raise ColumnTypeError.missing(table.name, name, kinds)
+    return MergeTarget(
+        path=warehouse / table.name,
+        columns=(*kinds, *META_COLUMNS),
+        key=("_shard", *table.key),
+        newer="_offset",
+        partition_column=table.partition_by,
+        partition_type=kinds[table.partition_by] if table.partition_by else None,
+    )

@@ -1,0 +1,104 @@
+"""The columns of a captured table: the lake's, and as what each shard writes them from which offset on.
+
+Shards are altered one after the other, and records from before an ALTER are read after it: a value is read in the form
+that its own shard had at its own offset, and becomes one of the lake's type then.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+from tidemark.capture.schema.column_types import SourceColumn, source_column
+from tidemark.capture.schema.widening import conversion
+
+
+class Shape(NamedTuple):
+    """From `offset` of its instance's topic on, `shard` (`a.school.orders_0`) writes the column like this."""
+
+    shard: str
+    offset: int
+    column: SourceColumn
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """`lake` are the table's columns, in the order in which it got them; the types are the widest of all shards.
+
+    `first` are the columns that became wider as they were before: shards that say nothing in `shapes` write them so.
+    """
+
+    lake: tuple[SourceColumn, ...] = ()
+    first: Mapping[str, SourceColumn] = field(default_factory=dict)
+    shapes: tuple[Shape, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.lake)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, SourceColumn]:
+        """The lake's columns."""
+        return {column.name: column for column in self.lake}
+
+    def shape_at(self, shard: str, name: str, offset: int) -> SourceColumn:
+        """How the shard writes a column of the lake at an offset."""
+        mine = (one for one in self._by_shard.get(shard, ()) if one.column.name == name and one.offset <= offset)
+        newest = max(mine, key=lambda one: one.offset, default=None)
+        return newest.column if newest else self.first.get(name, self.by_name[name])
+
+    @cached_property
+    def _by_shard(self) -> Mapping[str, Sequence[Shape]]:
+        found: dict[str, list[Shape]] = defaultdict(list)
+        for one in self.shapes:
+            found[one.shard].append(one)
+        return found
+
+    def row_at(self, shard: str, offset: int) -> tuple[SourceColumn, ...]:
+        """How the shard writes a row at an offset, each column with how its value becomes the lake's."""
+        return tuple(self._as_lake(self.shape_at(shard, one.name, offset), one) for one in self.lake)
+
+    def turns_of(self, shard: str) -> list[int]:
+        """The offsets at which the shard's columns took another form, in order."""
+        return sorted({one.offset for one in self._by_shard.get(shard, ())})
+
+    def widened_since(self, before: "TableColumns") -> dict[str, tuple[str, str]]:
+        """Columns that `before` has in a narrower type: name -> (type now, SQL that makes its values of the old)."""
+        old = {one.name: (one, conversion(one, self.by_name[one.name])) for one in before.lake}
+        return {
+            name: (self.by_name[name].delta, convert)
+            for name, (one, convert) in old.items()
+            if convert is not None and (convert != "{}" or one.delta != self.by_name[name].delta)
+        }
+
+    def _as_lake(self, shape: SourceColumn, lake: SourceColumn) -> SourceColumn:
+        convert = conversion(shape, lake)
+        if convert is None:
+            raise AssertionError(f"{lake.name}: the lake's {lake.described} does not hold {shape.described}")
+        return replace(shape, widen=convert)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it travels in a commit."""
+        return {
+            "columns": [_listed(one) for one in self.lake],
+            "first": [_listed(one) for one in self.first.values()],
+            "shapes": [[one.shard, one.offset, *_listed(one.column)] for one in self.shapes],
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """What `to_json` gave."""
+        first = [_column(listed) for listed in found.get("first", ())]
+        return cls(
+            lake=tuple(_column(listed) for listed in found["columns"]),
+            first={one.name: one for one in first},
+            shapes=tuple(Shape(shard, offset, _column(listed)) for shard, offset, *listed in found.get("shapes", ())),
+        )
+
+
+def _listed(column: SourceColumn) -> list[Any]:
+    return [column.name, *column.declared]
+
+
+def _column(listed: Sequence[Any]) -> SourceColumn:
+    return source_column("", *listed)

@@ -1,0 +1,70 @@
+"""Which type holds every value of another, so that a column of the lake can become wider without losing anything.
+
+The types compared are the lake's. What a conversion gives is what the source's own ALTER makes of the value: an INT 5
+that becomes DECIMAL(12,2) is 5.00, a TIME 12:00:00 that gets three digits is 12:00:00.000, a FLOAT 0.1 the DOUBLE with
+the same bits and zeros behind them.
+"""
+
+import re
+
+from tidemark.capture.schema.column_types import SourceColumn
+
+_HIGHEST = {"BOOLEAN": 1, "TINYINT": 2**7 - 1, "SMALLINT": 2**15 - 1, "INT": 2**31 - 1, "BIGINT": 2**63 - 1}
+# Whole numbers up to here have a binary fraction's bits to themselves.
+_EXACT_UNTIL = {"FLOAT": 2**24, "DOUBLE": 2**53}
+_DECIMAL = re.compile(r"^DECIMAL\((\d+),(\d+)\)$")
+_OTHERS = {("FLOAT", "DOUBLE"), ("DATE", "TIMESTAMP_NTZ")}
+
+
+def conversion(old: SourceColumn, new: SourceColumn) -> str | None:
+    """SQL that makes of a value `{}` of `old` that of `new`; None unless `new` holds every value of `old`."""
+    if old.form == new.form:
+        return "{}"
+    if old.delta == new.delta:
+        return _of_one_type(old, new)
+    if (old.delta, new.delta) in _OTHERS or _holds_numbers(old.delta, new.delta):
+        return f"CAST({{}} AS {new.delta})"
+    return None
+
+
+def _of_one_type(old: SourceColumn, new: SourceColumn) -> str | None:
+    """Times by their digits: fewer cut values off. What is printed alike, or differs on the wire alone, is kept."""
+    if new.digits is None:
+        return "{}"
+    if old.digits is None or new.digits < old.digits:
+        return None
+    return "{}" if new.delta != "STRING" or new.digits == old.digits else _padded(old.digits, new.digits)
+
+
+def _padded(old: int, new: int) -> str:
+    return f"concat({{}}, '{'' if old else '.'}{'0' * (new - old)}')"
+
+
+def _holds_numbers(old: str, new: str) -> bool:
+    point = _DECIMAL.match(new)
+    if point is None:
+        return _highest(old) <= _whole_until(new)
+    before, behind = _places(old)
+    return before <= int(point[1]) - int(point[2]) and behind <= int(point[2])
+
+
+def _highest(kind: str) -> float:
+    """The highest whole number of a type that has nothing else; infinite for others."""
+    point = _DECIMAL.match(kind)
+    if point and point[2] == "0":
+        return int("9" * int(point[1]))
+    return _HIGHEST.get(kind, float("inf"))
+
+
+def _whole_until(kind: str) -> int:
+    """Up to where a type has every whole number, -1 for one that has none; BOOLEAN has only two of all."""
+    return -1 if kind == "BOOLEAN" else {**_HIGHEST, **_EXACT_UNTIL}.get(kind, -1)
+
+
+def _places(kind: str) -> tuple[float, int]:
+    """Digits before and behind the point."""
+    point = _DECIMAL.match(kind)
+    if point:
+        return int(point[1]) - int(point[2]), int(point[2])
+    highest = _HIGHEST.get(kind)
+    return (float("inf"), 0) if highest is None else (len(str(highest)), 0)

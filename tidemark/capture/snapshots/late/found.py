@@ -1,0 +1,31 @@
+"""What a pass found late of one table, and what its commits say of that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.heartbeat.behind import Spans
+from tidemark.capture.snapshots.late.minutes import LateMinute
+from tidemark.capture.snapshots.late.slices import counted, reopened
+from tidemark.capture.source_table import SourceTable
+from tidemark.dependency_model.time import Calendar
+
+
+@dataclass(frozen=True)
+class Late:
+    """`slow` are per instance the offsets at which its clock was: no snapshot is reopened for what is dated there."""
+
+    minutes: Sequence[LateMinute] = ()
+    slow: Mapping[str, Spans] = field(default_factory=dict)
+
+    def told(
+        self, index: int, before: CommitState, after: CommitState, table: SourceTable, calendar: Calendar
+    ) -> CommitState:
+        """`after`, the state of the commit of that batch, with the slices that late changes in it belong to."""
+        mine = [one for one in self.minutes if one.batch == index]
+        dated = [one.minute for one in mine if one.dated]
+        return replace(
+            after,
+            late=counted(table, calendar, before.closed, [(one.minute, one.changes) for one in mine], before.late),
+            reopens=reopened(table, calendar, before, min(dated, default=None)),
+        )

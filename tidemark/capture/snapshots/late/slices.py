@@ -1,0 +1,95 @@
+"""Which slices late changes belong to. No Spark.
+
+A change of 23:50 is counted for the slices that 23:50 lies in, and belongs to the state at the end of each slice that
+ends after it: of the day, and of every hour since, as far as they are named.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import takewhile
+from typing import Final
+
+from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.operations.report import utc
+from tidemark.capture.planning.boundaries import slices_after
+from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.source_table import SourceTable
+from tidemark.dependency_model.time import Calendar, Period
+
+REOPENED: Final = 1_000
+"""So many slices of an entity, the newest, are opened again at most: a clock of 1970 is no reason to go through all."""
+COUNTED: Final = 50
+"""Of so many slices of an entity, the newest, the counts are kept."""
+
+Counts = Mapping[str, Mapping[str, int]]
+
+
+def counted(
+    table: SourceTable,
+    calendar: Calendar,
+    closed: Mapping[str, int],
+    minutes: Iterable[tuple[int, int]],
+    before: Counts,
+) -> Counts:
+    """`before` (entity -> slice -> changes) and the late changes of `minutes` (epoch ms, how many)."""
+    minutes = list(minutes)
+    if not minutes:
+        return before
+    found = {
+        entity: _of(calendar, Period.parse(period), start, closed.get(entity, 0), minutes, before.get(entity, {}))
+        for entity, period, start in table.boundaries
+    }
+    return {entity: _newest(slices) for entity, slices in found.items() if slices}
+
+
+def _of(
+    calendar: Calendar,
+    period: Period,
+    start: str,
+    closed_ms: int,
+    minutes: Iterable[tuple[int, int]],
+    before: Mapping[str, int],
+) -> Counter[str]:
+    found, closed = Counter(before), utc(closed_ms)
+    first = calendar.window(period, start).start
+    for minute, changes in minutes:
+        if first <= utc(minute) < closed:
+            window = calendar.window(period, utc(minute))
+            if window.end <= closed:
+                found[calendar.key(period, window.start)] += changes
+    return found
+
+
+def _newest(found: Counter[str]) -> dict[str, int]:
+    return {slice_: found[slice_] for slice_ in sorted(found)[-COUNTED:]}
+
+
+def reopened(
+    table: SourceTable, calendar: Calendar, before: CommitState, oldest_ms: int | None
+) -> tuple[Boundary, ...]:
+    """The slices, named `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
+
+    Of reopened entities all that end after it, of the others those that wait for late changes still.
+    """
+    if oldest_ms is None:
+        return ()
+    every = (
+        one
+        for entity, period, start in table.boundaries
+        if entity in table.reopened
+        for one in deque(
+            _named(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=REOPENED
+        )
+    )
+    ends = (replace(one, end_ms=one.end_ms - one.late_ms, late_ms=0) for one in before.waits)
+    waiting = (one for one in ends if one.entity not in table.reopened and one.end_ms > oldest_ms)
+    return (*every, *waiting)
+
+
+def _named(
+    calendar: Calendar, entity: str, period: str, start: str, oldest_ms: int, closed_ms: int
+) -> Iterator[Boundary]:
+    return takewhile(
+        lambda one: one.end_ms <= closed_ms, slices_after(calendar, entity, Period.parse(period), start, oldest_ms)
+    )

@@ -1,0 +1,1 @@
+"""Records of changes on their way in: from files or Kafka, in whatever envelope, as one change record."""

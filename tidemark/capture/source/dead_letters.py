@@ -1,0 +1,123 @@
+"""Records that nothing can be made of, kept with where they came from and why, so that the others go on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from deltalake import DeltaTable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.table import read_table, table_exists
+from tidemark.quoting.spark import sql_literal
+
+TABLE = "_dead_letters"
+# Tables are taken in side by side; the ingestion's lock keeps other processes away.
+_WRITING = Lock()
+_KEY = ["topic", "partition", "offset", "row"]
+
+
+class DeadLetter(NamedTuple):
+    """One record. `row` is its place in the message, `physical` its table where that is known; `raw` as it came.
+
+    `replayed_at` (UTC) is when it had its effect after all, None while it waits.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    row: int
+    event_time: datetime | None
+    physical: str | None
+    reason: str
+    raw: str | None
+    replayed_at: datetime | None = None
+
+
+class DeadLetters:
+    """The Delta table `_dead_letters`; a record is in it once, however often it is read."""
+
+    def __init__(self, warehouse: Path) -> None:
+        self._path = warehouse / TABLE
+
+    def keep_messages(self, scan: Scan) -> list[str]:
+        """Append the messages that are no change records, and say so."""
+        if not scan.poison:
+            return []
+        found = scan.records.where("problem IS NOT NULL")
+        with _WRITING:
+            new = self._new(_letters(found, sf.col("problem"), sf.col("raw")))
+            summed = new.agg(sf.count("*").alias("new"), sf.min(sf.struct("topic", "offset", "reason")).alias("first"))
+            (row,) = summed.collect()
+            if row["new"]:
+                self._append(new)
+        return [_warning(row["new"], *row["first"])] if row["new"] else []
+
+    def keep_changes(self, scan: Scan, table: SourceTable, bad: DataFrame) -> None:
+        """Append the table's changes in `bad` (_shard, _offset, row)."""
+        shard = sf.concat_ws(".", "instance", "physical").alias("_shard")
+        named = bad.withColumnsRenamed({"_offset": "offset"})
+        found = scan.records.where(sf.col("table") == table.name).withColumn("_shard", shard)
+        raw = sf.to_json(sf.struct("op", "before", "after"))
+        kept = found.join(sf.broadcast(named), ["_shard", "offset", "row"], "left_semi")
+        with _WRITING:
+            self._append(self._new(_letters(kept, sf.lit("a value fits no type of its column"), raw)))
+
+    def all(self) -> list[DeadLetter]:
+        """Everything kept, in order; read without a JVM."""
+        if not table_exists(self._path):
+            return []
+        rows = DeltaTable(str(self._path)).to_pyarrow_table().to_pylist()
+        return sorted((_letter(row) for row in rows), key=lambda one: one[:4])
+
+    def waiting(self) -> list[DeadLetter]:
+        """Those that had no effect yet."""
+        return [one for one in self.all() if one.replayed_at is None]
+
+    def note_replayed(self, letters: Iterable[DeadLetter], now: datetime) -> None:
+        """They had their effect; in one commit."""
+        places = defaultdict(list)
+        for one in letters:
+            places[one.topic].append(f"(offset = {one.offset} AND row = {one.row})")
+        if not places:
+            return
+        of_topics = (f"(topic = {sql_literal(topic)} AND ({' OR '.join(found)}))" for topic, found in places.items())
+        DeltaTable(str(self._path)).update(predicate=" OR ".join(of_topics), new_values={"replayed_at": now})
+
+    def _new(self, letters: DataFrame) -> DataFrame:
+        """Those that are not kept yet."""
+        if not table_exists(self._path):
+            return letters
+        there = read_table(letters.sparkSession, self._path).select(*_KEY)
+        return letters.join(there, _KEY, "left_anti")
+
+    def _append(self, letters: DataFrame) -> None:
+        letters.write.format("delta").mode("append").save(str(self._path))
+
+
+def _warning(new: int, topic: str, offset: int, reason: str) -> str:
+    others = f" and {new - 1} more" if new > 1 else ""
+    return f"{topic} offset {offset}: {reason}{others}: kept in the dead letters, see tidemark dlq list"
+
+
+def _letters(records: DataFrame, reason: Column, raw: Column) -> DataFrame:
+    return records.select(
+        sf.concat(sf.lit(topic_of("")), "instance").alias("topic"),
+        sf.lit(0).alias("partition"),
+        "offset",
+        "row",
+        sf.timestamp_millis("event_ms").alias("event_time"),
+        "physical",
+        reason.alias("reason"),
+        raw.alias("raw"),
+        sf.lit(None).cast("timestamp").alias("replayed_at"),
+    )
+
+
+def _letter(row: Mapping[str, Any]) -> DeadLetter:
+    return DeadLetter(**row)

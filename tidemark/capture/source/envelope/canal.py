@@ -1,0 +1,133 @@
+"""Canal's flat messages in Kafka: one message may hold many rows of one statement, each is a change record.
+
+https://github.com/alibaba/canal/wiki/Canal-Kafka-RocketMQ-QuickStart. All values are text as the server prints them,
+`old` has the changed columns only, and there is no binlog position: identity and order are topic, partition, offset and
+the row's place in the message. Every message says its columns' types; statements in text (`QUERY`) say nothing.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from tidemark.capture.source.envelope.record import line_of_message
+
+_VALUE = """
+    type: STRING, database: STRING, table: STRING, es: BIGINT, isDdl: BOOLEAN, sql: STRING, mysqlType: STRING,
+    pkNames: ARRAY<STRING>, data: ARRAY<MAP<STRING, STRING>>, old: ARRAY<MAP<STRING, STRING>>, _corrupt: STRING
+"""
+_KINDS = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
+_DROP = "ERASE"
+
+
+def read_messages(messages: DataFrame) -> DataFrame:
+    """The records of Kafka messages with columns instance, topic, partition, offset, key and value (JSON texts)."""
+    parsed = messages.select(
+        "instance",
+        "offset",
+        line_of_message().alias("line"),
+        sf.from_json("value", f"STRUCT<{_VALUE}>", {"columnNameOfCorruptRecord": "_corrupt"}).alias("v"),
+    )
+    typed = parsed.withColumn("kinds", sf.from_json("v.mysqlType", "MAP<STRING, STRING>"))
+    rows = typed.select("*", sf.posexplode_outer(_rows()).alias("row", "change"))
+    return (
+        rows.withColumn("data", _chosen(sf.get("v.data", sf.col("change.at"))))
+        .withColumn("op", sf.when(sf.col("data").isNotNull(), sf.col("change.op")))
+        .select(
+            "instance",
+            sf.lit(None).cast("string").alias("path"),
+            "line",
+            "offset",
+            sf.coalesce("row", sf.lit(0)).alias("row"),
+            "op",
+            sf.col("v.es").alias("event_ms"),
+            sf.concat_ws(".", "v.database", "v.table").alias("physical"),
+            _before().alias("before"),
+            sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
+            sf.lit(col=True).alias("text"),
+            _changes().alias("changes"),
+            _problem().alias("problem"),
+            sf.lit(None).cast("string").alias("binlog_file"),
+            sf.lit(None).cast("bigint").alias("binlog_pos"),
+            sf.lit(None).cast("int").alias("binlog_row"),
+            sf.lit(None).cast("string").alias("gtid"),
+            sf.lit(col=False).alias("is_load"),
+            sf.lit(None).cast("string").alias("loaded"),
+        )
+    )
+
+
+def _rows() -> Column:
+    """Each change's place in `data` and what it is; a row that gets another key is deleted and inserted."""
+
+    def changes(_: Column, at: Column) -> Column:
+        moved = sf.array(_change(at, sf.lit("d")), _change(at, sf.lit("c")))
+        return sf.when(_is_moved(at), moved).otherwise(sf.array(_change(at, _kind())))
+
+    return sf.when(sf.col("v.type").isin(*_KINDS) & ~_is_ddl(), sf.flatten(sf.transform("v.data", changes)))
+
+
+def _change(at: Column, op: Column) -> Column:
+    return sf.struct(at.alias("at"), op.alias("op"))
+
+
+def _is_moved(at: Column) -> Column:
+    """Whether one of the key's columns is among those that an update changed."""
+    old = sf.get("v.old", at)
+    moved = sf.exists("v.pkNames", lambda name: sf.map_contains_key(old, name))
+    return (sf.col("v.type") == "UPDATE") & sf.coalesce(moved, sf.lit(col=False))
+
+
+def _is_ddl() -> Column:
+    return sf.coalesce("v.isDdl", sf.lit(col=False))
+
+
+def _kind() -> Column:
+    kind = sf.lit(None).cast("string")
+    for name, op in _KINDS.items():
+        kind = sf.when(sf.col("v.type") == name, op).otherwise(kind)
+    return kind
+
+
+def _before() -> Column:
+    """A changed or deleted row with the values that it had before; of one that is just deleted `old` says nothing."""
+    old = sf.coalesce(_chosen(sf.get("v.old", sf.col("change.at"))), sf.create_map().cast("map<string,string>"))
+    kept = sf.map_filter("data", lambda name, _: ~sf.map_contains_key(old, name))
+    return sf.when(sf.col("op").isin("u", "d"), sf.to_json(sf.map_concat(kept, old)))
+
+
+def _chosen(row: Column) -> Column:
+    """The row with the words of ENUM and SET columns: Canal prints the numbers that the binlog has."""
+    is_listed = "startswith(kind, 'enum(') OR startswith(kind, 'set(')"
+    some = sf.expr(f"exists(map_values(kinds), kind -> {is_listed})")
+    words = sf.transform_values(row, lambda name, printed: _words(sf.col("kinds")[name], printed))
+    return sf.when(some, words).otherwise(row)
+
+
+def _words(kind: Column, printed: Column) -> Column:
+    """What a number stands for in `enum('x','y')`, counted from 1, or in `set('x','y')`, a bit each."""
+    quoted = sf.regexp_extract_all(kind, sf.lit("'((?:[^']|'')*)'"), sf.lit(1))
+    words = sf.transform(quoted, lambda word: sf.replace(word, sf.lit("''"), sf.lit("'")))
+    number = printed.try_cast("bigint")
+    one = sf.when(number == 0, "").otherwise(sf.get(words, (number - 1).cast("int")))
+    some = sf.array_join(sf.filter(words, lambda _, at: sf.getbit(number, at) == 1), ",")
+    text = sf.when(kind.startswith("enum("), one).when(kind.startswith("set("), some)
+    return sf.coalesce(sf.when(number.isNotNull(), text), printed)
+
+
+def _changes() -> Column:
+    """What a message says of its table: the types of its columns, or that it is dropped."""
+    table = sf.struct(
+        sf.concat_ws(".", "v.database", "v.table").alias("physical"), sf.col("v.mysqlType").alias("types")
+    )
+    dropped = sf.struct(sf.lit("DROP").alias("type"), sf.concat_ws(".", "v.database", "v.table").alias("id"))
+    return sf.when(_is_ddl() & (sf.col("v.type") == _DROP), sf.to_json(sf.array(dropped))).when(
+        sf.col("op").isNotNull() & sf.col("v.mysqlType").isNotNull(), sf.to_json(table)
+    )
+
+
+def _problem() -> Column:
+    """No JSON, or without what every message has; a change without its rows."""
+    unreadable = sf.col("v._corrupt").isNotNull() | sf.col("v.type").isNull() | sf.col("v.es").isNull()
+    empty = sf.col("v.type").isin(*_KINDS) & ~_is_ddl() & sf.col("data").isNull()
+    return sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no flat message of Canal's").when(
+        empty, "no rows in data"
+    )

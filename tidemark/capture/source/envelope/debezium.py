@@ -1,0 +1,109 @@
+"""Debezium's envelope, landed or in Kafka, parsed once.
+
+https://debezium.io/documentation/reference/connectors/mariadb.html#mariadb-events, without schemas in the messages.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidemark.capture.source.envelope.record import line_of_message
+from tidemark.capture.source.landing import ChangeFile
+from tidemark.capture.source_table import topic_of
+
+_VALUE = """
+    op: STRING, before: STRING, after: STRING, tableChanges: STRING,
+    aggregate_type: STRING, type: STRING, additional_data: MAP<STRING, STRING>,
+    source: STRUCT<
+        ts_ms: BIGINT, db: STRING, table: STRING, snapshot: STRING, file: STRING, pos: BIGINT, row: INT, gtid: STRING
+    >
+"""
+_OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
+
+
+def read_files(spark: SparkSession, files: Sequence[ChangeFile]) -> DataFrame:
+    """All records of `files`; lazily, nothing is checked yet."""
+    lines = spark.read.text([str(file.path) for file in files]).select(
+        sf.col("value").alias("line"), sf.col("_metadata.file_path").alias("path")
+    )
+    record = f"topic STRING, partition INT, offset BIGINT, _corrupt STRING, value STRUCT<{_VALUE}>"
+    parsed = lines.select(
+        "path",
+        "line",
+        sf.element_at(sf.split("path", "/"), -2).alias("instance"),
+        sf.from_json("line", record, _OPTIONS).alias("r"),
+    )
+    topics = sf.concat(sf.lit(topic_of("")), sf.col("instance"))
+    incomplete = sf.col("r.offset").isNull() | sf.col("r.topic").isNull() | (sf.col("r.topic") != topics)
+    return _records(parsed, sf.col("r").isNull() | sf.col("r._corrupt").isNotNull() | incomplete)
+
+
+def read_messages(messages: DataFrame) -> DataFrame:
+    """The records of Kafka messages with columns instance, topic, partition, offset, key and value (JSON texts)."""
+    value = sf.from_json("value", f"STRUCT<{_VALUE}, _corrupt: STRING>", _OPTIONS)
+    parsed = messages.select(
+        sf.lit(None).cast("string").alias("path"),
+        line_of_message().alias("line"),
+        "instance",
+        sf.struct("offset", value.alias("value")).alias("r"),
+        sf.col("value").isNull().alias("is_tombstone"),
+    )
+    unread = sf.col("r.value").isNull() & ~sf.col("is_tombstone")
+    return _records(parsed, unread | sf.col("r.value._corrupt").isNotNull())
+
+
+def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
+    """A record without a time is bad, unless it is a tombstone (value null) or a notification."""
+    timeless = sf.col("r.value").isNotNull() & sf.col("r.value.source.ts_ms").isNull() & ~_is_notification()
+    return parsed.select(
+        "instance",
+        "path",
+        "line",
+        sf.col("r.offset").alias("offset"),
+        sf.lit(0).alias("row"),
+        sf.col("r.value.op").alias("op"),
+        sf.col("r.value.source.ts_ms").alias("event_ms"),
+        sf.concat_ws(".", "r.value.source.db", "r.value.source.table").alias("physical"),
+        sf.col("r.value.before").alias("before"),
+        sf.col("r.value.after").alias("after"),
+        sf.lit(col=False).alias("text"),
+        sf.col("r.value.tableChanges").alias("changes"),
+        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
+        .when(timeless, "no source.ts_ms")
+        .alias("problem"),
+        _binlog_file().alias("binlog_file"),
+        sf.col("r.value.source.pos").alias("binlog_pos"),
+        _binlog_row().alias("binlog_row"),
+        sf.col("r.value.source.gtid").alias("gtid"),
+        _is_load().alias("is_load"),
+        _loaded().alias("loaded"),
+    )
+
+
+def _binlog_row() -> Column:
+    """Twice the row's number, and one more for an insert: a key that moves is a delete and an insert of one row."""
+    is_insert = sf.coalesce(sf.col("r.value.op") == "c", sf.lit(col=False))
+    return sf.coalesce("r.value.source.row", sf.lit(0)) * 2 + is_insert.cast("int")
+
+
+def _binlog_file() -> Column:
+    """None of a first load's: all its rows have one position, which says nothing."""
+    return sf.when(~_is_load() & sf.col("r.value.source.pos").isNotNull(), sf.col("r.value.source.file"))
+
+
+def _is_load() -> Column:
+    """Whether a row or a declaration was read from the tables, not from the binlog."""
+    return sf.coalesce(sf.col("r.value.source.snapshot"), sf.lit("false")) != "false"
+
+
+def _is_notification() -> Column:
+    """https://debezium.io/documentation/reference/configuration/notification.html, sent into the instance's topic."""
+    return sf.col("r.value.aggregate_type").isNotNull()
+
+
+def _loaded() -> Column:
+    """The physical table of which a load has read the last row."""
+    data = sf.col("r.value.additional_data")
+    ended = (sf.col("r.value.type") == "TABLE_SCAN_COMPLETED") & data["status"].isin("SUCCEEDED", "EMPTY")
+    return sf.when(_is_notification() & ended, data["scanned_collection"])

@@ -1,0 +1,135 @@
+"""One pass over the change files that are due: checked, cached, and summed up for the planner."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidemark.capture.errors import CorruptFileError, OffsetGapError
+from tidemark.capture.source.envelope.debezium import read_files
+from tidemark.capture.source.envelope.record import routed
+from tidemark.capture.source.landing import ChangeFile, check_file, line_of
+from tidemark.capture.source.scan import Scan, opened
+from tidemark.capture.source.summary import Group, summed
+from tidemark.capture.source_table import SourceTable, topic_of
+
+
+@dataclass(frozen=True)
+class FileRange:
+    """Offsets `[start, end)` that one file really holds."""
+
+    file: ChangeFile
+    start: int
+    end: int
+
+
+def scan_files(
+    spark: SparkSession, files: Sequence[ChangeFile], tables: Sequence[SourceTable], next_offsets: Mapping[str, int]
+) -> Scan:
+    """Read and check `files`. Raises CorruptFileError or MalformedLineError when one of them cannot be used."""
+    records = routed(read_files(spark, files), tables)
+    return opened(records, lambda view, cached: _scan(view, cached, files, next_offsets))
+
+
+def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offsets: Mapping[str, int]) -> Scan:
+    try:
+        summary = summed(records, next_offsets)
+    except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
+        raise _file_error(files, error) from error
+    by_path = {file.path.resolve(): file for file in files}
+    by_uri = {uri: by_path[_local(uri)] for uri in {group["path"] for group in summary.groups}}
+    by_file: dict[ChangeFile, list[Group]] = defaultdict(list)
+    for group in summary.groups:
+        by_file[by_uri[group["path"]]].append(group)
+    _refuse_bad(files, by_file)
+    found = [_file_range(file, groups) for file, groups in sorted(by_file.items())]
+    _refuse_holes(records, found, by_file)
+    ranges, gaps = _contiguous(found, next_offsets)
+    ends = {instance: held[-1].end for instance, held in ranges.items()}
+    groups = [group for held in ranges.values() for one in held for group in by_file[one.file]]
+    return Scan(
+        view=view,
+        records=records,
+        summary=summary.within(groups, ends),
+        ends=ends,
+        repeated=sum(one["records"] for one in groups) > sum(one[-1].end - one[0].start for one in ranges.values()),
+        gaps=gaps,
+        place=lambda instance, offset: _place(ranges.get(instance, ()), instance, offset),
+    )
+
+
+def _place(ranges: Sequence[FileRange], instance: str, offset: int) -> str:
+    """The file and line that an offset came in."""
+    held = (one.file.path for one in ranges if one.start <= offset < one.end)
+    path = next(held, None)
+    return f"{path}:{line_of(path, offset)}" if path else f"{topic_of(instance)} offset {offset}"
+
+
+def _local(uri: str) -> Path:
+    return Path(unquote(urlparse(uri).path)).resolve()
+
+
+def _file_error(files: Sequence[ChangeFile], error: Exception) -> Exception:
+    """Which file it was, in words; the original error when every file reads well."""
+    for file in files:
+        try:
+            check_file(file.path, topic_of(file.instance))
+        except CorruptFileError as found:
+            return found
+    return error
+
+
+def _refuse_bad(files: Sequence[ChangeFile], by_file: Mapping[ChangeFile, Sequence[Group]]) -> None:
+    for file in sorted(set(files) - by_file.keys()):
+        raise CorruptFileError.of(file.path, "no record in it")
+    for file, groups in by_file.items():
+        bad = sum(group["bad"] for group in groups)
+        if bad:
+            check_file(file.path, topic_of(file.instance))
+            raise CorruptFileError.of(file.path, f"{bad} lines that Spark cannot read as change records")
+
+
+def _file_range(file: ChangeFile, groups: Sequence[Group]) -> FileRange:
+    start, end = min(one["first_offset"] for one in groups), max(one["last_offset"] for one in groups) + 1
+    return FileRange(file, start, end)
+
+
+def _refuse_holes(
+    records: DataFrame, found: Sequence[FileRange], by_file: Mapping[ChangeFile, Sequence[Group]]
+) -> None:
+    """Inside of a file offsets may repeat (redelivery) but not be missing."""
+    for one in found:
+        mine = by_file[one.file]
+        if sum(group["records"] for group in mine) == one.end - one.start:
+            continue
+        distinct = records.where(sf.col("path") == mine[0]["path"]).select("offset").distinct().count()
+        if distinct < one.end - one.start:
+            missing = one.end - one.start - distinct
+            raise CorruptFileError.of(
+                one.file.path, f"{missing} of the offsets {one.start} to {one.end - 1} are missing"
+            )
+
+
+def _contiguous(
+    found: Sequence[FileRange], next_offsets: Mapping[str, int]
+) -> tuple[dict[str, tuple[FileRange, ...]], dict[str, OffsetGapError]]:
+    """Per instance the files up to the first hole; files may overlap (a redelivered tail)."""
+    kept: dict[str, list[FileRange]] = defaultdict(list)
+    gaps: dict[str, OffsetGapError] = {}
+    reached = dict(next_offsets)
+    for one in found:
+        instance = one.file.instance
+        if instance in gaps:
+            continue
+        if one.start > reached[instance]:
+            gaps[instance] = OffsetGapError.of(topic_of(instance), one.file.path, reached[instance], one.start)
+            continue
+        kept[instance].append(one)
+        reached[instance] = max(reached[instance], one.end)
+    return {instance: tuple(ranges) for instance, ranges in kept.items()}, gaps

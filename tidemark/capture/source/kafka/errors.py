@@ -1,0 +1,85 @@
+"""Errors of reading changes from Kafka.
+
+CaptureError
+├── TopicMissingError        no such topic
+├── TopicPartitionsError     more than one partition: no order to follow
+├── OffsetsLostError         the broker dropped records that were not read yet
+└── TopicShrunkError         the topic ends before what was read: another topic of the same name
+
+TransientError
+└── BrokerDownError          no broker answers
+"""
+
+from typing import Self
+
+from tidemark.dependency_model.errors import TransientError
+from tidemark.system.errors import CaptureError
+
+
+class TopicMissingError(CaptureError):
+    """No such topic."""
+
+    @classmethod
+    def of(cls, topic: str, servers: str, said: str) -> Self:
+        return cls(
+            "a captured instance has no topic",
+            expected=f"the topic {topic}",
+            found=said,
+            where=f"Kafka at {servers}",
+            hint="start the instance's connector, or correct `instances` in the entity's source",
+        )
+
+
+class TopicPartitionsError(CaptureError):
+    """More than one partition."""
+
+    @classmethod
+    def of(cls, topic: str, found: int) -> Self:
+        return cls(
+            "a topic does not keep the binlog's order",
+            expected="one partition",
+            found=f"{found} partitions",
+            where=topic,
+            hint="make the topic anew with one partition and let the connector send everything again",
+        )
+
+
+class OffsetsLostError(CaptureError):
+    """The broker dropped records that were not read yet."""
+
+    @classmethod
+    def of(cls, topic: str, expected: int, low: int) -> Self:
+        return cls(
+            f"changes are missing in {topic}",
+            expected=f"offset {expected}",
+            found=f"{low} as the first one: Kafka's retention dropped {low - expected} records before they were read",
+            where=topic,
+            hint="no snapshot that needs them is named; load the tables of this instance anew, and keep records longer",
+        )
+
+
+class TopicShrunkError(CaptureError):
+    """The topic ends before what was read."""
+
+    @classmethod
+    def of(cls, topic: str, expected: int, high: int) -> Self:
+        return cls(
+            f"{topic} is not the topic that was read before",
+            expected=f"records up to offset {expected}, which are merged already",
+            found=f"{high} as its end: it was made anew, or restored from an older state",
+            where=topic,
+            hint="nothing of it was taken in; load the tables of this instance anew from the new topic",
+        )
+
+
+class BrokerDownError(TransientError):
+    """No broker answers."""
+
+    @classmethod
+    def of(cls, servers: str, said: str) -> Self:
+        return cls(
+            "Kafka does not answer",
+            found=said,
+            where=servers,
+            hint="start it, or correct TIDEMARK_KAFKA; nothing was read, the next step goes on where this one began",
+        )

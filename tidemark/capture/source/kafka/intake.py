@@ -1,0 +1,137 @@
+"""Records out of Kafka topics, exactly once: a pass reads fixed offsets, the tables' commits keep how far they got.
+
+Spark's batch reader by offsets, not a streaming query: that would keep a second account of offsets in a checkpoint, and
+a table that failed could not be behind the others. A pass is what a streaming query calls a micro-batch of
+`availableNow`; called every few minutes it is the continuous trigger.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidemark.capture.source.envelope import canal, debezium
+from tidemark.capture.source.envelope.record import routed
+from tidemark.capture.source.intake import Due
+from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicShrunkError
+from tidemark.capture.source.scan import Scan, opened
+from tidemark.capture.source.summary import summed
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.system.errors import CaptureError
+from tidemark.system.settings import Settings
+
+# Records of all instances that a pass caches and parses.
+PASS_RECORDS = 500_000
+
+
+@dataclass(frozen=True)
+class OffsetRange:
+    """Offsets `[first_offset, end)` of an instance's topic."""
+
+    instance: str
+    first_offset: int
+    end: int
+
+    @property
+    def records(self) -> int:
+        """How many, with those that are no changes."""
+        return self.end - self.first_offset
+
+
+class KafkaIntake:
+    """The topics of the tables' instances; those of `by_canal` hold Canal's messages, the others Debezium's."""
+
+    def __init__(self, broker: Broker, by_canal: Collection[str] = (), pass_records: int = PASS_RECORDS) -> None:
+        self._broker = broker
+        self._by_canal = frozenset(by_canal)
+        self._pass_records = pass_records
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The topics that the settings name."""
+        return cls(Broker(settings.kafka), settings.by_canal)
+
+    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: int) -> Due:
+        """What each topic holds past its instance's offset, up to what a pass takes.
+
+        Raises BrokerDownError, TopicMissingError, TopicPartitionsError.
+        """
+        bounds = self._broker.bounds([topic_of(instance) for instance in next_offsets])
+        wanted = {name: (offset, bounds[topic_of(name)]) for name, offset in next_offsets.items()}
+        problems = {name: bad for name, one in wanted.items() if (bad := _problem(topic_of(name), *one))}
+        share = max(1, self._pass_records * scale // max(1, len(next_offsets)))
+        ranges = [
+            OffsetRange(instance, offset, min(found.high, offset + share))
+            for instance, (offset, found) in wanted.items()
+            if instance not in problems and instance not in refused and found.high > offset
+        ]
+        return Due(ranges, any(one.end < wanted[one.instance][1].high for one in ranges), problems)
+
+    def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:  # noqa: ARG002 - ranges begin there
+        """Read the ranges."""
+        ranges = [piece for piece in due.pieces if isinstance(piece, OffsetRange)]
+        return scan_messages(self._messages(spark, ranges), ranges, tables, self._by_canal)
+
+    def _messages(self, spark: SparkSession, ranges: Sequence[OffsetRange]) -> DataFrame:
+        topics = {topic_of(one.instance): one for one in ranges}
+        options = {
+            "kafka.bootstrap.servers": self._broker.bootstrap_servers,
+            "assign": json.dumps({topic: [0] for topic in topics}),
+            "startingOffsets": json.dumps({topic: {"0": one.first_offset} for topic, one in topics.items()}),
+            "endingOffsets": json.dumps({topic: {"0": one.end} for topic, one in topics.items()}),
+            "failOnDataLoss": "true",
+            # A task reads one topic: by default no more than 1 MB at a time, and 500 records of that.
+            "kafka.max.partition.fetch.bytes": "16777216",
+            "kafka.max.poll.records": "5000",
+            # A topic has one partition: cut, so that all cores parse.
+            "minPartitions": str(max(len(topics), spark.sparkContext.defaultParallelism)),
+        }
+        found = spark.read.format("kafka").options(**options).load()
+        return found.select(
+            sf.substring(sf.col("topic"), sf.lit(len(topic_of("")) + 1), sf.length("topic")).alias("instance"),
+            "topic",
+            "partition",
+            "offset",
+            sf.col("key").cast("string").alias("key"),
+            sf.col("value").cast("string").alias("value"),
+        )
+
+
+def _problem(topic: str, offset: int, found: Bounds) -> CaptureError | None:
+    if found.low > offset:
+        return OffsetsLostError.of(topic, offset, found.low)
+    if found.high < offset:
+        return TopicShrunkError.of(topic, offset, found.high)
+    return None
+
+
+def scan_messages(
+    messages: DataFrame, ranges: Sequence[OffsetRange], tables: Sequence[SourceTable], by_canal: Collection[str]
+) -> Scan:
+    """Sum up the messages (columns instance, topic, partition, offset, key, value) in `ranges`."""
+    canals = {one.instance for one in ranges} & set(by_canal)
+    is_canals = sf.col("instance").isin(*canals)
+    records = debezium.read_messages(messages.where(~is_canals) if canals else messages)
+    if canals:
+        records = records.unionByName(canal.read_messages(messages.where(is_canals)))
+    with_text = bool(canals)
+    return opened(routed(records, tables), lambda view, cached: _scan(view, cached, ranges, with_text=with_text))
+
+
+def _scan(view: str, records: DataFrame, ranges: Sequence[OffsetRange], *, with_text: bool) -> Scan:
+    summary = summed(records, {one.instance: one.first_offset for one in ranges})
+    return Scan(
+        view=view,
+        records=records,
+        summary=summary,
+        ends={one.instance: one.end for one in ranges},
+        repeated=False,
+        gaps={},
+        place=lambda instance, offset: f"{topic_of(instance)} offset {offset}",
+        with_text=with_text,
+        poison=summary.bad,
+    )

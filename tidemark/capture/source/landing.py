@@ -1,0 +1,103 @@
+"""Change files as they land: `<landing>/<instance>/<first offset, 12 digits>.jsonl.gz`, contiguous, never modified.
+
+The writer renames a finished file into place; a name that does not fit is not ours and is left alone.
+"""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidemark.capture.errors import CorruptFileError, MalformedLineError
+
+# Of a compressed record.
+_RECORD_BYTES = 35
+FILE_NAME = re.compile(r"^(\d{12})\.jsonl\.gz$")
+
+
+@dataclass(frozen=True, order=True)
+class ChangeFile:
+    """One landed file; `first_offset` is what its name says."""
+
+    instance: str
+    first_offset: int
+    path: Path
+    size_bytes: int
+
+    @property
+    def records(self) -> int:
+        """About how many."""
+        return self.size_bytes // _RECORD_BYTES
+
+
+def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeFile]:
+    """Files that may hold offsets from `next_offset` on, in order."""
+    folder = landing / instance
+    names = sorted(path for path in folder.glob("*.jsonl.gz") if FILE_NAME.match(path.name))
+    files = [ChangeFile(instance, int(path.name[:12]), path, path.stat().st_size) for path in names]
+    begun = [file.first_offset for file in files if file.first_offset <= next_offset]
+    return [file for file in files if not begun or file.first_offset >= begun[-1]]
+
+
+def within(files: Sequence[ChangeFile], limit_bytes: int) -> list[ChangeFile]:
+    """The first of `files` that are together no bigger than the limit, at least one."""
+    chosen: list[ChangeFile] = []
+    for file in files:
+        limit_bytes -= file.size_bytes
+        if chosen and limit_bytes < 0:
+            break
+        chosen.append(file)
+    return chosen
+
+
+def line_of(path: Path, offset: int) -> int:
+    """The line (from 1) of the record with that offset; 0 when it is not there."""
+    needle = f'"offset":{offset},'
+    for number, text in _lines(path):
+        if needle in text.replace(" ", "") and json.loads(text).get("offset") == offset:
+            return number
+    return 0
+
+
+def check_file(path: Path, topic: str) -> None:
+    """Read the file line by line and raise what is wrong with it: CorruptFileError or MalformedLineError.
+
+    Only called once something is known to be wrong: it finds the words and the place.
+    """
+    for number, text in _lines(path):
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise MalformedLineError.of(path, number, f"{error.msg} at column {error.colno}") from error
+        problem = _problem(record, topic)
+        if problem:
+            raise MalformedLineError.of(path, number, problem)
+
+
+def _problem(record: object, topic: str) -> str | None:
+    if not isinstance(record, dict):
+        return f"a JSON {type(record).__name__}"
+    if record.get("topic") != topic:
+        return f"topic {record.get('topic')!r} in the folder of {topic}"
+    if not isinstance(record.get("offset"), int):
+        return f"offset {record.get('offset')!r}"
+    value = record.get("value")
+    if value is None:
+        return None
+    source = value.get("source") if isinstance(value, dict) else None
+    if not isinstance(source, dict) or not isinstance(source.get("ts_ms"), int):
+        return "no value.source.ts_ms"
+    return None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for number, text in enumerate(file, start=1):
+                yield number, text
+    except (EOFError, OSError, zlib.error, UnicodeDecodeError) as error:
+        raise CorruptFileError.of(path, f"after line {number}: {error}") from error

@@ -1,0 +1,202 @@
+"""What a pass's records amount to, from which everything else is decided: few groups, and the binlogs' positions.
+
+By two Spark jobs: the first reads and caches the records, the second only hands on numbers.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from tidemark.capture.binlog.binlog import Binlog, binlogs_of
+from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.positions import placed
+from tidemark.capture.binlog.run import MINUTE_MS, Run
+from tidemark.capture.binlog.shards import Dropped
+from tidemark.capture.heartbeat.beat import COLUMN, TABLE, Beat
+from tidemark.capture.initial_load.events import LoadEvent
+from tidemark.capture.planning.planner import Mark
+from tidemark.capture.schema.column_types import TableSchema, dropped_tables, table_schemas
+
+Group = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """A table's columns from `offset` of the instance's topic on; `position` is where the binlog has it."""
+
+    instance: str
+    offset: int
+    schema: TableSchema
+    position: Position | None = None
+
+    @property
+    def shard(self) -> str:
+        """The instance and the physical table."""
+        return f"{self.instance}.{self.schema.physical}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`groups`: one per file, physical table and event minute, and one per heartbeat and declaration of columns.
+
+    `binlogs` are per instance its records with positions; without any the instance is not in it.
+    """
+
+    groups: Sequence[Group]
+    binlogs: Mapping[str, Binlog]
+
+    def within(self, groups: Sequence[Group], ends: Mapping[str, int]) -> "Summary":
+        """Of these groups alone, and of the binlogs what is before `ends` (per instance)."""
+        return Summary(groups, {instance: one.before(ends.get(instance, 0)) for instance, one in self.binlogs.items()})
+
+    def runs(self, policy: Policy) -> Mapping[str, Sequence[Run]]:
+        """Per instance the runs of its binlog, in order."""
+        found = {instance: one.runs(policy) for instance, one in self.binlogs.items()}
+        return {instance: runs for instance, runs in found.items() if runs}
+
+    @property
+    def bad(self) -> int:
+        """How many records are none."""
+        return sum(group["bad"] for group in self.groups)
+
+    def records(self, chosen: Callable[[str, str], bool]) -> int:
+        """How many records there are of chosen tables, by instance and physical name."""
+        mine = ((one["records"], one["instance"], one["physical"]) for one in self.groups if one["physical"])
+        return sum(records for records, instance, physical in mine if chosen(instance, physical))
+
+    @property
+    def nobodys(self) -> int:
+        """How many changes there are of tables that nobody declared."""
+        return sum(group["nobodys"] for group in self.groups)
+
+    @cached_property
+    def marks(self) -> Mapping[str, Sequence[Mark]]:
+        """The event minutes of each instance."""
+        marks: dict[str, dict[int, Mark]] = defaultdict(dict)
+        for group in self.groups:
+            if group["minute"] is not None:
+                mark = Mark(group["minute"], group["first_offset"], group["newest"])
+                marks[group["instance"]][mark.minute] = _both(mark, marks[group["instance"]].get(mark.minute, mark))
+        return {instance: list(found.values()) for instance, found in marks.items()}
+
+    @cached_property
+    def first_changes(self) -> Mapping[tuple[str, str | None], int]:
+        """The offset of the first row change of each (instance, physical table)."""
+        first: dict[tuple[str, str | None], int] = {}
+        for group in self.groups:
+            if group["first_change"] is not None:
+                shard = (group["instance"], group["physical"])
+                first[shard] = min(group["first_change"], first.get(shard, group["first_change"]))
+        return first
+
+    @cached_property
+    def schema_changes(self) -> tuple[SchemaChange, ...]:
+        """All recorded schema changes, in order of (instance, offset)."""
+        return tuple(
+            SchemaChange(instance, offset, schema, position)
+            for instance, offset, changes in self._declarations
+            for position in self._positions(instance, [offset])
+            for schema in table_schemas(changes)
+        )
+
+    @cached_property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """All tables that were dropped, in order of (instance, offset)."""
+        return tuple(
+            Dropped(instance, offset, physical)
+            for instance, offset, changes in self._declarations
+            for physical in dropped_tables(changes)
+        )
+
+    @cached_property
+    def loads(self) -> tuple[LoadEvent, ...]:
+        """Where tables were found with rows of before, and where all those have come."""
+        found = [
+            LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
+            for group in self.groups
+            if group["is_load"] and group["changes"] is not None
+            for schema in table_schemas(group["changes"])
+        ]
+        done = [
+            LoadEvent(group["instance"], group["first_offset"], group["loaded"], is_loaded=True)
+            for group in self.groups
+            if group["loaded"] is not None
+        ]
+        return (*found, *done)
+
+    @cached_property
+    def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
+        """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
+        found: dict[str, list[Beat]] = defaultdict(list)
+        for group in self.groups:
+            if group["beat_ms"] is not None:
+                beat = Beat(group["first_offset"], group["beat_ms"], group["newest"])
+                found[group["instance"]].append(beat)
+        return {instance: self._placed(instance, beats) for instance, beats in found.items()}
+
+    def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
+        return list(zip(beats, self._positions(instance, [one.offset for one in beats]), strict=True))
+
+    def _positions(self, instance: str, offsets: Sequence[int]) -> list[Position | None]:
+        binlog = self.binlogs.get(instance)
+        return [None] * len(offsets) if binlog is None else binlog.positions(offsets)
+
+    @cached_property
+    def _declarations(self) -> list[tuple[str, int, str]]:
+        """The first of each: Canal repeats a table's columns in every message."""
+        first: dict[tuple[str, str, int | None], int] = {}
+        for group in self.groups:
+            if _declares(group):
+                one = (group["instance"], group["changes"], group["alone"])
+                first[one] = min(group["first_offset"], first.get(one, group["first_offset"]))
+        return sorted((instance, offset, changes) for (instance, changes, _), offset in first.items())
+
+
+def _declares(group: Group) -> bool:
+    """A first load tells of tables as dropped before it declares them."""
+    return group["changes"] is not None and (not group["is_load"] or any(table_schemas(group["changes"])))
+
+
+def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
+    """Sum up change records; their order from the offsets `reached` (per instance) on."""
+    groups = _grouped(records).toArrow().to_pylist()
+    return Summary(groups, binlogs_of(placed(records, reached).toArrow()))
+
+
+def _grouped(records: DataFrame) -> DataFrame:
+    minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
+    # When a row was read says nothing of how far the binlog is: changes of before may still come.
+    streamed = sf.when(~sf.col("is_load"), minute).alias("minute")
+    is_beat = sf.col("table") == TABLE
+    # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
+    names = ("instance", "path", "physical", "changes", "is_load", "loaded")
+    return records.groupBy(*names, streamed, _alone(is_beat).alias("alone")).agg(
+        sf.min("offset").alias("first_offset"),
+        sf.max("offset").alias("last_offset"),
+        sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
+        sf.max("event_ms").alias("newest"),
+        sf.count("*").alias("records"),
+        sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("nobodys"),
+        sf.count("problem").alias("bad"),
+        sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
+    )
+
+
+def _alone(is_beat: Column) -> Column:
+    """The offset of what is a group by itself."""
+    is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
+    return sf.when(is_beat | is_declaration | sf.col("loaded").isNotNull(), sf.col("offset"))
+
+
+def _beat_ms() -> Column:
+    return sf.unix_millis(sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp"))
+
+
+def _both(one: Mark, other: Mark) -> Mark:
+    return Mark(one.minute, min(one.first_offset, other.first_offset), max(one.newest_ms, other.newest_ms))

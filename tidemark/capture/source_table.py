@@ -1,0 +1,54 @@
+"""A logical table of the source: which physical tables are its shards, and which snapshots it is named for."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tidemark.capture.heartbeat.health import USUAL, Threshold
+
+SHARD_SUFFIX = r"_\d+"
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """`table` is `school.users`, or `school.orders_*` for every `school.orders_<digits>`, on each of `instances`.
+
+    `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned. `boundaries`
+    are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
+    `threshold` tells when a silent table is idle and a silent instance broken. `reopened` are those of the entities
+    whose named snapshots are opened again for changes that arrive late, `lateness` those that wait for such changes,
+    and until how long after the slice's end (ms of event time), `kept` how many names those have that do not keep all.
+    """
+
+    name: str
+    table: str
+    instances: tuple[str, ...]
+    key: tuple[str, ...]
+    partition_by: str | None
+    boundaries: tuple[tuple[str, str, str], ...]
+    threshold: Threshold = USUAL
+    reopened: frozenset[str] = frozenset()
+    lateness: Mapping[str, int] = field(default_factory=dict)
+    kept: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def regex(self) -> str:
+        """Matches the physical names `<database>.<table>`; the same text is right for Python and for Spark."""
+        if self.table.endswith("_*"):
+            return f"^{re.escape(self.table.removesuffix('_*'))}{SHARD_SUFFIX}$"
+        return f"^{re.escape(self.table)}$"
+
+    def holds(self, instance: str, physical: str) -> bool:
+        """Whether `physical` (`school.orders_0`) of `instance` is a shard of this table."""
+        return instance in self.instances and re.match(self.regex, physical) is not None
+
+
+def topic_of(instance: str) -> str:
+    """The one topic that carries everything of a database instance in the order of its binlog."""
+    return f"cdc.{instance}"
+
+
+def instances_of(tables: Iterable[SourceTable]) -> tuple[str, ...]:
+    """All database instances that the tables live in, in order."""
+    return tuple(sorted({instance for table in tables for instance in table.instances}))

@@ -1,0 +1,361 @@
+"""The DependencyCenter (seed capability A6): facts in, durable transitions and decisions out.
+
+One commit carries facts, all that follows from them, and the slices that they release: a fact that is durable has been
+decided upon, so that nothing is lost or doubled wherever the process dies. Those who report at the same time share a
+commit. What is in memory follows from the store; after a failed commit it is built again from there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.fact import Fact, Receipt
+from tidemark.center.memory import Memory
+from tidemark.center.staging import Staging
+from tidemark.center.stale_inputs import inputs_read
+from tidemark.dependency_model.errors import TidemarkError
+from tidemark.dependency_model.garbage import keep
+from tidemark.dependency_model.readiness.explanation import explain
+from tidemark.dependency_model.readiness.scheduled import is_marker, next_state
+from tidemark.dependency_model.status import Event
+from tidemark.state_store.errors import EventKnownError
+from tidemark.state_store.transition import Facts
+from tidemark.system.crash import crash_point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.readiness.explanation import Explanation
+    from tidemark.dependency_model.readiness.index import Decision
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.state_store.store import StateStore
+
+DUE_AT_ONCE: Final = 1_000
+"""So many slices whose time has come share a commit: who reports meanwhile waits no longer than for one of these."""
+CHECKPOINT_BEHIND: Final = timedelta(hours=6)
+"""Most slices have started by then, and need not be noted as waiting."""
+_KEPT_AT_ONCE: Final = 25_000
+_ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED})
+
+
+@dataclass(slots=True)
+class _Ticket:
+    facts: Sequence[Fact]
+    cursors: Mapping[str, str]
+    strict: bool
+    receipt: Receipt = field(default_factory=Receipt)
+    done: Future[Receipt] = field(default_factory=Future)
+
+
+class DependencyCenter:
+    """Safe between threads; one center a store at a time (a second one is told by ConflictError)."""
+
+    def __init__(
+        self,
+        graph: DependencyGraph,
+        store: StateStore,
+        *,
+        since: datetime,
+        clock: Callable[[], datetime],
+        who: str = "center",
+    ) -> None:
+        self.graph = graph
+        self._store, self._since, self._clock, self._who = store, since, clock, who
+        self._lock = Lock()
+        self._queue: deque[_Ticket] = deque()
+        self._memory: Memory | None = None
+        self._unkept = 0
+
+    def report(
+        self, facts: Sequence[Fact], *, cursors: Mapping[str, str] | None = None, strict: bool = False
+    ) -> Receipt:
+        """Returns once the facts and what follows from them are durable.
+
+        A fact that cannot be so is refused and told in the receipt; with `strict` its error is raised instead, and none
+        of these facts is taken. `cursors` are positions of detectors, written with the facts. Raises
+        StateStoreDownError and ConflictError: report again, what was written is known by its event ids.
+        """
+        ticket = _Ticket(facts, cursors or {}, strict)
+        self._queue.append(ticket)
+        with self._lock:
+            if not ticket.done.done():
+                self._commit_queued()
+        return ticket.done.result()
+
+    def tick(self) -> int:
+        """Let the clock work: earliest times, time-outs. Returns how many slices were released by it."""
+        return _until_done(self.tick_once)
+
+    def tick_once(self) -> tuple[int, bool]:
+        """One commit of what the clock does; how many slices were released, and whether it is done for now."""
+        with self._lock:
+            memory = self._fresh()
+            is_done = memory.index.advance(self._clock(), DUE_AT_ONCE)
+            self._keep(0 if is_done else DUE_AT_ONCE)
+            return self._write(Staging(self.graph, memory, memory.last, self._clock()), {}), is_done
+
+    def launch(self, pieces: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
+        """Note, durably, that one run is asked for: for those of the slices that are ready still; returns them."""
+        with self._lock:
+            memory = self._fresh()
+            now = self._clock()
+            staging, launched = Staging(self.graph, memory, memory.last, now), []
+            for piece in pieces:
+                if piece in memory.ready:
+                    staging.take(self._launch_of(memory, piece, run_id, pool, now))
+                    launched.append(piece)
+            self._write(staging, {})
+            return launched
+
+    def prepare(self, until: datetime, limit: int = DUE_AT_ONCE) -> bool:
+        """Count slices beforehand whose time comes by then: work for idle moments; whether there is no more of it."""
+        with self._lock:
+            is_done = self._fresh().index.prepare(until, limit)
+            self._keep(0 if is_done else limit)
+            return is_done
+
+    def checkpoint(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> int:
+        """Note where the schedule is, so that the next start need not go through the past; how many slices were noted.
+
+        What waits still so long after its time is noted, some at a time: who reports meanwhile waits for no more.
+        """
+        return _until_done(lambda: self.checkpoint_once(behind, most))
+
+    def checkpoint_once(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> tuple[int, bool]:
+        """One commit of it; how many slices were noted, and whether that was the last."""
+        with self._lock:
+            memory = self._fresh()
+            found = memory.index.checkpoint(self._clock() - behind, most)
+            if found is None:
+                return 0, True
+            try:
+                self._store.write.note(found, after=memory.last)
+            except BaseException:
+                self._forget()
+                raise
+            memory.index.noted(found)
+            return len(found.waiting), found.is_last
+
+    def refresh(self, names: Iterable[str]) -> None:
+        """These entities of the graph came, changed or went, or what they depend on did."""
+        with self._lock:
+            memory = self._fresh()
+            memory.index.refresh(names)
+            self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
+
+    def catch_up(self) -> int:
+        """Take in what another center wrote to the store; how many transitions there were."""
+        with self._lock:
+            memory = self._fresh()
+            found = self._store.read.after(memory.last)
+            if found:  # its clock may be ahead: what it released by time is not to be withdrawn here
+                memory.index.advance(max(self._clock(), found[-1].record_time))
+                memory.apply(found)
+            return len(found)
+
+    def forget_memory(self) -> None:
+        """Build everything again from the store at the next call."""
+        with self._lock:
+            self._forget()
+
+    def status(self, piece: Slice) -> SliceStatus:
+        """A slice as it is."""
+        with self._lock:
+            return self._fresh().index.status(piece)
+
+    def explain(self, piece: Slice, depth: int = 1) -> Explanation:
+        """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
+        with self._lock:
+            return explain(self.graph, piece, known=self._fresh().index, now=self._clock(), depth=depth)
+
+    def ready(self) -> list[Slice]:
+        """What may be launched, in the order in which it became so."""
+        with self._lock:
+            return list(self._fresh().ready)
+
+    def completed(self) -> Iterator[tuple[Slice, SliceStatus]]:
+        """What is there, as far as it is computed by scheduled or captured entities of the graph and no marker."""
+        for name in self.graph:
+            node = self.graph.node(name)
+            found = self._store.read.completed(name)
+            yield from ((one.piece, one.status) for one in found if not is_marker(node, one.piece))
+
+    def failed(self) -> list[Slice]:
+        """What failed and was not tried again."""
+        with self._lock:
+            return list(self._fresh().failed)
+
+    def has_failed_before(self, piece: Slice) -> bool:
+        """Whether this generation of a slice is known to have failed once."""
+        with self._lock:
+            memory = self._fresh()
+            return memory.tried.get(piece) == memory.index.status(piece).generation
+
+    def under_way(self) -> dict[Slice, tuple[str | None, str | None]]:
+        """Slices that are launched or running, with their run and its pool."""
+        with self._lock:
+            memory = self._fresh()
+            return {piece: (memory.runs.get(piece), pool) for piece, pool in memory.under_way.items()}
+
+    @property
+    def memory(self) -> Memory:
+        """What is known, for queries that look at much of it; not to be kept."""
+        with self._lock:
+            return self._fresh()
+
+    def _fresh(self) -> Memory:
+        if self._memory is None:
+            self._memory = Memory(self.graph, self._store.read, self._since, self._clock())
+            self._keep(len(self._memory.index.statuses) + len(self.graph))
+        return self._memory
+
+    def _keep(self, more: int) -> None:
+        """So many more slices lie in memory that the garbage collector should pass over them."""
+        self._unkept += more
+        if self._unkept >= _KEPT_AT_ONCE:
+            self._unkept = 0
+            keep()
+
+    def _forget(self) -> None:
+        """The memory is ahead of the store, or behind it."""
+        if self._memory is not None:
+            self._memory.index.let_go()
+        self._memory = None
+
+    def _commit_queued(self) -> None:
+        """One commit for all who wait; the lock is held."""
+        tickets = [self._queue.popleft() for _ in range(len(self._queue))]
+        try:
+            self._commit(tickets)
+        except BaseException as error:  # told to everyone who waits; each raises it
+            for ticket in tickets:
+                if not ticket.done.done():
+                    ticket.done.set_exception(error)
+            if not isinstance(error, TidemarkError):
+                raise
+
+    def _commit(self, tickets: Sequence[_Ticket]) -> None:
+        facts = [fact for ticket in tickets for fact in ticket.facts]
+        doubtful = list(filter(self._may_be_known, facts))
+        try:
+            self._commit_unknown(tickets, doubtful)
+        except EventKnownError:
+            if len(doubtful) == len(facts):
+                raise
+            tickets = [ticket for ticket in tickets if not ticket.done.done()]
+            for ticket in tickets:
+                ticket.receipt = Receipt()
+            self._commit_unknown(tickets, facts)
+
+    def _may_be_known(self, fact: Fact) -> bool:
+        """Whether the store has to be asked, which takes a round trip.
+
+        A run's end that was reported has taken the slice from those that are under way; the store refuses the id of
+        anything else that was.
+        """
+        memory, piece = self._fresh(), fact.piece
+        is_of_run = fact.data.run_id is not None and fact.data.run_id == memory.runs.get(piece)
+        return not (is_of_run and piece in memory.under_way and fact.event in _ENDS)
+
+    def _commit_unknown(self, tickets: Sequence[_Ticket], doubtful: Sequence[Fact]) -> None:
+        """All that is not known, in one commit; `doubtful` are those of which that is to be found out."""
+        memory, now = self._fresh(), self._clock()
+        known = self._store.read.known_ids([fact.event_id for fact in doubtful])
+        staging, cursors = Staging(self.graph, memory, memory.last, now), dict[str, str]()
+        for ticket in tickets:
+            if self._stage(ticket, staging, known, now):
+                cursors.update(ticket.cursors)
+        self._write(staging, cursors)
+        for ticket in tickets:
+            if not ticket.done.done():
+                ticket.done.set_result(ticket.receipt)
+
+    def _stage(self, ticket: _Ticket, staging: Staging, known: set[str], now: datetime) -> bool:
+        """Whether the ticket's facts were staged: all of a strict one, or none."""
+        own = Staging(self.graph, self._fresh(), staging.last, now, below=staging)
+        ids: set[str] = set()
+        for fact in ticket.facts:
+            if fact.piece.entity not in self.graph:
+                ticket.receipt.unexposed += 1
+            elif fact.event_id in known or fact.event_id in ids:
+                ticket.receipt.known += 1
+            elif not self._take(fact, own, ticket):
+                return False
+            ids.add(fact.event_id)
+        known |= ids
+        staging.merge(own)
+        return True
+
+    def _take(self, fact: Fact, own: Staging, ticket: _Ticket) -> bool:
+        """Whether the ticket's other facts may go on."""
+        try:
+            is_new = own.take(fact)
+        except TidemarkError as error:
+            ticket.receipt.refused.append((fact, error))
+            if ticket.strict:
+                ticket.done.set_exception(error)
+                return False
+            return True
+        ticket.receipt.new += is_new
+        ticket.receipt.known += not is_new
+        return True
+
+    def _write(self, staging: Staging, cursors: Mapping[str, str]) -> int:
+        """Decide upon what is staged, and write all of it; the number of slices released."""
+        memory = self._fresh()
+        after, applied, released = memory.last, 0, 0
+        try:
+            while True:
+                memory.apply(staging.transitions[applied:])
+                applied = len(staging.transitions)
+                decisions = memory.index.decide()
+                if not decisions:
+                    break
+                for decision in decisions:
+                    released += self._decide(decision, staging)
+            if staging.transitions or cursors:
+                crash_point("center.staged")
+                self._store.write.append(staging.transitions, after=after, cursors=cursors)
+                crash_point("center.written")
+        except BaseException:
+            self._forget()
+            raise
+        return released
+
+    def _decide(self, decision: Decision, staging: Staging) -> bool:
+        piece, now = decision.piece, self._clock()
+        number = staging.last + 1
+        if decision.event is Event.RELEASED and is_marker(self.graph.node(piece.entity), piece):
+            fact = Fact(f"center:{number}", piece, Event.OBSERVED, now, self._who, "everything it stands for is there")
+            staging.take(fact)
+            return True
+        why = f"for {decision.state}{', without some of its inputs' * decision.partial}"
+        if decision.event is Event.WITHDRAWN:
+            why = "an input was found wrong, or is asked for again"
+        fact = Fact(f"center:{number}", piece, decision.event, now, self._who, why)
+        staging.add(fact, decision.event, fact.event_id, fact.data)
+        return decision.event is Event.RELEASED
+
+    def _launch_of(self, memory: Memory, piece: Slice, run_id: str, pool: str, now: datetime) -> Fact:
+        status = memory.index.status(piece)
+        state = next_state(self.graph.entity(piece.entity), status) or ""
+        data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, piece, state, memory.index.statuses))
+        event_id = f"launch:{run_id}:{piece}:{status.generation}:{memory.last}"
+        return Fact(event_id, piece, Event.LAUNCHED, now, self._who, f"for {state}", data=data)
+
+
+def _until_done(once: Callable[[], tuple[int, bool]]) -> int:
+    """The sum of what each call says, up to the one that says that it was the last."""
+    total, is_done = 0, False
+    while not is_done:
+        count, is_done = once()
+        total += count
+    return total

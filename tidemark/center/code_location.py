@@ -1,0 +1,48 @@
+"""A code location as the center needs it to create runs by itself: its assets' job, and where others find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from dagster._core.code_pointer import CodePointer
+from dagster._core.definitions.reconstruct import ReconstructableRepository
+from dagster._core.origin import JobPythonOrigin
+from dagster._core.remote_origin import RemoteJobOrigin, RemoteRepositoryOrigin
+from dagster._core.workspace.autodiscovery import loadable_targets_from_python_module
+from dagster._core.workspace.load import location_origins_from_yaml_paths
+
+from tidemark.system.project import importable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import dagster as dg
+
+
+@dataclass(frozen=True)
+class CodeLocation:
+    """`job` holds all assets; `code` says where a worker loads it, `remote` under which name the UI knows it."""
+
+    job: dg.JobDefinition
+    code: JobPythonOrigin
+    remote: RemoteJobOrigin
+
+    @classmethod
+    def of_workspace(cls, workspace: Path) -> Self:
+        """The first location of a workspace.yaml, which is a module. Raises what the module raises."""
+        importable(workspace.parent)
+        location = location_origins_from_yaml_paths([str(workspace)])[0]
+        target = location.loadable_target_origin
+        if target is None or target.module_name is None:
+            raise ValueError(f"the first location of {workspace} is no python_module")
+        (found,) = loadable_targets_from_python_module(target.module_name, target.working_directory)
+        pointer = CodePointer.from_module(target.module_name, found.attribute, target.working_directory)
+        recon = ReconstructableRepository(pointer)
+        repository = recon.get_definition()
+        job = repository.get_implicit_global_asset_job_def()
+        return cls(
+            job,
+            JobPythonOrigin(job.name, recon.get_python_origin()),
+            RemoteJobOrigin(RemoteRepositoryOrigin(location, repository.name), job.name),
+        )

@@ -1,0 +1,151 @@
+"""Subscription to Dagster's event log, by cursor: runs of the center, of the UI and of backfills tell the same way.
+
+A planned materialization is a run that began, a materialization one that completed (its rules have passed: a slice that
+breaks one is not materialized). A run that ended without having materialized what it planned has failed on it. The
+position is written with the facts, and lies some seconds behind them (detectors.tail): a process that starts again
+reads a few events that are known by their ids.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
+
+from tidemark.center.detectors.tail import Tail
+from tidemark.center.fact import Fact
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event
+from tidemark.state_store.transition import Facts
+from tidemark.warehouse.partition_keys import dagster_key, slice_key
+from tidemark.warm_runs.launcher import RUN_TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.center.center import DependencyCenter
+    from tidemark.state_store.reader import StateReader
+
+CURSOR: Final = "dagster"
+_KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
+_AT_ONCE: Final = 1_000
+_RUNS_AT_ONCE: Final = 200
+_MOST_RUNS: Final = 10_000
+_ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+
+
+class EventLogDetector:
+    """Reads one Dagster storage for one center; `instance` may be another one of the same storage later."""
+
+    def __init__(self, instance: dg.DagsterInstance, center: DependencyCenter, read: StateReader) -> None:
+        self.instance, self._center = instance, center
+        self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
+        self._runs: dict[str, str] = {}
+
+    def poll(self, *, thoroughly: bool = True) -> int:
+        """Take in everything that is new; returns how many facts changed something.
+
+        With `thoroughly` also events that became visible late, and runs that ended without what they had planned.
+        """
+        ended, new, begun = self._ended_runs() if thoroughly else {}, 0, time.monotonic()
+        after = self._tail.settled if thoroughly else self._tail.last
+        while records := self._next(after):
+            after = records[-1].storage_id
+            new += self._take_in([record for record in records if self._tail.is_new(record.storage_id)])
+            if thoroughly:
+                self._tail.settle(begun)
+        return new + self._center.report(list(self._unfinished(ended))).new
+
+    def _take_in(self, records: list[EventLogRecord]) -> int:
+        if not records:
+            return 0
+        facts = [fact for record in records for fact in self._facts(record)]
+        new = self._center.report(facts, cursors={CURSOR: str(self._tail.settled)}).new
+        for record in records:
+            self._tail.take(record.storage_id, record.timestamp)
+        return new
+
+    def _next(self, after: int) -> list[EventLogRecord]:
+        """The next records of all kinds in order: up to where each kind was read."""
+        found = [
+            self.instance.event_log_storage.get_event_records(
+                EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True
+            )
+            for kind in _KINDS
+        ]
+        full = [records[-1].storage_id for records in found if len(records) == _AT_ONCE]
+        everything = sorted(chain.from_iterable(found), key=lambda record: record.storage_id)
+        return [record for record in everything if not full or record.storage_id <= min(full)]
+
+    def _facts(self, record: EventLogRecord) -> Iterator[Fact]:
+        entry = record.event_log_entry
+        event = entry.dagster_event
+        if event is None or event.asset_key is None:
+            return
+        run, when = self._run(entry.run_id), datetime.fromtimestamp(entry.timestamp, UTC)
+        is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
+        for piece in self._slices(event):
+            told = Event.COMPLETED if is_there else Event.STARTED
+            event_id = f"dagster:{record.storage_id}:{piece}"
+            yield Fact(event_id, piece, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
+            if is_there and self._center.graph.entity(piece.entity).quality:
+                yield Fact(f"{event_id}:quality", piece, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
+
+    def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
+        """The slices of an event; none for an asset that is no entity, or has no such partition."""
+        name = event.asset_key.to_user_string() if event.asset_key else ""
+        if name not in self._center.graph:
+            return
+        period = str(self._center.graph.entity(name).period)
+        keys = [event.partition] if event.partition else []
+        if event.event_type is DagsterEventType.ASSET_MATERIALIZATION_PLANNED:
+            subset = event.asset_materialization_planned_data.partitions_subset
+            keys += subset.get_partition_keys() if subset else []
+        for key in keys:
+            yield Slice(name, slice_key(period, key))
+
+    def _run(self, run_id: str) -> str:
+        """The center's id of a run; the run's own where it was launched by somebody else."""
+        if run_id not in self._runs:
+            if len(self._runs) >= _MOST_RUNS:
+                self._runs.clear()
+            run = self.instance.get_run_by_id(run_id)
+            self._runs[run_id] = run.tags.get(RUN_TAG, run_id) if run else run_id
+        return self._runs[run_id]
+
+    def _ended_runs(self) -> dict[str, str]:
+        """Runs under way that have ended by now, with how; asked for before their last events are read."""
+        wanted = sorted({run for run, _ in self._center.under_way().values() if run})
+        found = {}
+        for start in range(0, len(wanted), _RUNS_AT_ONCE):
+            some = wanted[start : start + _RUNS_AT_ONCE]
+            by_id = {run.run_id: run for run in self.instance.get_runs(dg.RunsFilter(run_ids=some))}
+            tagged = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: some}))
+            # Of two that were asked for under one id the center's own counts: the other one was not let run.
+            runs = {**{run.tags[RUN_TAG]: run for run in tagged}, **by_id}
+            found.update({name: run.status.value.lower() for name, run in runs.items() if run.status in _ENDED})
+        return found
+
+    def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:
+        now = datetime.now(UTC)
+        for piece, (run, _) in self._center.under_way().items():
+            if run in ended:
+                why = f"run {run} ended ({ended[run]}) without it"
+                yield Fact(f"ended:{run}:{piece}", piece, Event.FAILED, now, "dagster", why, data=Facts(run_id=run))
+
+    def inspect_wiped(self) -> int:
+        """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`."""
+        now, there = datetime.now(UTC), dict[str, set[str]]()
+        facts = []
+        for piece, status in self._center.completed():
+            period = str(self._center.graph.entity(piece.entity).period)
+            if piece.entity not in there:
+                there[piece.entity] = set(self.instance.get_materialized_partitions(dg.AssetKey([piece.entity])))
+            if dagster_key(period, piece.key) not in there[piece.entity]:
+                event_id = f"wiped:{piece}:{status.generation}"
+                facts.append(Fact(event_id, piece, Event.DELETED, now, "dagster", "its materialization was wiped"))
+        return self._center.report(facts).new if facts else 0

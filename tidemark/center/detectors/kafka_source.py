@@ -1,0 +1,56 @@
+"""A Kafka topic as a source, read by partition and offset. Needs the package confluent-kafka."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.detectors.topic import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_SECONDS: Final = 10.0
+_WAIT_SECONDS: Final = 0.5
+
+
+class KafkaSource:
+    """`servers` as `host:9092,...`; other settings of librdkafka by name."""
+
+    def __init__(self, topic: str, servers: str, **settings: str) -> None:
+        from confluent_kafka import Consumer  # noqa: PLC0415 - only who reads Kafka needs it
+
+        self._topic = topic
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": servers,
+                "group.id": "tidemark-center",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                **settings,
+            }
+        )
+        self._assigned: dict[int, int] = {}
+
+    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[Message]:
+        """The next messages; after a moment without any, none. Partitions that are new to the topic are found, too."""
+        wanted = {number: positions.get(number, 0) for number in self._partitions()}
+        if wanted != self._assigned:
+            from confluent_kafka import TopicPartition  # noqa: PLC0415
+
+            self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in wanted.items()])
+            self._assigned = wanted
+        found = [
+            Message(one.partition() or 0, one.offset() or 0, one.value() or b"")
+            for one in self._consumer.consume(limit, _WAIT_SECONDS)
+            if one.error() is None
+        ]
+        self._assigned.update({one.partition: one.offset + 1 for one in found})
+        return found
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._consumer.close()
+
+    def _partitions(self) -> list[int]:
+        metadata = self._consumer.list_topics(self._topic, _SECONDS).topics.get(self._topic)
+        return sorted(metadata.partitions) if metadata and metadata.error is None else []

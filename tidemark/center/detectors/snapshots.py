@@ -1,0 +1,73 @@
+"""Inspection of the capture's names: a snapshot that has one has arrived, and its slice may be checked and used.
+
+A snapshot that is opened again for late events is asked for again, as what was repaired is: its rules are checked anew,
+and what was made of it gets a new generation, as each table's policy says.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.fact import Fact
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Life
+from tidemark.state_store.transition import Facts
+
+if TYPE_CHECKING:
+    from tidemark.center.center import DependencyCenter
+    from tidemark.state_store.reader import StateReader
+    from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+
+CURSOR: Final = "reopened snapshots"
+_UNDER_WAY: Final = frozenset({Life.LAUNCHED, Life.RUNNING})
+_OVER: Final = frozenset({Life.COMPLETED, Life.FAILED, Life.ABSENT})
+
+
+class SnapshotDetector:
+    """Looks at the names of every entity that is captured."""
+
+    def __init__(self, registry: SnapshotRegistry, center: DependencyCenter, read: StateReader) -> None:
+        self._registry, self._center, self._read = registry, center, read
+
+    def poll(self) -> int:
+        """Report what has arrived and waits; returns how many slices that released."""
+        self._ask_again()
+        graph, now, facts = self._center.graph, datetime.now(UTC), []
+        for name in graph:
+            entity = graph.entity(name)
+            if not (entity.source or entity.snapshot_of):
+                continue
+            for one in self._registry.of(name, str(entity.period)):
+                status = self._center.status(piece := Slice(name, one.slice))
+                if status.life is Life.WAITING and not one.is_open:
+                    event_id = f"snapshot:{piece}:{status.generation}"
+                    facts.append(Fact(event_id, piece, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
+        return self._center.report(facts).new if facts else 0
+
+    def _ask_again(self) -> None:
+        """Report what was reopened since; what nobody computed yet will be computed of the reopened one anyway."""
+        before, now, facts = int(self._read.cursor(CURSOR) or 0), datetime.now(UTC), []
+        after = before
+        for one in self._registry.reopened(before):
+            piece = Slice(one.entity, one.slice)
+            if one.entity in self._center.graph:
+                life = self._center.status(piece).life
+                if life in _UNDER_WAY:
+                    break  # that run may have read what was: asked for again when it is over
+                if life in _OVER:
+                    event_id = f"snapshot:{piece}:reopened:{one.generation}"
+                    facts.append(Fact(event_id, piece, Event.BACKFILL_REQUESTED, now, "capture", _why(one)))
+            after = one.moved
+        if after > before:
+            self._center.report(facts, cursors={CURSOR: str(after)})
+
+
+def _told(named: NamedSnapshot) -> Facts:
+    return Facts(snapshot_id=str(named.version), row_count=named.rows)
+
+
+def _why(named: NamedSnapshot) -> str:
+    if named.generation > 1:
+        return f"version {named.version} was opened again for late events, generation {named.generation}"
+    return f"version {named.version} was named"

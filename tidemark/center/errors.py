@@ -1,0 +1,33 @@
+"""Errors of the dependency center.
+
+TerminalError
+├── PoolError        a pool that there is not, or a text that names none
+├── LauncherError    a Dagster home whose runs do not go to warm workers
+├── ApiSettingsError an address that the API must not listen on without a token
+└── RequestError     a request to the API that cannot be understood
+
+TransientError
+└── LaunchError      the launcher does not take a run now
+"""
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+
+class PoolError(TerminalError):
+    """A pool that there is not, or a text that names none."""
+
+
+class LauncherError(TerminalError):
+    """A Dagster home whose runs do not go to warm workers."""
+
+
+class ApiSettingsError(TerminalError):
+    """An address that the API must not listen on without a token."""
+
+
+class RequestError(TerminalError):
+    """A request to the API that cannot be understood."""
+
+
+class LaunchError(TransientError):
+    """The launcher does not take a run now; it is asked again."""

@@ -1,0 +1,104 @@
+"""What the center holds in memory: all of it follows from the store, and is built again from there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tidemark.center.stored_archive import StoredArchive
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.garbage import collection_paused
+from tidemark.dependency_model.readiness.archive import KnownSlice
+from tidemark.dependency_model.readiness.index import ReadinessIndex
+from tidemark.dependency_model.readiness.schedule import Named
+from tidemark.dependency_model.status import Life
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.state_store.reader import StateReader
+    from tidemark.state_store.transition import Current, InputRead, Transition
+
+_UNDER_WAY = (Life.LAUNCHED, Life.RUNNING)
+_RECENT = timedelta(hours=6)
+
+
+def _is_slice(graph: DependencyGraph, one: Current) -> bool:
+    """Whether the graph has what is still to be done; what is done is not looked at closely."""
+    if one.piece.entity not in graph or one.status.life is Life.COMPLETED:
+        return one.piece.entity in graph
+    try:
+        graph.node(one.piece.entity).ordinal(one.piece)
+    except ParseError:  # of another period, from before the entity was changed
+        return False
+    return True
+
+
+class Memory:
+    """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
+
+    It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
+    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then.
+    """
+
+    def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
+        with collection_paused():
+            self.runs: dict[Slice, str] = {}
+            floor = f"{now - _RECENT:%Y-%m-%d}"
+            self.last, everything = read.everything(floor)
+            known = [one for one in everything if _is_slice(graph, one)]
+            self.runs.update((one.piece, one.run_id) for one in known if one.run_id)
+            self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
+            self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
+            self.failed = {one.piece: None for one in known if one.status.life is Life.FAILED}
+            self.tried = {one.piece: one.status.generation for one in known if one.status.life is Life.FAILED}
+            self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
+            launches = read.launches(self.under_way) if self.under_way else {}
+            self.reads: dict[Slice, tuple[InputRead, ...]] = {
+                piece: launch.facts.inputs for piece, launch in launches.items()
+            }
+            until, schedules = read.schedules()
+            archive = StoredArchive(read, floor, self.runs)
+            self.index = ReadinessIndex(graph, since, now, archive, Named(until, schedules))
+            self.index.load(KnownSlice(one.piece, one.status, one.seq) for one in known)
+            self.index.advance(now)
+
+    def apply(self, transitions: Iterable[Transition]) -> None:
+        """More transitions, in order. What happened to a slice within them, users are told once."""
+        final: dict[Slice, Transition] = {}
+        for one in transitions:
+            final[one.piece] = one
+            self.last = one.seq
+            if one.facts.run_id:
+                self.runs[one.piece] = one.facts.run_id
+            self._note_life(one)
+        for piece, one in final.items():
+            self._note_taint(piece, self.index.statuses.get(piece), one.status)
+            self.index.observe(piece, one.status, one.seq)
+
+    def _note_taint(self, piece: Slice, before: SliceStatus | None, after: SliceStatus) -> None:
+        change = after.tainted - (before is not None and before.tainted)
+        if change:
+            self.tainted[piece.entity] += change
+            if not self.tainted[piece.entity]:
+                del self.tainted[piece.entity]
+
+    def _note_life(self, one: Transition) -> None:
+        piece, life = one.piece, one.status.life
+        for kept, wanted in ((self.ready, Life.READY), (self.failed, Life.FAILED)):
+            if life is wanted:
+                kept[piece] = None
+            else:
+                kept.pop(piece, None)
+        if life is Life.FAILED:
+            self.tried[piece] = one.status.generation
+        if life is Life.LAUNCHED and piece not in self.under_way:
+            self.under_way[piece], self.reads[piece] = one.facts.cluster, one.facts.inputs
+        elif life not in _UNDER_WAY:
+            self.under_way.pop(piece, None)
+            self.reads.pop(piece, None)

@@ -1,0 +1,128 @@
+"""Facts and decisions on their way to the store: transitions with the next numbers, over what is known so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.center.stale_inputs import late_events
+from tidemark.dependency_model.status import Event
+from tidemark.dependency_model.status.consequence import steps
+from tidemark.dependency_model.status.report import events_of
+from tidemark.dependency_model.status.slice_status import Life, SliceStatus
+from tidemark.state_store.transition import NOTHING_TOLD, Transition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from tidemark.center.fact import Fact
+    from tidemark.center.memory import Memory
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.transition import Facts, InputRead
+
+_FINISHED = (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED)
+_FACT_OF_ITSELF = frozenset({Event.LAUNCHED, Event.FORCED})
+
+
+class Staging:
+    """Changes nothing that is known: what it holds is there once it is written, or is thrown away."""
+
+    def __init__(
+        self, graph: DependencyGraph, memory: Memory, last: int, now: datetime, below: Staging | None = None
+    ) -> None:
+        self._graph, self._memory, self._now = graph, memory, now
+        self._below = below
+        self._last = last
+        self._statuses: dict[Slice, SliceStatus] = {}
+        self.runs: dict[Slice, str] = {}
+        self.transitions: list[Transition] = []
+
+    @property
+    def last(self) -> int:
+        """The number of the last transition."""
+        return self._last + len(self.transitions)
+
+    def get(self, piece: Slice, /) -> SliceStatus | None:
+        """The status of a slice after all that is staged."""
+        found = self._statuses.get(piece)
+        if found is None:
+            found = self._below.get(piece) if self._below else self._memory.index.statuses.get(piece)
+        return found
+
+    def take(self, fact: Fact) -> bool:
+        """Stage a fact with all that follows from it; whether it says anything new.
+
+        Raises TransitionError for what the table does not have, ParseError for a slice that there is not.
+        """
+        self._graph.window(fact.piece)
+        status = self.get(fact.piece) or SliceStatus()
+        if fact.generation is not None and fact.generation < status.generation:
+            return False
+        run = fact.data.run_id
+        events = events_of(fact.event, status, of_known_run=run is None or run == self.run_of(fact.piece))
+        for number, event in enumerate(self._with_checks(fact, events)):
+            told = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
+            self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, told)
+        if run is not None and events:
+            self.runs[fact.piece] = run
+        return bool(events)
+
+    def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
+        """Stage an event with its consequences."""
+        followers = steps(
+            self._graph,
+            self,
+            fact.piece,
+            event,
+            self._now,
+            changed=fact.changed,
+            tainted=self._memory.tainted,
+            state=fact.state,
+        )
+        for number, step in enumerate(followers):
+            is_own = not number
+            self._statuses[step.piece] = step.status
+            self.transitions.append(
+                Transition(
+                    seq=self.last + 1,
+                    event_id=event_id if is_own else f"{event_id}>{number}",
+                    piece=step.piece,
+                    event=step.event,
+                    status=step.status,
+                    who=fact.who,
+                    why=fact.why if is_own else f"{fact.event.value} {step.cause}",
+                    event_time=fact.event_time,
+                    record_time=self._now,
+                    facts=data if is_own else NOTHING_TOLD,
+                )
+            )
+
+    def merge(self, other: Staging) -> None:
+        """Take over what was staged on top of this."""
+        self._statuses.update(other._statuses)
+        self.runs.update(other.runs)
+        self.transitions.extend(other.transitions)
+
+    def run_of(self, piece: Slice) -> str | None:
+        """The last run of a slice."""
+        found = self.runs.get(piece)
+        if found is None:
+            found = self._below.run_of(piece) if self._below else self._memory.runs.get(piece)
+        return found
+
+    def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
+        """Without rules a slice that is there has passed; what changed while it was computed is made good."""
+        yield from events
+        if not events or events[-1] not in _FINISHED:
+            return
+        if not self._graph.entity(fact.piece.entity).quality:
+            yield Event.QUALITY_PASSED
+        reads = self._memory.reads.get(fact.piece)
+        if reads is not None:
+            yield from self._late(fact.piece, reads)
+
+    def _late(self, piece: Slice, reads: tuple[InputRead, ...]) -> Iterator[Event]:
+        status = self.get(piece)
+        if status is not None and status.life is Life.COMPLETED:
+            yield from late_events(self._graph, piece, reads, self)

@@ -1,0 +1,58 @@
+"""Which inputs a run read, and what follows where they changed while it ran.
+
+A run that began before an input was computed again, or found wrong, ends with a slice that is out of date already. The
+spreading of those events passed it over, as it was not there yet; so it is made good when it ends.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.status import Event, Life, SliceStatus
+from tidemark.dependency_model.status.spread import REPROCESS
+from tidemark.state_store.transition import InputRead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.consequence import KnownStatuses
+
+_UNKNOWN = SliceStatus()
+
+
+def inputs_read(graph: DependencyGraph, piece: Slice, state: str, known: KnownStatuses) -> tuple[InputRead, ...]:
+    """The input slices of a launch with their generations, stretch by stretch."""
+    found = []
+    for requirement in graph.requirements(piece, state):
+        for generation, group in groupby(requirement.slices, lambda one: (known.get(one) or _UNKNOWN).generation):
+            slices = list(group)
+            found.append(InputRead(str(slices[0]), str(slices[-1]), len(slices), generation))
+    return tuple(found)
+
+
+def late_events(
+    graph: DependencyGraph, piece: Slice, reads: tuple[InputRead, ...], known: KnownStatuses
+) -> Iterator[Event]:
+    """What has to happen to a slice that was just computed from these inputs."""
+    changed = False
+    for one, generation in _slices_read(graph, piece, reads):
+        status = known.get(one) or _UNKNOWN
+        if status.issues or status.tainted:
+            yield Event.TAINTED
+            return
+        changed = changed or (status.generation > generation and status.life is Life.COMPLETED)
+    if changed:
+        event = Event(REPROCESS[graph.entity(piece.entity).reprocess].changed)
+        if event is not Event.KEPT:
+            yield event
+
+
+def _slices_read(graph: DependencyGraph, piece: Slice, reads: tuple[InputRead, ...]) -> Iterator[tuple[Slice, int]]:
+    """Slice by slice; nothing where the declaration changed since, as the stretches then fit no more."""
+    slices = [one for requirement in graph.requirements(piece) for one in requirement.slices]
+    generations = [read.generation for read in reads for _ in range(read.slices)]
+    if len(slices) == len(generations):
+        yield from zip(slices, generations, strict=True)

@@ -1,0 +1,35 @@
+"""The store as the archive of a readiness index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.readiness.archive import KnownSlice
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.reader import StateReader
+    from tidemark.state_store.transition import Current
+
+
+class StoredArchive:
+    """`runs` takes up the last run of each slice that is read."""
+
+    def __init__(self, read: StateReader, floor: str, runs: dict[Slice, str]) -> None:
+        self.floor = floor
+        self._read, self._runs = read, runs
+
+    def fetch(self, pieces: Collection[Slice]) -> Iterable[KnownSlice]:
+        return self._known(self._read.currents(pieces))
+
+    def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
+        return self._known(self._read.older(places, before, limit))
+
+    def _known(self, found: list[Current]) -> Iterator[KnownSlice]:
+        for one in found:
+            if one.run_id:
+                self._runs.setdefault(one.piece, one.run_id)
+            yield KnownSlice(one.piece, one.status, one.seq)

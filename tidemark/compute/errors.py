@@ -1,0 +1,141 @@
+"""Errors of computing a slice.
+
+TransientError
+|-- SnapshotMissingError   an input snapshot is not named yet
+`-- InputMissingError      input slices are not computed yet
+TerminalError
+|-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
+|-- RepairSourceError      it is not clear what to mend, or from what
+`-- QualityError           a blocking check failed: the slice is written, but not released
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.dependency_model.slice import Slice
+
+_SHOWN = 5
+
+
+class SnapshotMissingError(TransientError):
+    """An input snapshot is not named yet."""
+
+    @classmethod
+    def of(cls, slice_: Slice, waiting: str | None = None) -> Self:
+        return cls(
+            "the snapshot is not complete",
+            expected="every shard past the end of the slice",
+            found=waiting or "no version with that name",
+            where=str(slice_),
+            hint=f"let the capture go on, or materialize {slice_.entity} for {slice_.key} first",
+        )
+
+    @classmethod
+    def waits(cls, slice_: Slice, until_ms: int) -> Self:
+        until = datetime.fromtimestamp(until_ms / 1000, UTC)
+        return cls(
+            "the snapshot still waits for late events",
+            expected=f"every instance past {until:%Y-%m-%d %H:%M:%S} UTC, its allowed_lateness after the slice's end",
+            found="a version with that name, and an instance that is not there yet",
+            where=str(slice_),
+            hint="let the capture go on",
+        )
+
+
+class InputMissingError(TransientError):
+    """Input slices are not computed yet."""
+
+    @classmethod
+    def of(cls, slice_: Slice, missing: Sequence[Slice]) -> Self:
+        names = ", ".join(str(one) for one in missing[:_SHOWN])
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        return cls(
+            "the slice is not ready",
+            expected="all of its input slices computed and checked",
+            found=f"missing {names}{more}",
+            where=str(slice_),
+            hint="materialize those first; nothing was written",
+        )
+
+
+class UnreadFunctionError(TerminalError):
+    """Nobody knows yet what the entity's Python function reads."""
+
+    @classmethod
+    def of(cls, entity: str, inputs: Sequence[str]) -> Self:
+        return cls(
+            "which slices its function reads is not known, so that it is not known whether they are there",
+            expected="an offset for each input, told by a check of the function as it stands or stated in YAML",
+            found=f"none for {', '.join(inputs)}",
+            where=entity,
+            hint="run `tidemark check` and load the definitions again; nothing was written",
+        )
+
+
+class QualityError(TerminalError):
+    """A blocking check failed."""
+
+    @classmethod
+    def of(cls, slice_: Slice, failed: Mapping[str, str]) -> Self:
+        return cls(
+            "the slice failed its quality checks and is not released",
+            found="; ".join(f"{name}: {reason}" for name, reason in failed.items()),
+            where=str(slice_),
+            hint="correct the data or the rule, then materialize the slice again",
+        )
+
+
+class RepairSourceError(TerminalError):
+    """It is not clear what to mend, or from what."""
+
+    @classmethod
+    def unclear(cls, entity: str, count: int) -> Self:
+        return cls(
+            "where the rows are to come from is not clear",
+            expected="one of a version, a name and a recomputation",
+            found=f"{count} of them",
+            where=entity,
+        )
+
+    @classmethod
+    def captured(cls, entity: str) -> Self:
+        return cls(
+            "a captured table cannot be computed again",
+            expected="a version or a name",
+            where=entity,
+            hint="let the source send its snapshot again, or take the partition from an older version",
+        )
+
+    @classmethod
+    def no_slice(cls, slice_: Slice) -> Self:
+        return cls("there is no such slice", expected="one between the entity's start and end", where=str(slice_))
+
+    @classmethod
+    def no_partition(cls, entity: str, found: str) -> Self:
+        return cls("not a partition of a captured table", expected="column=value", found=found, where=entity)
+
+    @classmethod
+    def no_name(cls, entity: str, name: str, there: Sequence[str]) -> Self:
+        return cls(
+            "no version has that name",
+            expected=f"one of {', '.join(there[-_SHOWN:])}" if there else "a version that has been named",
+            found=name,
+            where=entity,
+            hint="`tidemark delta snapshots` lists them; a version can be given by its number, too",
+        )
+
+    @classmethod
+    def reopened(cls, entity: str, name: str, version: int) -> Self:
+        return cls(
+            "the snapshot was opened again: it is no single version any more",
+            found=f"version {version} and late changes",
+            where=f"{entity} {name}",
+            hint="give the version by its number to get it without them",
+        )

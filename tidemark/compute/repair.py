@@ -1,0 +1,141 @@
+"""One historical partition of an entity mended alone: from where its rows come, and what would change (B9).
+
+A slice of a computed table is a partition; a captured table's slices are versions, so there a partition is named by its
+column, and the snapshots that have names already stay what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from tidemark.compute.business_time import partition_values
+from tidemark.compute.errors import QualityError, RepairSourceError
+from tidemark.compute.named_versions import version_named
+from tidemark.delta.repair import repair_partition
+from tidemark.delta.repair_plan import plan_repair
+from tidemark.delta.statistics import file_statistics, require_table
+from tidemark.dependency_model.errors import TerminalError
+from tidemark.dependency_model.slice import Slice
+from tidemark.spark.session import spark_session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame
+
+    from tidemark.compute.compute import ComputedSlice
+    from tidemark.compute.runtime import Runtime
+    from tidemark.delta.repair import RepairReport
+    from tidemark.delta.repair_plan import RepairPlan
+    from tidemark.delta.table import Partition
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class RepairRequest:
+    """What to mend, and from where: exactly one of `from_version`, `from_name` and `recompute`.
+
+    `partition` is a slice's key, or for a captured table `column=value`.
+    """
+
+    entity: str
+    partition: str
+    from_version: int | None = None
+    from_name: str | None = None
+    recompute: bool = False
+
+
+@dataclass(frozen=True)
+class PlannedRepair:
+    """`piece` is None for a captured table; `downstream` are the slices (of the past) that were made of it, near first.
+
+    `rows` are the new content where it is computed.
+    """
+
+    plan: RepairPlan
+    piece: Slice | None
+    downstream: tuple[Slice, ...]
+    rows: DataFrame | None
+
+
+def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepair:
+    """What the repair would do; nothing is written.
+
+    Raises RepairSourceError, UnknownEntityError, and what tidemark.delta.repair_plan.plan_repair raises.
+    """
+    warehouse = runtime.warehouse
+    _refuse_unclear(warehouse, request)
+    path = warehouse.table_path(request.entity)
+    require_table(path)
+    piece = None if warehouse.is_snapshot(request.entity) else Slice(request.entity, request.partition)
+    partition = _typed(warehouse, request) if piece is None else _of_slice(warehouse, piece)
+    spark = spark_session(warehouse.settings).newSession()
+    found = plan_repair(spark, path, partition, _source(runtime, request))
+    rows = runtime.computer().rows_of(piece) if piece and request.recompute else None
+    return PlannedRepair(found, piece, () if piece is None else affected(warehouse.graph, piece, now), rows)
+
+
+def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, ComputedSlice | None]:
+    """Mend it, then check it as a backfilled slice is checked.
+
+    Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is mended, and its
+    slice, still wrong, is not released.
+    """
+    settings = runtime.warehouse.settings
+    session = planned.rows.sparkSession if planned.rows is not None else spark_session(settings).newSession()
+    report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows)
+    if planned.piece is None:
+        return report, None
+    written = runtime.computer().as_written(planned.piece)
+    failed = {check.name: check.reason for check in written.found.checks if not check.passed}
+    if failed:
+        raise QualityError.of(planned.piece, failed)
+    return report, written
+
+
+def affected(graph: DependencyGraph, piece: Slice, now: datetime) -> tuple[Slice, ...]:
+    """Every slice up to `now` that is made of `piece`, or of one that is; nearest first."""
+    seen, waiting = {piece: None}, [piece]
+    while waiting:
+        further = [down for one in waiting for down in graph.downstream(one, now)]
+        waiting = [one for one in dict.fromkeys(further) if one not in seen and graph.window(one).end <= now]
+        seen.update(dict.fromkeys(waiting))
+    return tuple(seen)[1:]
+
+
+def _refuse_unclear(warehouse: Warehouse, request: RepairRequest) -> None:
+    warehouse.graph.entity(request.entity)
+    given = [request.from_version is not None, request.from_name is not None, request.recompute]
+    if sum(given) != 1:
+        raise RepairSourceError.unclear(request.entity, sum(given))
+    if request.recompute and warehouse.is_snapshot(request.entity):
+        raise RepairSourceError.captured(request.entity)
+
+
+def _source(runtime: Runtime, request: RepairRequest) -> int | None:
+    if request.from_name is None:
+        return request.from_version
+    return version_named(runtime, request.entity, request.from_name)
+
+
+def _of_slice(warehouse: Warehouse, piece: Slice) -> Partition:
+    if not warehouse.graph.exists(piece):
+        raise RepairSourceError.no_slice(piece)
+    return partition_values(str(warehouse.entities[piece.entity].period), piece.key)
+
+
+def _typed(warehouse: Warehouse, request: RepairRequest) -> Partition:
+    """`order_date=2026-03-23` with the type of the table's column."""
+    path = warehouse.table_path(request.entity)
+    types: Mapping[str, str] = file_statistics(path).types
+    name, equals, text = request.partition.partition("=")
+    if not equals:
+        raise RepairSourceError.no_partition(request.entity, request.partition)
+    try:
+        return {name: date.fromisoformat(text) if types.get(name) == "date" else text}
+    except ValueError as error:
+        raise TerminalError("not a date", found=text, where=f"{request.entity} {name}") from error

@@ -1,0 +1,67 @@
+"""What assets run with: Spark, the snapshots' names, the capture, the OLAP store, each opened when first used."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.operations.preflight.all import require_sound
+from tidemark.compute.compute import Computer
+from tidemark.delta.clustering.recorder import UsageRecorder
+from tidemark.delta.clustering.usage import usage_log
+from tidemark.olap.open import open_store
+from tidemark.spark.session import spark_session
+from tidemark.state_store.database import Database
+from tidemark.state_store.registry import SnapshotRegistry
+
+if TYPE_CHECKING:
+    from tidemark.capture.source.intake import Intake
+    from tidemark.olap.store import OlapStore
+    from tidemark.system.settings import Settings
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One a process; everything is lazy, so that loading the code location starts no JVM."""
+
+    warehouse: Warehouse
+
+    @functools.cached_property
+    def registry(self) -> SnapshotRegistry:
+        """Names of snapshots."""
+        return SnapshotRegistry(Database.of(self.warehouse.settings))
+
+    @functools.cached_property
+    def ingestion(self) -> Ingestion:
+        """The capture of every declared source table. Raises PreflightError, before anything is written."""
+        settings = self.warehouse.settings
+        sources = self.warehouse.source_tables()
+        require_sound(settings, sources)
+        return Ingestion(spark_session(settings), settings, sources, self.registry, _intake(settings))
+
+    @functools.cached_property
+    def olap(self) -> OlapStore:
+        """Where ADS slices are published."""
+        settings = self.warehouse.settings
+        return open_store(settings.olap, settings.data)
+
+    @functools.cached_property
+    def usage(self) -> UsageRecorder:
+        """What the queries of this process filter by."""
+        return UsageRecorder(usage_log(self.warehouse.settings.data))
+
+    def computer(self) -> Computer:
+        """A computer with a session of its own."""
+        return Computer(spark_session(self.warehouse.settings), self.warehouse, self.registry, self.usage)
+
+
+def _intake(settings: Settings) -> Intake | None:
+    """Where changes come from, if not from files."""
+    if not settings.kafka:
+        return None
+    from tidemark.capture.source.kafka.intake import KafkaIntake  # noqa: PLC0415 - loads Kafka's client
+
+    return KafkaIntake.of(settings)

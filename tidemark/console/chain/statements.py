@@ -1,0 +1,84 @@
+"""A recorded change as the statement that makes it happen again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from tidemark.quoting.mysql import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL and its values; `at` is when it happened (epoch seconds), `is_ddl` whether it commits by itself."""
+
+    at: int
+    sql: str
+    values: tuple[Any, ...] = ()
+    is_ddl: bool = False
+
+
+@dataclass
+class Statements:
+    """Makes statements of records in their order; keeps each table's types and keys, which records declare."""
+
+    _types: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def of(self, value: Mapping[str, Any] | None) -> Statement | None:
+        """The statement of a record's value as Debezium wrote it; None for a tombstone."""
+        if value is None:
+            return None
+        at = int(value["source"]["ts_ms"]) // 1000
+        if "ddl" in value:
+            self._declare(value)
+            return Statement(at, value["ddl"], is_ddl=True)
+        return Statement(at, *self._change(value["source"]["table"], value))
+
+    def _declare(self, value: Mapping[str, Any]) -> None:
+        for change in value["tableChanges"]:
+            if change.get("table"):
+                name = change["id"].replace('"', "").rpartition(".")[2]
+                self._types[name] = {one["name"]: one["typeName"] for one in change["table"]["columns"]}
+                self._keys[name] = tuple(change["table"]["primaryKeyColumnNames"])
+
+    def _change(self, table: str, value: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        before, after = self._printed(table, value["before"]), self._printed(table, value["after"])
+        where, key = self._where(table, before or after)
+        if value["op"] == "d":
+            return f"DELETE FROM {quoted(table)} WHERE {where}", key  # noqa: S608 - names are quoted, values are bound
+        names = [quoted(name) for name in after]
+        if value["op"] == "u":
+            listed = ", ".join(f"{name} = %s" for name in names)
+            return f"UPDATE {quoted(table)} SET {listed} WHERE {where}", (*after.values(), *key)  # noqa: S608 - as above
+        places = ", ".join(["%s"] * len(names))
+        return f"INSERT INTO {quoted(table)} ({', '.join(names)}) VALUES ({places})", tuple(after.values())  # noqa: S608 - as above
+
+    def _where(self, table: str, row: Row) -> tuple[str, tuple[Any, ...]]:
+        keys = self._keys[table]
+        return " AND ".join(f"{quoted(name)} = %s" for name in keys), tuple(row[name] for name in keys)
+
+    def _printed(self, table: str, row: Row | None) -> Row:
+        types = self._types[table]
+        return {name: _printed(types[name], value) for name, value in (row or {}).items()}
+
+
+def _printed(type_name: str, value: Any) -> Any:
+    """A value in Debezium's form as the server takes it in a session of UTC."""
+    if value is None:
+        return None
+    if type_name == "DATE":
+        return str(date(1970, 1, 1) + timedelta(days=value))
+    if type_name == "DATETIME":
+        return f"{_EPOCH + timedelta(milliseconds=value):%Y-%m-%d %H:%M:%S.%f}"
+    if type_name == "TIMESTAMP":
+        return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M:%S.%f}"
+    return value

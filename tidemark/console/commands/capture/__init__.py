@@ -1,0 +1,21 @@
+"""`tidemark capture`: how the changes of the source databases come in."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.console.commands.capture.accept import accept
+from tidemark.console.commands.capture.check import check
+from tidemark.console.commands.capture.distribute import distribute
+from tidemark.console.commands.capture.load import load
+from tidemark.console.commands.capture.run import run
+from tidemark.console.commands.capture.status import status
+
+
+@click.group()
+def capture() -> None:
+    """See how the changes of the source databases come in, and say what to do where some are missing."""
+
+
+for _command in (status, check, run, load, accept, distribute):
+    capture.add_command(_command)

@@ -1,0 +1,39 @@
+"""`tidemark capture accept`: go on after a gap that somebody looked into."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+
+import click
+
+from tidemark.console.output import print_line
+from tidemark.dependency_model.errors import TerminalError
+
+
+@click.command()
+@click.argument("instance")
+@click.argument("offset", type=click.IntRange(0))
+@click.option("--because", required=True, help="Why nothing is missing, or why it may be.")
+def accept(instance: str, offset: int, *, because: str) -> None:
+    """Go on with an instance that is held at OFFSET, as `tidemark capture status` shows it.
+
+    What is before the gap and what comes after it is merged as if nothing were between; the answer is kept.
+
+    \b
+    Exit codes: 0 the next step goes on, 1 nothing is held there, 2 called wrongly.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.capture.binlog.accepted import Accepted  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.binlog.held import Held  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.load()
+    held = [one for one in Held.of(settings).read() if (one.instance, one.offset) == (instance, offset)]
+    if not held:
+        raise TerminalError(
+            "nothing is held there",
+            found=f"instance {instance}, offset {offset}",
+            hint="tidemark capture status shows what is held, by instance and offset",
+        )
+    Accepted.of(settings).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
+    print_line(f"accepted: {held[0]}")

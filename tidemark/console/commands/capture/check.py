@@ -1,0 +1,46 @@
+"""`tidemark capture check`: whether changes can be captured with the settings as they are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+_STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
+
+
+@click.command()
+@json_option
+def check(*, as_json: bool) -> None:
+    """Ask Kafka and the databases whether changes can be captured as it is set, and say what to change.
+
+    Each physical table belongs to one logical table; TIDEMARK_KAFKA answers, and has a topic of one partition for each
+    instance, which keeps what it gets; each database of TIDEMARK_DATABASES lets us in, writes whole rows into its
+    binlog and keeps it, and lets us write heartbeats. Nothing is written. Passwords are not shown.
+
+    `tidemark up`, `center`, `capture run` and `doctor` ask the same.
+
+    \b
+    Exit codes: 0 nothing is in the way, 1 there is a problem, or a server does not answer. Warnings are no problems.
+    With --json: {"sound": true, "findings": [{"subject", "verdict", "found", "to_do"}]}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.capture.operations.preflight.all import examine  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load()
+    findings = examine(settings, load_warehouse(settings).source_tables())
+    sound = not any(finding.is_in_the_way for finding in findings)
+    if as_json:
+        print_json({"sound": sound, "findings": [finding.as_dict() for finding in findings]})
+    else:
+        print_table(
+            ["", "subject", "found", "to do"],
+            [[finding.verdict, finding.subject, finding.found, finding.to_do] for finding in findings],
+            [_STYLES[finding.verdict] for finding in findings],
+        )
+        print_line("Nothing is in the way." if sound else "Change what is in the way, then ask again.")
+    raise SystemExit(ExitCode.OK if sound else ExitCode.FAILED)

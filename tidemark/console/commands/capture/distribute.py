@@ -1,0 +1,73 @@
+"""`tidemark capture distribute`: from one topic an instance to one topic a logical table."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.signals import stop_signals
+from tidemark.dependency_model.errors import TerminalError
+
+
+@click.command()
+@click.option("--partitions", type=click.IntRange(1), default=4, show_default=True, help="Of topics that it makes.")
+@click.option(
+    "--topics",
+    default="tables.{table}",
+    show_default=True,
+    metavar="PATTERN",
+    help="Names of the topics: {table} is school.orders, {entity} ods_orders. The same on every member.",
+)
+@json_option
+def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
+    """Send the changes of all instances' topics on to one topic a logical table, until it is stopped.
+
+    tables.school.orders gets those of all shards school.orders_0, orders_1, ... of all instances; each physical table
+    is in one partition and in order, and readers of committed messages (isolation.level read_committed) see each once.
+    Keys are the physical tables, a.school.orders_0 for instance a; heartbeats come to every partition. What is of no
+    declared table is left out; what cannot be read goes to tidemark.distribution.unreadable.
+
+    Start as many of these as you like, here and elsewhere: they share the instances. When one dies, others go on where
+    its last transaction ended. Ctrl-C stops it between two transactions. A broker that goes away is waited for.
+
+    Needs TIDEMARK_KAFKA, and a topic cdc.INSTANCE of one partition for each instance that the entities name. To have
+    more partitions in a topic that is there, read it to its end and delete it first: a table that moved to another
+    partition would lose its order.
+
+    \b
+    Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start, or topics are not there yet.
+    With --json: {"messages", "nobodys", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.capture.distribution.group import Group  # noqa: PLC0415
+    from tidemark.capture.distribution.service import Distribution  # noqa: PLC0415
+    from tidemark.capture.distribution.service import distribute as run  # noqa: PLC0415
+    from tidemark.console.commands.capture.progress import Progress  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load()
+    if not settings.kafka:
+        raise TerminalError(
+            "no Kafka to read from",
+            expected="bootstrap servers",
+            where="TIDEMARK_KAFKA",
+            hint="set it to host:9092, several with commas between",
+        )
+    what = Distribution(
+        settings.kafka,
+        load_warehouse(settings).source_tables(),
+        settings.data / "capture" / "distribution",
+        partitions,
+        topics,
+    )
+    begun = time.monotonic()
+    progress = None if as_json else Progress(print_line, Group(settings.kafka).members, begun)
+    with stop_signals() as signals:
+        done = run(what, lambda so_far: not signals and (progress is None or progress.tell(so_far, time.monotonic())))
+    if as_json:
+        print_json({**asdict(done), "seconds": round(time.monotonic() - begun, 3)})
+    else:
+        print_line(f"Stopped: {done.messages:,} messages sent on, {done.nobodys:,} of nobody's tables.")

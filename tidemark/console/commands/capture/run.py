@@ -1,0 +1,113 @@
+"""`tidemark capture run`: takes changes in, again and again, as a service."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tidemark.console.commands.capture.pace import seconds_to_next
+from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.signals import stop_signals
+from tidemark.dependency_model.errors import TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.capture.operations.ingestion import Ingestion
+    from tidemark.capture.operations.report import IngestReport
+
+_WATCH_SECONDS: Final = 0.2
+
+
+@click.command()
+@click.option(
+    "--every",
+    "every_seconds",
+    type=click.FloatRange(1.0),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The most from one pass to the next.",
+)
+@click.option("--once", is_flag=True, help="Take in what is there now, and end.")
+@json_option
+def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
+    """Take in the changes that have come, merge them into the tables, name what is complete; again every five minutes.
+
+    Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. When a slice ends, and every ten
+    seconds from then on until it has its name, it looks sooner. Where something stops one table, the others go on and
+    the reason is said; it is tried again the next time, as is a broker that does not answer. Ctrl-C stops it after the
+    pass that is under way; killed, it goes on where its last commit ended.
+
+    \b
+    Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`); with --once also what
+    the pass said: 1 something has to be changed, 75 try again.
+    With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "held", "seconds"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.capture.operations.preflight.all import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
+    from tidemark.compute.runtime import Runtime  # noqa: PLC0415
+    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load({"TIDEMARK_SPARK_TUNING": "throughput", **os.environ})
+    warehouse = load_warehouse(settings)
+    require_no_problem(examine(settings, warehouse.source_tables()), REFUSED)
+    ingestion = Runtime(warehouse).ingestion
+    say = _as_json if as_json else _as_line
+    with stop_signals() as signals:
+        if once:
+            say(ingestion.step())
+            return
+        _serve(ingestion, every_seconds, say, lambda: bool(signals))
+    if not as_json:
+        print_line("Stopped.")
+
+
+def _serve(
+    ingestion: Ingestion, every_seconds: float, say: Callable[[IngestReport], None], stopped: Callable[[], bool]
+) -> None:
+    from tidemark.system.errors import CaptureError  # noqa: PLC0415 - keeps --help fast
+
+    due = time.monotonic()
+    while not stopped():
+        if time.monotonic() < due:
+            time.sleep(_WATCH_SECONDS)
+            continue
+        begun, pause = time.monotonic(), every_seconds
+        try:
+            report = ingestion.step()
+            say(report)
+            pause = seconds_to_next((one.end for one in report.waiting), datetime.now(UTC), every_seconds)
+        except (CaptureError, TransientError) as error:
+            print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
+        due = begun + pause
+
+
+def _as_line(report: IngestReport) -> None:
+    if report.commits or report.closed:
+        names = (
+            f", named {', '.join(f'{one.entity} {one.slice}' for one in report.closed[-3:])}" if report.closed else ""
+        )
+        more = f" and {len(report.closed) - 3} before" if len(report.closed) > 3 else ""
+        print_line(f"{sum(report.changes.values()):,} changes in {report.seconds:.1f} s{names}{more}")
+    for one in (*report.warnings, *(f"held: {finding}" for finding in report.held)):
+        print_line(one, "yellow")
+
+
+def _as_json(report: IngestReport) -> None:
+    print_json(
+        {
+            "changes": dict(report.changes),
+            "commits": report.commits,
+            "closed": [[one.entity, one.slice, one.version] for one in report.closed],
+            "waiting": [str(one) for one in report.waiting],
+            "warnings": list(report.warnings),
+            "held": [str(one) for one in report.held],
+            "seconds": round(report.seconds, 3),
+        }
+    )

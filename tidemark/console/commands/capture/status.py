@@ -1,0 +1,82 @@
+"""`tidemark capture status`: lag, watermark, heartbeat, last snapshot and rate, per table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tidemark.capture.operations.status import TableStatus
+
+_HEADINGS = ["table", "instance", "read to", "lag", "heartbeat", "last snapshot", "changes/s"]
+_SHOWN = 8
+
+
+@click.command()
+@json_option
+def status(*, as_json: bool) -> None:
+    """Show how far each captured table is, what waits for it in Kafka, and whether its databases are alive.
+
+    Read from the tables' own logs; the lag needs TIDEMARK_KAFKA.
+
+    \b
+    Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
+    With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
+    "streams": {instance: {"offset", "lag", "diagnosis": {...}, "held": [...]}},
+    "late": {entity: {slice: changes}}, "unloaded": [shard, ...]}], "dead_letters"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.capture.operations.collect_status import table_statuses  # noqa: PLC0415
+    from tidemark.capture.source.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load()
+    found = table_statuses(load_warehouse(settings).source_tables(), settings, datetime.now(UTC))
+    letters = len(DeadLetters(settings.warehouse).waiting())
+    if as_json:
+        print_json({"tables": [asdict(one) for one in found], "dead_letters": letters})
+        return
+    print_table(_HEADINGS, [row for one in found for row in _rows(one)])
+    for finding in dict.fromkeys(one for table in found for stream in table.streams.values() for one in stream.held):
+        print_line(f"held: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
+    for line in _late(found):
+        print_line(line)
+    for table in found:
+        if table.unloaded:
+            missing = f"rows of before have not all come of {', '.join(table.unloaded)}"
+            print_line(f"not whole: {table.table}: {missing}; tidemark capture load {table.table} asks for them")
+    if letters:
+        print_line(f"dead letters: {letters}; tidemark dlq list shows them")
+
+
+def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
+    for table in tables:
+        for entity, slices in table.late.items():
+            told = ", ".join(f"{slice_} {count}" for slice_, count in list(slices.items())[-_SHOWN:])
+            yield f"late: {entity}, changes that came when the snapshot of their time was named: {told}"
+
+
+def _rows(table: TableStatus) -> list[list[str]]:
+    rates: dict[str, float] = {}
+    for shard in table.shards:
+        instance = shard.shard.partition(".")[0]
+        rates[instance] = rates.get(instance, 0.0) + shard.rate
+    return [
+        [
+            table.table,
+            instance,
+            f"{table.watermark:%Y-%m-%d %H:%M:%S}" if table.watermark else "nothing yet",
+            "?" if stream.lag is None else str(stream.lag),
+            f"{stream.diagnosis.health}: {stream.diagnosis.reason}",
+            table.last_snapshot or "none",
+            f"{rates.get(instance, 0.0):.1f}",
+        ]
+        for instance, stream in table.streams.items()
+    ]

@@ -1,0 +1,93 @@
+"""`tidemark center`: the dependency center as a service, until it is told to stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from typing import Final
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.signals import stop_signals
+
+_DEFAULT_PORT: Final = 3080
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=_DEFAULT_PORT,
+    show_default=True,
+    help="The TCP port of the HTTP interface; 0 picks a free one.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
+@click.option("--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="What callers have to name, 16 characters on.")
+@json_option
+def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
+    """Start what is ready at once, take in what happens, and tell what waits, as a service.
+
+    It follows Dagster's event log, named snapshots and the clock, and hands each slice that is released to a warm
+    worker. It answers over HTTP: other schedulers report to it (POST /v1/reports) and ask what a slice waits for (GET
+    /v1/slices?subject=ods_orders@2026-03-29); /health and /metrics are for those who watch over it. What it does is
+    told on standard error, a line of JSON each.
+
+    Of several on one state store one is active; another takes its place within seconds when it is gone. While one is
+    there, the readiness sensor of `tidemark up` leaves the work to it.
+
+    It listens on this machine only, unless told otherwise and given a token. Give the token in the environment: other
+    users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
+
+    With --json one line says where it listens once it is ready.
+    """
+    import dagster as dg  # noqa: PLC0415 - keeps --help fast
+
+    from tidemark.api.server import served  # noqa: PLC0415
+    from tidemark.center.code_location import CodeLocation  # noqa: PLC0415
+    from tidemark.center.service import Service  # noqa: PLC0415
+    from tidemark.console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
+    from tidemark.console.dagster_server.notices import hide_notices  # noqa: PLC0415
+    from tidemark.console.preflight.capture import capture  # noqa: PLC0415
+    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+    from tidemark.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
+
+    settings = Settings.load(os.environ)
+    home = dagster_home(settings, os.environ)
+    require_no_problem(capture(settings))
+    prepare_home(settings, home)
+    hide_notices()
+    location = CodeLocation.of_workspace(settings.root / "workspace.yaml")
+    with (
+        stop_signals() as signals,
+        dg.DagsterInstance.from_config(str(home)) as instance,
+    ):
+        service = Service(load_warehouse(settings), instance, location, _tell)
+        with (
+            served(service.center, port, host=host, token=token or None, status=service.status) as url,
+            PoolKeeper(home, settings.data / "logs" / "workers.log", os.environ) as workers,
+        ):
+            service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))
+    if not as_json:
+        print_line("Stopped.")
+
+
+def _tell(event: str, **values: object) -> None:
+    line = {"time": datetime.now(UTC).isoformat(), "event": event, **values}
+    sys.stderr.write(json.dumps(line) + "\n")
+    sys.stderr.flush()
+
+
+def _announce(url: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"url": url, "pid": os.getpid()})
+        return
+    print_line(f"Center       {url}", "bold green")
+    print_line("  report     POST /v1/reports")
+    print_line("  ask        GET  /v1/slices?subject=ods_orders@2026-03-29")
+    print_line("  watch      GET  /health, /metrics")
+    print_line("  stop       Ctrl-C")

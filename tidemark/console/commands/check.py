@@ -1,0 +1,84 @@
+"""`tidemark check`: everything that is wrong with the declarations, at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.console.roots import root_option
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.errors import EntityError
+
+
+@click.command()
+@root_option
+@json_option
+def check(root: Path, *, as_json: bool) -> None:
+    """Check every declaration and report everything that is wrong, not only the first error.
+
+    Reads the YAML and SQL files below the folder of declarations, each by itself and all of them together: unknown keys
+    and names (with the nearest known one), SQL that cannot be read, dependencies that differ from what the SQL reads or
+    that it leaves open, offsets that have no meaning between two periods, states that nobody reaches, and slices that
+    would wait for themselves, shown as the way round.
+
+    What a Python function reads is told by a dry run over empty inputs. Spark starts for those that changed since the
+    last check, and for no other.
+
+    \b
+    Exit codes: 0 nothing is wrong, 1 something is.
+    With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}]}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    entities, dependencies, problems = examine(root)
+    if as_json:
+        print_json({"entities": entities, "dependencies": dependencies, "problems": [_row(one) for one in problems]})
+    else:
+        _print(entities, dependencies, problems)
+    raise SystemExit(ExitCode.FAILED if problems else ExitCode.OK)
+
+
+def examine(root: Path) -> tuple[int, int, list[EntityError]]:
+    """How many entities and dependencies there are below a folder, and all that is wrong with them."""
+    from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415
+    from tidemark.dependency_model.entity import locate  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    read = read_with_dry_runs(root, Settings.load())
+    problems = [*read.problems, *read.differences]
+    unread = {Path(problem.where.partition(":")[0]).stem for problem in problems if problem.where}
+    graph = DependencyGraph.build(read.entities)
+    between = [problem for problem in graph.problems() if problem.found not in unread]
+    for problem in (*read.differences, *between):
+        locate(problem, root)
+    dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
+    return len(read.entities), dependencies, sorted(problems + between, key=_place)
+
+
+def _place(problem: EntityError) -> tuple[str, int]:
+    file, _, place = (problem.where or "").partition(":")
+    line = place.partition(":")[0]
+    return file, int(line) if line.isdecimal() else 0
+
+
+def _row(problem: EntityError) -> dict[str, str | None]:
+    return {
+        "where": problem.where,
+        "message": problem.message,
+        "expected": problem.expected,
+        "found": problem.found,
+        "hint": problem.hint,
+    }
+
+
+def _print(entities: int, dependencies: int, problems: list[EntityError]) -> None:
+    if problems:
+        columns = ["where", "problem", "expected", "found", "hint"]
+        rows = [[one.where or "", one.message, one.expected or "", one.found or "", one.hint or ""] for one in problems]
+        print_table(columns, rows)
+    count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "nothing is wrong"
+    print_line(f"{entities} entities, {dependencies} dependencies: {count}", "bold red" if problems else "green")

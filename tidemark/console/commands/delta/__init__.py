@@ -1,0 +1,20 @@
+"""`tidemark delta`: people's hands on Delta tables."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.console.commands.delta.advise import advise
+from tidemark.console.commands.delta.layout import layout
+from tidemark.console.commands.delta.repair import repair
+from tidemark.console.commands.delta.snapshots import snapshots
+from tidemark.console.commands.delta.vacuum import vacuum
+
+
+@click.group()
+def delta() -> None:
+    """Look after Delta tables: mend one partition alone, name versions, delete what nobody needs, lay out files."""
+
+
+for _command in (advise, layout, repair, snapshots, vacuum):
+    delta.add_command(_command)

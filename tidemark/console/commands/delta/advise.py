@@ -1,0 +1,39 @@
+"""`tidemark delta advise`: which columns to cluster a table by, and whether it pays."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+
+@click.command()
+@click.argument("table")
+@json_option
+def advise(table: str, *, as_json: bool) -> None:
+    """Say which columns to cluster TABLE by, from the filters that queries really used.
+
+    TABLE is an entity's name, or a path. Filters are those of the queries that computed slices: each run notes what its
+    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are parted by
+    their columns is from its log. No row is read.
+
+    \b
+    Exit codes: 0 said, 1 no such table, 2 called wrongly.
+    With --json: {"action": "cluster"|"keep"|"none", "weights": {column: share of scans}, "reason"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.console.commands.delta.tables import table_path  # noqa: PLC0415 - keeps --help fast
+    from tidemark.delta.clustering.advice import advised  # noqa: PLC0415
+    from tidemark.delta.clustering.layout import layout_of  # noqa: PLC0415
+    from tidemark.delta.clustering.usage import recorded, usage_log  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    path = table_path(table)
+    found = advised(recorded(usage_log(Settings.load().data), path), layout_of(path))
+    if as_json:
+        print_json(asdict(found))
+        return
+    print_line(f"{found.action}: {found.reason}")
+    if found.weights:
+        print_table(["column", "share of scans"], [[name, f"{share:.0%}"] for name, share in found.weights.items()])

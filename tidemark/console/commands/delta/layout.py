@@ -1,0 +1,69 @@
+"""`tidemark delta layout`: how well a table's files are parted by its columns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.delta.clustering.layout import Between, Layout
+
+
+@click.command()
+@click.argument("table")
+@click.option("--column", "columns", multiple=True, help="Only this column; may be repeated.")
+@click.option(
+    "--where", "filters", multiple=True, metavar="COLUMN=LOW[..HIGH]", help="Say what this filter reads; all hold."
+)
+@json_option
+def layout(table: str, *, columns: Sequence[str], filters: Sequence[str], as_json: bool) -> None:
+    """Show how many files of TABLE a filter on one value of each column reads.
+
+    TABLE is an entity's name, or a path. The numbers are from the table's log: no row is read. A depth of 1 is a table
+    that is sorted by the column, the number of files is one that is not parted by it at all.
+
+    \b
+      tidemark delta layout ods_orders
+      tidemark delta layout ods_orders --where user_id=17 --where amount=10..20
+
+    \b
+    Exit codes: 0 shown, 1 no such table or column, 2 called wrongly.
+    With --json: {"version", "files", "size_bytes", "columns": [{"column", "depth", "deepest", "bounded"}],
+                  "read": {"files", "size_bytes"}}; "read" with --where only.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.console.commands.delta.tables import table_path  # noqa: PLC0415 - keeps --help fast
+    from tidemark.delta.clustering.layout import files_read, layout_of  # noqa: PLC0415
+
+    path = table_path(table)
+    wanted = [_between(text) for text in filters]
+    found = layout_of(path, [*columns, *(one.column for one in wanted)] or None)
+    read = files_read(path, wanted) if wanted else None
+    if as_json:
+        said = {} if read is None else {"read": {"files": read[0], "size_bytes": read[1]}}
+        print_json({**asdict(found), **said})
+        return
+    _print(found)
+    if read is not None:
+        print_line(f"this filter reads {read[0]} of {found.files} files, {read[1]:,} of {found.size_bytes:,} bytes")
+
+
+def _between(text: str) -> Between:
+    from tidemark.delta.clustering.layout import Between  # noqa: PLC0415
+
+    column, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"expected COLUMN=LOW or COLUMN=LOW..HIGH, found {text!r}", param_hint="--where")
+    low, _, high = value.partition("..")
+    return Between(column, low, high or low)
+
+
+def _print(found: Layout) -> None:
+    print_line(f"version {found.version}, {found.files} files, {found.size_bytes:,} bytes")
+    rows = [[one.column, f"{one.depth:.1f}", str(one.deepest), str(one.bounded)] for one in found.columns]
+    print_table(["column", "depth", "deepest", "files with bounds"], rows)

@@ -1,0 +1,119 @@
+"""`tidemark delta repair`: one partition made what it was, or computed again."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.compute.compute import ComputedSlice
+    from tidemark.compute.repair import PlannedRepair
+    from tidemark.compute.runtime import Runtime
+    from tidemark.system.settings import Settings
+
+
+@click.command()
+@click.argument("entity")
+@click.argument("partition", metavar="SLICE|COLUMN=VALUE")
+@click.option("--from-version", type=int, help="The version of the table to take the partition from.")
+@click.option("--from-snapshot", "from_name", metavar="NAME", help="The name of such a version.")
+@click.option("--recompute", is_flag=True, help="Compute it again from its inputs instead.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@json_option
+def repair(
+    entity: str,
+    partition: str,
+    *,
+    from_version: int | None,
+    from_name: str | None,
+    recompute: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Make one partition of a table what it was in an older version; everything else stays as it is.
+
+    A computed table's partition is a slice; a captured table's is named by its column. The older version's files are
+    put back where they are still there, which reads and writes no data; where the table changed since, the rows are
+    written anew. It becomes a version of its own, so it can be taken back the same way. A writer that changes the
+    partition at the same moment is never overwritten: the repair stops, and nothing has happened. Then the slice's
+    rules are checked, and what was made of it is asked for again, as each table's policy says.
+
+    \b
+      tidemark delta repair dws_course_orders_1d 2026-03-23 --from-version 12 --dry-run
+      tidemark delta repair dws_course_orders_1d 2026-03-23 --recompute
+      tidemark delta repair ods_orders order_date=2026-03-23 --from-snapshot 2026-03-28
+
+    \b
+    Exit codes: 0 done, or nothing to do; 1 no such table, slice, version or name, its files are gone, or the slice
+                still breaks a rule; 2 called wrongly; 75 another writer or repair is at the partition, try again.
+    With --json: {"entity", "partition", "way", "reason", "from_version", "version", "dry_run", "rows_before",
+                  "rows_after", "files_removed", "bytes_removed", "files_restored", "bytes_restored", "files_written",
+                  "bytes_written", "downstream_count", "downstream"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    if sum([from_version is not None, from_name is not None, recompute]) != 1:
+        raise click.UsageError("give one of --from-version, --from-snapshot and --recompute")
+    from tidemark.compute.repair import RepairRequest, carry_out, plan  # noqa: PLC0415
+    from tidemark.compute.runtime import Runtime  # noqa: PLC0415
+    from tidemark.dagster.repair_job import as_data  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415 - Spark and Dagster load for seconds; --help must not
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load()
+    runtime = Runtime(load_warehouse(settings))
+    request = RepairRequest(entity, partition, from_version, from_name, recompute)
+    planned, report = plan(runtime, request, datetime.now(UTC)), None
+    if not dry_run:
+        report, written = carry_out(runtime, planned)
+        _tell(settings, runtime, planned, written)
+    told = as_data(entity, planned, report)
+    if as_json:
+        print_json(told)
+    else:
+        _print(told)
+    raise SystemExit(ExitCode.OK)
+
+
+def _tell(settings: Settings, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None) -> None:
+    """Let Dagster's event log have it, from where the center reads."""
+    from tidemark.dagster.repair_job import materialization  # noqa: PLC0415
+
+    told = materialization(runtime, planned, written)
+    if told is None:
+        return
+    import dagster as dg  # noqa: PLC0415
+
+    from tidemark.console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
+
+    home = dagster_home(settings, os.environ)
+    prepare_home(settings, home)
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        instance.report_runless_asset_event(told)
+
+
+def _print(told: Mapping[str, Any]) -> None:
+    where = ", ".join(f"{name}={value}" for name, value in told["partition"].items())
+    source = "its inputs" if told["from_version"] is None else f"version {told['from_version']}"
+    print_line(f"{told['entity']} {where} from {source}: {told['way']} ({told['reason']})", "bold")
+    after = "not known yet" if told["rows_after"] is None else str(told["rows_after"])
+    print_table(
+        ["", "rows", "files", "bytes"],
+        [
+            ["goes", "", str(told["files_removed"]), str(told["bytes_removed"])],
+            ["comes back", "", str(told["files_restored"]), str(told["bytes_restored"])],
+            ["is written", "", str(told["files_written"]), str(told["bytes_written"])],
+            ["before", str(told["rows_before"]), "", ""],
+            ["after", after, "", ""],
+        ],
+    )
+    if told["downstream"]:
+        more = f" and {told['downstream_count'] - 8} more" if told["downstream_count"] > 8 else ""
+        print_line(f"made of it: {', '.join(told['downstream'][:8])}{more}")
+    print_line("nothing was changed: this was a dry run" if told["dry_run"] else f"it is version {told['version']}")

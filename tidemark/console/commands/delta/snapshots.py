@@ -1,0 +1,65 @@
+"""`tidemark delta snapshots`: which versions of a table have names, and names of one's own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_table
+
+
+@click.command()
+@click.argument("entity")
+@click.option("--name", help="Give this name to a version.")
+@click.option("--version", type=int, help="The version to name (default: the newest).")
+@click.option("--drop", metavar="NAME", help="Take such a name away; names of slices stay.")
+@json_option
+def snapshots(entity: str, *, name: str | None, version: int | None, drop: str | None, as_json: bool) -> None:
+    """List the names of a table's versions; give one a name, or take it away.
+
+    The capture names the version that is complete at the end of a day or an hour. What has a name stays readable, and
+    VACUUM leaves it alone, until the name is dropped.
+
+    \b
+      tidemark delta snapshots dws_course_orders_1d --name before-the-migration
+      tidemark delta snapshots dws_course_orders_1d --drop before-the-migration
+
+    \b
+    Exit codes: 0 done, 1 no such table or version, or the name stands for another version; 2 called wrongly.
+    With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "named_at", "generation",
+                  "late_batch", "moved", "open_until"}]}; one with a late_batch holds late changes on top of its
+    version, one with an open_until (event time, epoch ms) waits for more.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    if version is not None and name is None:
+        raise click.UsageError("--version goes with --name")
+    from tidemark.compute.named_versions import BY_HAND, give_name, names_of  # noqa: PLC0415
+    from tidemark.compute.runtime import Runtime  # noqa: PLC0415
+    from tidemark.delta.statistics import require_table  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    runtime = Runtime(load_warehouse(Settings.load()))
+    runtime.warehouse.graph.entity(entity)
+    require_table(runtime.warehouse.table_path(entity))
+    if name is not None:
+        give_name(runtime, entity, name, datetime.now(UTC), version)
+    if drop is not None:
+        runtime.registry.drop(entity, BY_HAND, drop)
+    found = names_of(runtime.warehouse, runtime.registry, entity)
+    if as_json:
+        print_json({"entity": entity, "snapshots": [vars(one) for one in found]})
+        return
+    print_table(
+        ["version", "name", "of", "rows", "named at"],
+        [
+            [
+                f"{o.version}{' and late changes' * o.is_reopened}{', waits for more' * o.is_open}",
+                o.slice,
+                f"{o.entity} [{o.period}]",
+                str(o.rows),
+                o.named_at.isoformat(),
+            ]
+            for o in found
+        ],
+    )

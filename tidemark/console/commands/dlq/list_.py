@@ -1,0 +1,35 @@
+"""`tidemark dlq list`: the dead letters, with where they came from and why they are dead."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+_SHOWN = 80
+
+
+@click.command("list")
+@click.option("--all", "with_replayed", is_flag=True, help="Also those that were replayed.")
+@json_option
+def list_(*, with_replayed: bool, as_json: bool) -> None:
+    """List the records that were kept apart and wait, in the order of their topics.
+
+    \b
+    Exit codes: 0 shown.
+    With --json: {"dead_letters": [{"topic", "partition", "offset", "row", "event_time", "physical", "reason", "raw",
+    "replayed_at"}]}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.capture.source.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    letters = DeadLetters(Settings.load().warehouse)
+    found = letters.all() if with_replayed else letters.waiting()
+    if as_json:
+        print_json({"dead_letters": [one._asdict() for one in found]})
+        return
+    if not found:
+        print_line("no dead letters")
+        return
+    rows = [[one.topic, str(one.offset), one.physical or "", one.reason, (one.raw or "")[:_SHOWN]] for one in found]
+    print_table(["topic", "offset", "table", "why", "record"], rows)

@@ -1,0 +1,76 @@
+"""`tidemark doctor`: whether this machine can run the warehouse."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.system.finding import Finding
+
+_STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
+
+
+@click.command()
+@json_option
+def doctor(*, as_json: bool) -> None:
+    """Look at everything that the warehouse needs from this machine.
+
+    Java 17 or newer, Python, Spark's jars, folders that can be written, disk space, memory, and the port of the
+    Dagster UI; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to
+    do about it.
+
+    \b
+    Exit codes: 0 nothing is in the way, 1 there is a problem. Warnings are no problems.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    findings = examine(os.environ)
+    healthy = not any(finding.is_in_the_way for finding in findings)
+    if as_json:
+        print_json({"healthy": healthy, "findings": [finding.as_dict() for finding in findings]})
+    else:
+        _print(findings, healthy=healthy)
+    raise SystemExit(ExitCode.OK if healthy else ExitCode.FAILED)
+
+
+def examine(env: Mapping[str, str]) -> list[Finding]:
+    """All findings about this machine under the settings in `env`. Raises SettingsError."""
+    from tidemark.console.dagster_server.home import dagster_home  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.dagster_server.server import DEFAULT_PORT, HOST  # noqa: PLC0415
+    from tidemark.console.preflight import machine  # noqa: PLC0415
+    from tidemark.console.preflight.capture import capture  # noqa: PLC0415
+    from tidemark.console.preflight.port import port  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.load(env)
+    ui_port = port(HOST, DEFAULT_PORT)
+    if ui_port.verdict == "problem":
+        # `tidemark up` may well be what has it.
+        ui_port = replace(ui_port, verdict="warning")
+    return [
+        machine.python(),
+        machine.java(env),
+        machine.jars(),
+        machine.writable("Data", settings.data, "TIDEMARK_DATA"),
+        machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
+        machine.disk_space(settings.data),
+        machine.memory(),
+        ui_port,
+        *capture(settings),
+    ]
+
+
+def _print(findings: list[Finding], *, healthy: bool) -> None:
+    print_table(
+        ["", "subject", "found", "to do"],
+        [[finding.verdict, finding.subject, finding.found, finding.to_do] for finding in findings],
+        [_STYLES[finding.verdict] for finding in findings],
+    )
+    print_line("Nothing is in the way: tidemark demo" if healthy else "See to the problems, then ask again.")

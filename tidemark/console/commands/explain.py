@@ -1,0 +1,81 @@
+"""`tidemark explain`: what one slice waits for, and what waits for it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.explanation import as_data, print_explanation
+from tidemark.console.output import json_option, print_json
+from tidemark.console.roots import DECLARATIONS, root_option
+from tidemark.dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.readiness.known import KnownSlices
+    from tidemark.system.settings import Settings
+
+_DEPTH = 4
+
+
+@click.command()
+@click.argument("entity")
+@click.argument("slice_key", metavar="SLICE")
+@click.option("--state", default="completed", show_default=True, help="The state to reach, such as estimated.")
+@click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
+@root_option
+@json_option
+def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], root: Path, as_json: bool) -> None:
+    """Say what a slice waits for, slice by slice and why, and what waits for it.
+
+    Where something has been computed already, it also says how the slice stands, and follows what is missing upwards.
+
+    SLICE is the business time that the entity is cut by: a day 2026-03-29, an hour 2026-03-29T03 (the second 02 of an
+    autumn night is 2026-10-25T02+01:00), a week by its first day, a month 2026-03, a quarter 2026-Q1, a year 2026;
+    `static` for an entity without periods.
+
+    \b
+    Exit codes: 0 explained, 1 no such entity or slice, or it is before the entity's start or after its end;
+                2 called wrongly.
+    With --json: {"slice", "exists", "window", "not_before", "ready_by", "status", "waits_for",
+                  "needs": [{"entity", "offset", "states", "strength", "or_older", "slices", "met", "missing"}],
+                  "needed_by": [...]}; status, waits_for, met and missing are null where nothing is known.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.dependency_model.readiness.explanation import explain as explained  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings = Settings.load()
+    graph = load_warehouse(settings, root).graph
+    piece = Slice(entity, slice_key, _parts(parts))
+    known = _known(graph, settings) if root == DECLARATIONS else None
+    found = explained(graph, piece, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
+    exists = graph.exists(piece)
+    if as_json:
+        print_json(as_data(found, exists=exists))
+    else:
+        print_explanation(graph, found, exists=exists)
+    raise SystemExit(ExitCode.OK if exists else ExitCode.FAILED)
+
+
+def _known(graph: DependencyGraph, settings: Settings) -> KnownSlices | None:
+    """What the state store knows; None where there is no store yet."""
+    from tidemark.state_store.known import StoredSlices  # noqa: PLC0415
+    from tidemark.state_store.store import StateStore  # noqa: PLC0415
+
+    if not settings.state and not settings.state_db.exists():
+        return None
+    return StoredSlices(graph, StateStore.of(settings).read)
+
+
+def _parts(parts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    pairs = [part.partition("=") for part in parts]
+    if any(not equals for _, equals, _ in pairs):
+        raise click.BadParameter("expected DIMENSION=VALUE", param_hint="--part")
+    return tuple(sorted((dimension, value) for dimension, _, value in pairs))

@@ -1,0 +1,112 @@
+"""`tidemark up`: the Dagster UI on this machine, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.signals import stop_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tidemark.console.dagster_server.server import DagsterServer
+    from tidemark.system.settings import Settings
+    from tidemark.warm_runs.keeper import PoolKeeper
+
+_DEFAULT_PORT: Final = 3000
+_WATCH_SECONDS: Final = 0.2
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=_DEFAULT_PORT,
+    show_default=True,
+    help="The TCP port on 127.0.0.1; 0 picks a free one.",
+)
+@json_option
+def up(port: int, *, as_json: bool) -> None:
+    """Serve the Dagster UI on this machine.
+
+    There you see every table as an asset in its layer (ods, dwd, dws, ads), materialize slices and launch backfills
+    over partitions, on the same data that `tidemark demo` fills. The server listens on 127.0.0.1 only, as it asks for
+    no password. Ctrl-C stops it, with runs that are under way; a second Ctrl-C does not wait for them.
+
+    With --json one line says where it listens once it is ready.
+    """
+    from tidemark.console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
+    from tidemark.console.preflight.port import free_port  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
+
+    settings = Settings.load(os.environ)
+    home = dagster_home(settings, os.environ)
+    workers_log = settings.data / "logs" / "workers.log"
+    port = port or free_port(HOST)
+    _require_ready_machine(settings, port, os.environ)
+    prepare_home(settings, home)
+    with stop_signals() as signals:
+        server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
+        try:
+            _serve(server, lambda: PoolKeeper(home, workers_log, os.environ), signals, as_json=as_json)
+        finally:
+            server.stop(in_a_hurry=lambda: len(signals) > 1)
+    if not as_json:
+        print_line("Stopped.")
+
+
+def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]) -> None:
+    """Raise PreflightError for anything that would make Dagster or its runs fail later."""
+    from tidemark.console.dagster_server.home import dagster_home  # noqa: PLC0415
+    from tidemark.console.dagster_server.server import HOST  # noqa: PLC0415
+    from tidemark.console.preflight import machine  # noqa: PLC0415
+    from tidemark.console.preflight.capture import capture  # noqa: PLC0415
+    from tidemark.console.preflight.port import port as port_finding  # noqa: PLC0415
+    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+
+    require_no_problem(
+        [
+            machine.java(env),
+            machine.writable("Data", settings.data, "TIDEMARK_DATA"),
+            machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
+            port_finding(HOST, port),
+            *capture(settings),
+        ]
+    )
+
+
+def _serve(
+    server: DagsterServer, start_workers: Callable[[], PoolKeeper], signals: list[int], *, as_json: bool
+) -> None:
+    """Say when it is ready, then watch it until a signal comes. Raises DagsterStartError when it ends by itself."""
+    if not as_json:
+        print_line("Dagster is starting ...")
+    if not server.wait_until_ready(stopped=lambda: bool(signals)):
+        return
+    _announce(server, as_json=as_json)
+    # Not before: on a new DAGSTER_HOME one process has to make Dagster's storage, or two of them spoil it.
+    with start_workers() as workers:
+        while not signals:
+            server.check_running()
+            workers.check()
+            time.sleep(_WATCH_SECONDS)
+
+
+def _announce(server: DagsterServer, *, as_json: bool) -> None:
+    errors = server.load_errors()
+    if as_json:
+        print_json({"url": server.url, "pid": os.getpid(), "log": str(server.log), "load_errors": errors})
+        return
+    print_line(f"Dagster UI   {server.url}", "bold green")
+    print_line(f"  tables     {server.url}/asset-groups   (open one, then Materialize)")
+    print_line(f"  log        {server.log}")
+    print_line("  stop       Ctrl-C")
+    for error in errors:
+        print_line(f"The definitions do not load. {error}", "bold red")

@@ -1,0 +1,43 @@
+"""What goes wrong between us and Dagster's processes.
+
+TerminalError
+|-- DagsterStartError   it ended by itself, or was not ready in time
+`-- ForeignHomeError    its storage tells of other data
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.errors import TerminalError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class DagsterStartError(TerminalError):
+    """Dagster ended by itself, or was not ready in time."""
+
+    def __init__(self, what: str, log: Path, last_lines: str) -> None:
+        super().__init__(
+            f"Dagster {what}",
+            expected="the UI to answer",
+            found=f"its log ends with:\n{last_lines}",
+            where=str(log),
+            hint="see the log; `tidemark doctor` looks at this machine, `tidemark check` at the declarations",
+        )
+
+
+class ForeignHomeError(TerminalError):
+    """Dagster's storage tells of other data than there is."""
+
+    @classmethod
+    def of(cls, data: Path, home: Path) -> Self:
+        return cls(
+            "Dagster's storage tells of other data",
+            expected=f"the data that its events are about, in {data}",
+            found="data that was made anew, or somewhere else",
+            where=str(home),
+            hint="bring the data back, set TIDEMARK_DATA to where it is, or begin anew with an empty DAGSTER_HOME "
+            "(`make clean` empties both)",
+        )

@@ -1,0 +1,118 @@
+"""`dagster dev` as a child process: the web server, the daemon and the code location of workspace.yaml."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from tidemark.console.dagster_server.errors import DagsterStartError
+from tidemark.console.dagster_server.processes import stop_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+HOST: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 3000
+_READY_SECONDS: Final = 180.0
+_POLL_SECONDS: Final = 0.3
+_TAIL_LINES: Final = 20
+_LOCATIONS: Final = """{ workspaceOrError { ... on Workspace { locationEntries { name locationOrLoadError {
+  __typename ... on PythonError { message } } } } } }"""
+
+
+@dataclass(frozen=True)
+class DagsterServer:
+    """A started `dagster dev`; its output is in `log`."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+
+    @classmethod
+    def start(cls, root: Path, home: Path, port: int, log: Path, env: Mapping[str, str]) -> Self:
+        """Start it in a session of its own: the code location of `root`/workspace.yaml, its storage in `home`."""
+        command = [
+            sys.executable, "-m", "dagster", "dev", "--workspace", str(root / "workspace.yaml"),
+            "--host", HOST, "--port", str(port),
+        ]  # fmt: skip
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command,
+                cwd=root,
+                env={**env, "DAGSTER_HOME": str(home), "PYTHONUNBUFFERED": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return cls(process, port, log)
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def wait_until_ready(self, stopped: Callable[[], bool] = lambda: False) -> bool:
+        """True once the UI answers and the code location is loaded or has failed; False when `stopped()` came first.
+
+        Raises DagsterStartError.
+        """
+        deadline = time.monotonic() + _READY_SECONDS
+        while not stopped():
+            self.check_running()
+            if self._locations():
+                return True
+            if time.monotonic() > deadline:
+                raise DagsterStartError(f"was not ready after {_READY_SECONDS:.0f} s", self.log, self.last_lines())
+            time.sleep(_POLL_SECONDS)
+        return False
+
+    def check_running(self) -> None:
+        """Raise DagsterStartError when the process has ended by itself."""
+        status = self.process.poll()
+        if status is not None:
+            raise DagsterStartError(f"ended by itself with status {status}", self.log, self.last_lines())
+
+    def load_errors(self) -> list[str]:
+        """What kept code locations from loading, one message each."""
+        return [
+            f"{entry['name']}: {entry['locationOrLoadError'].get('message', '').strip()}"
+            for entry in self._locations()
+            if entry["locationOrLoadError"]["__typename"] == "PythonError"
+        ]
+
+    def last_lines(self) -> str:
+        """The end of the log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
+
+    def stop(self, in_a_hurry: Callable[[], bool] = lambda: False) -> None:
+        """End it with everything that it started."""
+        stop_session(self.process, in_a_hurry)
+
+    def _locations(self) -> list[dict[str, Any]]:
+        """The code locations, as far as the UI answers; those still loading are left out."""
+        try:
+            answer = graphql(self.port, _LOCATIONS)
+        except (OSError, http.client.HTTPException, ValueError):
+            return []
+        entries: list[dict[str, Any]] = answer["data"]["workspaceOrError"].get("locationEntries", [])
+        return [entry for entry in entries if entry["locationOrLoadError"]]
+
+
+def graphql(port: int, query: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Ask the web server on this machine. Raises OSError, HTTPException, ValueError while it is not up."""
+    # http.client: no proxy of the environment comes between us and our own server.
+    connection = http.client.HTTPConnection(HOST, port, timeout=30)
+    try:
+        body = json.dumps({"query": query, "variables": dict(variables or {})})
+        connection.request("POST", "/graphql", body, {"Content-Type": "application/json"})
+        answer: dict[str, Any] = json.loads(connection.getresponse().read())
+        return answer
+    finally:
+        connection.close()

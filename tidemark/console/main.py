@@ -1,0 +1,59 @@
+"""`tidemark`: one command line for everything."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from tidemark.console.lazy_group import CommandEntry, LazyGroup
+
+COMMANDS: Final = (
+    CommandEntry("demo", "First steps", "Replay a recorded week of a real database and compute its figures."),
+    CommandEntry("up", "First steps", "Serve the Dagster UI on this machine."),
+    CommandEntry("up-kafka", "First steps", "The same with real databases, Kafka and Debezium on this machine."),
+    CommandEntry("center", "First steps", "Take reports and questions over HTTP, as a service."),
+    CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
+    CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),
+    CommandEntry("graph", "The model", "Show which table needs which."),
+    CommandEntry("new", "The model", "Write the files of a new table from a query."),
+    CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
+    CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
+    CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
+    CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),
+    CommandEntry(
+        "delta", "The tables", "Mend one partition, name versions, vacuum; how files lie, and what to cluster by."
+    ),
+)
+
+_EPILOG: Final = """\b
+Begin with:
+  tidemark doctor    is everything here that it takes?
+  tidemark demo      see a school's changes become figures, in a few minutes
+  tidemark up        look at them in Dagster, materialize, backfill
+
+\b
+Settings are environment variables:
+  TIDEMARK_DATA           where everything is kept (default: data/ beside the code)
+  TIDEMARK_KAFKA          host:port,...: take changes from Kafka's topics, not from files in data/landing
+  TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where heartbeats are written, a minute each
+  TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
+  TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077
+  DAGSTER_HOME            Dagster's own storage (default: dagster_home/ beside the code)
+
+\b
+Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongly,
+75 something is busy, try again, 130 interrupted.
+"""
+
+
+@click.group(cls=LazyGroup, entries=COMMANDS, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, envvar="TIDEMARK_DEBUG", help="Show where in the code an error comes from.")
+@click.version_option(package_name="tidemark")
+def main(*, debug: bool) -> None:
+    """A data warehouse that computes each slice of data exactly when its inputs are complete and correct.
+
+    A slice is one table at one business time: ads_gmv_course of 2026-03-29. Database changes are merged into Delta
+    tables, a snapshot gets its name once every shard has passed its end, and each slice of the layers above
+    (ods, dwd, dws, ads) is computed when the slices that it reads are complete.
+    """

@@ -1,0 +1,90 @@
+"""How commands speak: rich on a terminal, plain lines without one, one JSON object for programs.
+
+Plain lines are never wrapped, cut or coloured, so that grep and awk can be relied on.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tidemark.dependency_model.errors import TidemarkError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Command = Callable[..., Any]
+
+
+def json_option(command: Command) -> Command:
+    """The `--json` flag, the same in every command; arrives as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print nothing but one JSON object at the end.")(
+        command
+    )
+
+
+def console_for(stream: TextIO) -> Console:
+    """A rich console; it colours, wraps and draws only when `stream` is a terminal."""
+    return Console(file=stream, highlight=False, markup=False, soft_wrap=not stream.isatty())
+
+
+def print_line(text: str = "", style: str | None = None) -> None:
+    """One line for people."""
+    console_for(sys.stdout).print(text, style=style)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] | None = None) -> None:
+    """Rows under headings: a table on a terminal, cells parted by tabs without one. `styles`: one a row."""
+    console = console_for(sys.stdout)
+    if not console.is_terminal:
+        for row in rows:
+            click.echo("\t".join(row).rstrip())
+        return
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for at, row in enumerate(rows):
+        table.add_row(*(Text(cell) for cell in row), style=styles[at] if styles else None)
+    console.print(table)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on one line of standard output."""
+    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def print_error(error: TidemarkError) -> None:
+    """An error on purpose, on standard error: what happened, and below it where, and what to do."""
+    console = console_for(sys.stderr)
+    console.print(Text.assemble(("error: ", "bold red"), error.message))
+    for name, value in _details(error):
+        console.print(Text.assemble((f"  {name:9}", "dim"), value))
+
+
+def error_as_json(error: TidemarkError) -> dict[str, Any]:
+    """The same for programs; `transient` says that the same call may succeed later."""
+    return {
+        "error": {
+            "kind": type(error).__name__,
+            "message": error.message,
+            "transient": isinstance(error, TransientError),
+            "where": error.where,
+            "expected": error.expected,
+            "found": error.found,
+            "hint": error.hint,
+        }
+    }
+
+
+def _details(error: TidemarkError) -> list[tuple[str, str]]:
+    details = (
+        ("where", error.where),
+        ("expected", error.expected),
+        ("found", error.found),
+        ("to do", error.hint),
+    )
+    return [(name, value) for name, value in details if value]

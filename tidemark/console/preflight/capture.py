@@ -1,0 +1,28 @@
+"""Questions about what changes are captured from, for commands that begin something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import TerminalError
+
+if TYPE_CHECKING:
+    from tidemark.system.finding import Finding
+    from tidemark.system.settings import Settings
+
+
+def capture(settings: Settings) -> list[Finding]:
+    """All findings where Kafka or databases are set; none otherwise, and none where declarations cannot be read.
+
+    Those who load the declarations say themselves what is wrong with them.
+    """
+    if not (settings.kafka or settings.databases.get_secret_value()):
+        return []
+    from tidemark.capture.operations.preflight.all import examine  # noqa: PLC0415 - only where something is captured
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    try:
+        sources = load_warehouse(settings).source_tables()
+    except TerminalError:
+        return []
+    return examine(settings, sources)

@@ -1,0 +1,89 @@
+"""Questions about programs, disk and memory."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from typing import TYPE_CHECKING, Final
+
+import psutil
+
+from tidemark.system.disk import writable_directory
+from tidemark.system.errors import DiskPathError
+from tidemark.system.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_PYTHON: Final = ((3, 11), (3, 14))
+_GIB: Final = 1 << 30
+_DISK_BYTES: Final = 2 * _GIB
+_MEMORY_BYTES: Final = 3 * _GIB
+
+
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
+    """Whether the locked dependencies are for this Python."""
+    lowest, above = _PYTHON
+    found = f"Python {version[0]}.{version[1]} ({platform.python_implementation()})"
+    if lowest <= version < above:
+        return Finding("Python", "ok", found)
+    return Finding("Python", "problem", found, "run `make PYTHON=/path/to/python3.11 setup` with Python 3.11 to 3.13")
+
+
+def java(env: Mapping[str, str]) -> Finding:
+    """Whether there is a Java that Spark starts on."""
+    from tidemark.spark.java import java_problem  # noqa: PLC0415 - next to `jars`, which loads pyspark
+
+    problem = java_problem(env)
+    if problem is None:
+        return Finding("Java", "ok", "Java 17 or newer")
+    found, _, to_do = problem.partition(": ")
+    return Finding("Java", "problem", found, to_do)
+
+
+def jars(base: Path | None = None) -> Finding:
+    """Whether Spark's extra jars are on this machine, so that a session starts without a network."""
+    from tidemark.spark.jars import jars_directory  # noqa: PLC0415 - loads pyspark
+
+    folder = jars_directory(base)
+    if not folder.is_dir():
+        return Finding(
+            "Spark's jars", "warning", f"none in {folder}", "run `make setup` (needs a Maven repository once)"
+        )
+    return Finding("Spark's jars", "ok", f"{len(list(folder.glob('*.jar')))} in {folder}")
+
+
+def writable(subject: str, folder: Path, setting: str) -> Finding:
+    """Whether files can be written in `folder` (created when missing), which the variable `setting` chooses."""
+    try:
+        writable_directory(folder)
+    except DiskPathError as error:
+        to_do = f"free the disk or give rights to it, or choose another folder with {setting}"
+        return Finding(subject, "problem", f"{folder} cannot be written ({error.found})", to_do)
+    return Finding(subject, "ok", f"{folder} can be written")
+
+
+def disk_space(folder: Path) -> Finding:
+    """Whether there is room for the sample's tables."""
+    while not folder.is_dir():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    found = f"{free / _GIB:.1f} GiB free in {folder}"
+    if free >= _DISK_BYTES:
+        return Finding("Disk space", "ok", found)
+    return Finding(
+        "Disk space", "warning", found, "free some, or choose another disk with TIDEMARK_DATA (2 GiB will do)"
+    )
+
+
+def memory(available_bytes: int | None = None) -> Finding:
+    """Whether there is memory for a JVM beside Python."""
+    available = psutil.virtual_memory().available if available_bytes is None else available_bytes
+    found = f"{available / _GIB:.1f} GiB available"
+    if available >= _MEMORY_BYTES:
+        return Finding("Memory", "ok", found)
+    return Finding(
+        "Memory", "warning", found, "close programs (3 GiB will do), or give Spark less with TIDEMARK_SPARK_MEMORY=1g"
+    )

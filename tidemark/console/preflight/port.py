@@ -1,0 +1,68 @@
+"""Whether a TCP port is free, who has it if not, and which one is."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import Final
+
+import psutil
+
+from tidemark.system.finding import Finding
+
+_TRIES: Final = 50
+
+
+def port(host: str, number: int) -> Finding:
+    """Whether a server could listen on host:number at this moment."""
+    error = _bind_error(host, number)
+    if error is None:
+        return Finding("Port", "ok", f"{number} on {host} is free")
+    if error.errno == errno.EADDRINUSE:
+        to_do = f"stop it, or choose another port: tidemark up --port {_next_free(host, number)}"
+        return Finding("Port", "problem", f"{number} on {host} is in use by {_holder(number)}", to_do)
+    return Finding("Port", "problem", f"{number} on {host}: {error.strerror}", "choose another port with --port")
+
+
+def free_port(host: str) -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        number: int = probe.getsockname()[1]
+        return number
+
+
+def free_or(host: str, wanted: int) -> int:
+    """`wanted` where nobody listens on it, else a free one."""
+    return wanted if _bind_error(host, wanted) is None else free_port(host)
+
+
+def _bind_error(host: str, number: int) -> OSError | None:
+    with socket.socket() as probe:
+        # As servers do: a connection that ended a moment ago does not block the port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, number))
+        except OSError as error:
+            return error
+    return None
+
+
+def _next_free(host: str, taken: int) -> int:
+    candidates = range(taken + 1, min(taken + _TRIES, 65536))
+    return next((number for number in candidates if _bind_error(host, number) is None), 0) or free_port(host)
+
+
+def _holder(number: int) -> str:
+    """`python3.11 (PID 12)`, as far as this account may know."""
+    try:
+        listening = [
+            found
+            for found in psutil.net_connections("tcp")
+            if found.status == psutil.CONN_LISTEN and found.laddr[1:] == (number,) and found.pid
+        ]
+        if listening:
+            return f"{psutil.Process(listening[0].pid).name()} (PID {listening[0].pid})"
+    except psutil.Error:
+        pass
+    return "another program"

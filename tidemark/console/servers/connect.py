@@ -1,0 +1,190 @@
+"""Kafka Connect (standalone) with Debezium's MariaDB connector: the real capture of row changes.
+
+Everything of one instance goes into one topic with one partition, so that offsets follow the binlog: rows, the
+heartbeat table's rows and schema changes.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
+from tidemark.capture.source_table import topic_of
+from tidemark.console.servers import mariadb
+from tidemark.console.servers.kafka import lines
+from tidemark.console.servers.process import LOOPBACK, ServerProcess, free_port, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tidemark.console.servers.jars import Jars
+    from tidemark.console.servers.kafka import Kafka
+
+SnapshotMode = Literal["never", "no_data"]
+PASSWORD_VARIABLE: Final = "TIDEMARK_CAPTURE_PASSWORD"  # noqa: S105 - its name
+"""Where the connectors read the databases' password: it is in no file, and in no answer of the worker."""
+_START_TIMEOUT_SECONDS = 120.0
+_ANSWER_SECONDS = 90.0
+
+
+@dataclass
+class Connect:
+    """A running Kafka Connect worker with one connector an instance.
+
+    One that is started again goes on where its file of offsets says, which is a second old at most.
+    """
+
+    port: int
+    connectors: tuple[str, ...]
+    command: list[str]
+    directory: Path
+    server: ServerProcess
+    secret: Mapping[str, str] = field(repr=False)
+
+    def state(self, connector: str) -> str:
+        """RUNNING when the connector and its task run; else the state and the trace of what failed."""
+        try:
+            status = self.ask("GET", f"{connector}/status")
+        except (urllib.error.URLError, ConnectionError, TimeoutError) as unreachable:
+            return f"UNREACHABLE: {unreachable}"
+        parts = [status["connector"], *status["tasks"]]
+        failed = [part.get("trace", part["state"]) for part in parts if part["state"] != "RUNNING"]
+        return "\n".join(failed) if failed or not status["tasks"] else "RUNNING"
+
+    def ask(self, method: str, what: str, body: object = None) -> Any:
+        """One call of the worker's interface about its connectors; None where it has nothing to say."""
+        sent = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        address = f"http://{LOOPBACK}:{self.port}/connectors/{what}"
+        request = urllib.request.Request(address, sent, headers, method=method)
+        with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - as above
+            found = answer.read()
+        return json.loads(found) if found else None
+
+    def start_again(self) -> None:
+        """After `server` was stopped or killed; returns at once."""
+        self.server = start("Kafka Connect", self.command, self.directory, self.secret)
+
+    def wait_until(self, state: str, *connectors: str) -> None:
+        """Until these connectors, or all, are in that state."""
+        wanted = connectors or self.connectors
+        self.server.wait_until(lambda: all(self.state(one) == state for one in wanted), _START_TIMEOUT_SECONDS)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What one connector captures: a database of an instance; `server_id` is its own as a replica."""
+
+    instance: str
+    host: str
+    port: int
+    server_id: int
+    database: str
+
+
+@contextmanager
+def connect(
+    jars: Jars,
+    kafka: Kafka,
+    instances: Sequence[mariadb.MariaDb],
+    database: str,
+    directory: Path,
+    *,
+    port: int = 0,
+    snapshot_mode: SnapshotMode = "never",
+    others: Mapping[str, str] | None = None,
+) -> Iterator[Connect]:
+    """Start a worker that captures `database` of each instance; in the same directory it goes on where it was.
+
+    With `never` it begins with the first binlog record, with `no_data` at this moment, and what was there before is
+    asked for by signals. `others` are further settings of the connectors.
+    """
+    port = port or free_port()
+    directory.mkdir(parents=True, exist_ok=True)
+    worker = directory / "worker.properties"
+    worker.write_text(lines(worker_settings(kafka.bootstrap_servers, LOOPBACK, port, jars.plugins, directory)))
+    files = [directory / f"{topic_of(instance.name)}.properties" for instance in instances]
+    for file, instance in zip(files, instances, strict=True):
+        kafka.ensure_topic(topic_of(instance.name))
+        source = Source(instance.name, LOOPBACK, instance.port, 1000 + instance.server_id, database)
+        wanted = connector_settings(kafka.bootstrap_servers, source, snapshot_mode)
+        file.write_text(lines({**wanted, **(others or {})}))
+    main = "org.apache.kafka.connect.cli.ConnectStandalone"
+    java = ["java", "-Xmx768m", "-Dlog4j2.level=WARN", "-cp", jars.classpath, main]
+    secret = {PASSWORD_VARIABLE: mariadb.PASSWORD}
+    command = [*java, str(worker), *map(str, files)]
+    server = start("Kafka Connect", command, directory, secret)
+    running = Connect(port, tuple(topic_of(one.name) for one in instances), command, directory, server, secret)
+    try:
+        running.wait_until("RUNNING")
+        yield running
+    finally:
+        running.server.stop()
+
+
+def worker_settings(servers: str, host: str, port: int, plugins: Path, directory: Path) -> dict[str, str]:
+    """The worker's properties: JSON without schemas, its place in a file of `directory`, passwords by environment."""
+    json_converter = "org.apache.kafka.connect.json.JsonConverter"
+    return {
+        "bootstrap.servers": servers,
+        "key.converter": json_converter,
+        "key.converter.schemas.enable": "false",
+        "value.converter": json_converter,
+        "value.converter.schemas.enable": "false",
+        "offset.storage.file.filename": str(directory / "offsets"),
+        "offset.flush.interval.ms": "1000",
+        "plugin.path": str(plugins),
+        "plugin.discovery": "service_load",
+        "listeners": f"HTTP://{host}:{port}",
+        "config.providers": "env",
+        "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+    }
+
+
+def connector_settings(servers: str, source: Source, snapshot_mode: SnapshotMode) -> dict[str, str]:
+    """A connector's properties: everything of the instance into one topic, in the forms that capture reads."""
+    topic = topic_of(source.instance)
+    loads = load_settings(topic, source.database) if snapshot_mode == "no_data" else {}
+    return {
+        "name": topic,
+        "connector.class": "io.debezium.connector.mariadb.MariaDbConnector",
+        "tasks.max": "1",
+        # Where nobody made the topic: in order, and whole.
+        "topic.creation.default.partitions": "1",
+        "topic.creation.default.replication.factor": "1",
+        "topic.creation.default.cleanup.policy": "delete",
+        "topic.prefix": topic,
+        "database.hostname": source.host,
+        "database.port": str(source.port),
+        "database.user": mariadb.USER,
+        "database.password": f"${{env:{PASSWORD_VARIABLE}}}",
+        "database.server.id": str(source.server_id),
+        "database.ssl.mode": "disable",
+        "database.include.list": source.database,
+        "include.schema.changes": "true",
+        "decimal.handling.mode": "string",
+        "snapshot.mode": snapshot_mode,
+        "schema.history.internal.kafka.bootstrap.servers": servers,
+        "schema.history.internal.kafka.topic": f"schema-history.{source.instance}",
+        "transforms": "one_topic",
+        "transforms.one_topic.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.one_topic.regex": f"{topic.replace('.', '[.]')}([.].*)?",
+        "transforms.one_topic.replacement": topic,
+        **loads,
+    }
+
+
+def load_settings(topic: str, database: str) -> dict[str, str]:
+    """What lets rows of before be asked for by signals, and says in the same topic when they are all there."""
+    return {
+        "signal.data.collection": f"{database}.{SIGNAL}",
+        "incremental.snapshot.watermarking.strategy": "INSERT_DELETE",
+        "notification.enabled.channels": "sink",
+        "notification.sink.topic.name": f"{topic}.notification",
+    }

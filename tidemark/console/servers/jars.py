@@ -1,0 +1,76 @@
+"""The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven into `.components/` of the repository.
+
+A second call finds them there; a changed pom fetches anew. The repository that Maven asks is the machine's own setting.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.console.servers.errors import ComponentMissingError
+from tidemark.console.servers.process import run
+from tidemark.system.settings import repository_root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMPONENTS = repository_root() / ".components"
+_POM = Path(__file__).parent / "maven" / "pom.xml"
+_DOWNLOAD_TIMEOUT_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Jars:
+    """Where the servers' jars are."""
+
+    root: Path
+
+    @property
+    def classpath(self) -> str:
+        return f"{self.root / 'kafka'}/*"
+
+    @property
+    def plugins(self) -> Path:
+        return self.root / "plugins"
+
+
+def jars(root: Path = COMPONENTS) -> Jars:
+    """Those of Kafka and Connect, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
+    fetched(root, "Kafka", _POM, ("kafka", "plugins", "markers"))
+    return Jars(root)
+
+
+def are_there(root: Path = COMPONENTS) -> bool:
+    """Whether those of Kafka and Connect need not be fetched."""
+    return _is_current(root / "kafka.sha256", _POM)
+
+
+def _is_current(marker: Path, pom: Path) -> bool:
+    return marker.exists() and marker.read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
+
+
+def fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
+    """Let Maven fill the `folders` of `root` as the pom says, unless it did so already."""
+    marker = root / f"{component.lower()}.sha256"
+    root.mkdir(parents=True, exist_ok=True)
+    with root.joinpath("lock").open("w") as lock:
+        # Test processes side by side: one fetches, the others wait for it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _is_current(marker, pom):
+            _fetch(root, component, pom, folders)
+            marker.write_text(hashlib.sha256(pom.read_bytes()).hexdigest())
+
+
+def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
+    for program, package in (("java", "Java 17 or later"), ("mvn", "Apache Maven 3.8 or later")):
+        if shutil.which(program) is None:
+            raise ComponentMissingError(component, program, f"install {package}")
+    for stale in folders:
+        shutil.rmtree(root / stale, ignore_errors=True)
+    command = ["mvn", "--quiet", "--batch-mode", f"--file={pom}", f"-Dcomponents={root.resolve()}", "package"]
+    run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS)

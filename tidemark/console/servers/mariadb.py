@@ -1,0 +1,153 @@
+"""A real MariaDB server with its own data directory: row binlog with full row images, UTC, utf8mb4.
+
+UTC on the server and in the sessions: a TIMESTAMP then reads the same everywhere, and DATETIME and DATE carry no zone.
+"""
+
+from __future__ import annotations
+
+import getpass
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pymysql
+from pymysql.constants import CLIENT
+
+from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
+from tidemark.console.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from tidemark.console.servers.programs import find_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pymysql.cursors import Cursor
+
+USER = "tidemark"
+PASSWORD = "tidemark"  # noqa: S105 - of servers that only this machine reaches
+CAPTURED: Final = (
+    "--default-time-zone=+00:00",
+    "--character-set-server=utf8mb4",
+    "--collation-server=utf8mb4_bin",
+    "--binlog-format=ROW",
+    "--binlog-row-image=FULL",
+    "--skip-binlog-annotate-row-events",
+)
+"""How a server whose changes are captured is started, beside --log-bin and an id of its own."""
+_START_TIMEOUT_SECONDS = 60.0
+
+
+@dataclass
+class MariaDb:
+    """A running server; `server_id` is its replication id and its GTID domain.
+
+    One that is started again has the same port and data, and its binlog goes on with another file.
+    """
+
+    name: str
+    server_id: int
+    port: int
+    directory: Path
+    command: list[str]
+    server: ServerProcess
+
+    def connect(self, database: str | None = None) -> pymysql.Connection[Cursor]:
+        """A session with autocommit that takes several statements at a time."""
+        return pymysql.connect(
+            host=LOOPBACK,
+            port=self.port,
+            user=USER,
+            password=PASSWORD,
+            database=database,
+            charset="utf8mb4",
+            autocommit=True,
+            client_flag=CLIENT.MULTI_STATEMENTS,
+            init_command="SET time_zone = '+00:00'",
+        )
+
+    def start_again(self) -> None:
+        """After `server` was stopped or killed."""
+        self.server = _started(self.name, self.command, self.directory, self.port)
+
+    def binlogs(self) -> list[Path]:
+        """The binary log files in order."""
+        return sorted(self.directory.joinpath("data").glob("binlog.[0-9]*"))
+
+
+@contextmanager
+def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int = 0) -> Iterator[MariaDb]:
+    """Start a server with its data in `directory`, empty the first time, and stop it in the end; port 0 is a free one.
+
+    Raises ComponentMissingError, ComponentFailedError.
+    """
+    if not directory.joinpath("data", "mysql").exists():
+        _create_data_directory(name, directory)
+    port = port or free_port()
+    command = _server_command(directory, server_id, port, options)
+    running = MariaDb(name, server_id, port, directory, command, _started(name, command, directory, port))
+    try:
+        yield running
+    finally:
+        running.server.stop()
+
+
+def _started(name: str, command: list[str], directory: Path, port: int) -> ServerProcess:
+    server = start(f"MariaDB {name}", command, directory)
+    try:
+        server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
+    except ComponentFailedError:
+        server.stop()
+        raise
+    return server
+
+
+def _program(name: str) -> str:
+    found = find_program(name)
+    if found is None:
+        raise ComponentMissingError("MariaDB", name, "install the package mariadb-server")
+    return found
+
+
+def _create_data_directory(name: str, directory: Path) -> None:
+    command = [
+        _program("mariadb-install-db"),
+        "--no-defaults",
+        f"--datadir={directory / 'data'}",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        f"--user={getpass.getuser()}",
+    ]
+    # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
+    directory.joinpath("tmp").mkdir(parents=True, exist_ok=True)
+    run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
+    # Run at each start before the binlog is open, so that the accounts are in no recording.
+    directory.joinpath("init.sql").write_text(
+        "SET sql_log_bin = 0;\n"
+        f"CREATE USER IF NOT EXISTS '{USER}'@'{LOOPBACK}' IDENTIFIED BY '{PASSWORD}';\n"
+        f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{LOOPBACK}' WITH GRANT OPTION;\n"
+    )
+
+
+def _server_command(directory: Path, server_id: int, port: int, options: tuple[str, ...]) -> list[str]:
+    return [
+        _program("mariadbd"),
+        "--no-defaults",
+        f"--user={getpass.getuser()}",
+        f"--datadir={directory / 'data'}",
+        f"--tmpdir={directory / 'tmp'}",
+        f"--socket={directory / 'server.sock'}",
+        f"--pid-file={directory / 'server.pid'}",
+        f"--init-file={directory / 'init.sql'}",
+        f"--bind-address={LOOPBACK}",
+        f"--port={port}",
+        "--skip-name-resolve",
+        f"--server-id={server_id}",
+        f"--gtid-domain-id={server_id}",
+        f"--log-bin={directory / 'data' / 'binlog'}",
+        *CAPTURED,
+        "--max-binlog-size=1073741824",
+        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-buffer-pool-size=128M",
+        "--performance-schema=OFF",
+        *options,
+    ]

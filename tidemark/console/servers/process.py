@@ -1,0 +1,126 @@
+"""Server processes on loopback: free ports, waiting until healthy, stopping exactly what was started.
+
+A server runs in its own process group with its output in `<directory>/server.log`; the tail of that log is part of the
+error when it does not come up.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.console.servers.errors import ComponentFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+_LOG_TAIL_LINES = 25
+_POLL_SECONDS = 0.1
+
+
+def free_port() -> int:
+    """A TCP port of the loopback interface that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class ServerProcess:
+    """One started server."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def log_tail(self) -> str:
+        """The last lines that the server wrote."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:])
+
+    def wait_until(self, healthy: Callable[[], bool], timeout_seconds: float) -> None:
+        """Poll `healthy`; raise ComponentFailedError when the process ends or the time is up."""
+        deadline = time.monotonic() + timeout_seconds
+        while not healthy():
+            if self.process.poll() is not None:
+                raise ComponentFailedError(self.name, f"ended with {self.process.returncode}", self.log_tail())
+            if time.monotonic() > deadline:
+                raise ComponentFailedError(self.name, f"not healthy after {timeout_seconds:.0f} s", self.log_tail())
+            time.sleep(_POLL_SECONDS)
+
+    def kill(self) -> None:
+        """End the process at once, as a crash would."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self, grace_seconds: float = 20.0) -> None:
+        """Ask the process to end, and end it after the grace period; only this process group is touched."""
+        if self.process.poll() is not None:
+            return
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(grace_seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def start(
+    name: str, command: Sequence[str], directory: Path, environment: Mapping[str, str] | None = None
+) -> ServerProcess:
+    """Start `command` with its output in `directory`/server.log."""
+    directory.mkdir(parents=True, exist_ok=True)
+    log = directory / "server.log"
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            list(command),
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+    return ServerProcess(name, process, log)
+
+
+def run(
+    name: str,
+    command: Sequence[str],
+    directory: Path,
+    timeout_seconds: float = 120.0,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Run a preparing command to its end; raise ComponentFailedError with its output when it fails."""
+    directory.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        list(command),
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=timeout_seconds,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
+    if done.returncode != 0:
+        raise ComponentFailedError(name, f"{command[0]} ended with {done.returncode}", done.stdout + done.stderr)
+
+
+def accepts_connections(port: int) -> bool:
+    """Whether somebody listens on this port of the loopback interface."""
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex((LOOPBACK, port)) == 0

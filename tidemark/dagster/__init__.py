@@ -1,0 +1,1 @@
+"""From declarations to Dagster: assets, partitions, mappings, checks, jobs and sensors."""

@@ -1,0 +1,45 @@
+"""What an asset tells Dagster before it ever ran: its columns, where each comes from, and the files that declare it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.warehouse.column_graph import ColumnGraph
+
+
+def column_metadata(columns: ColumnGraph, entity: Entity) -> dict[str, Any]:
+    """`dagster/column_schema` and `dagster/column_lineage` (direct lineage), where the columns are known by name.
+
+    Types are Spark's to tell: each materialization of a slice shows them in its preview.
+    """
+    found = columns.entities.get(entity.name)
+    if found is None or not found.is_known:
+        return {}
+    deps = {column: [_dep(source) for source in sources] for column, sources in found.direct.items()}
+    return {
+        "dagster/column_schema": dg.TableSchema(
+            columns=[dg.TableColumn(column, type="any") for column in found.direct]
+        ),
+        "dagster/column_lineage": dg.TableColumnLineage({column: one for column, one in deps.items() if one}),
+        "rows_by": ", ".join(found.indirect),
+    }
+
+
+def _dep(source: str) -> dg.TableColumnDep:
+    entity, _, column = source.rpartition(".")
+    return dg.TableColumnDep(asset_key=dg.AssetKey([entity]), column_name=column)
+
+
+def code_references(files: Iterable[Path]) -> dict[str, Any]:
+    """Links from the asset to its files: the query first."""
+    references: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = [
+        dg.LocalFileCodeReference(file_path=str(path), line_number=1, label=path.name) for path in files
+    ]
+    return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=references)} if references else {}

@@ -1,0 +1,130 @@
+"""Where the capture of a table stands, for the Dagster UI: what `tidemark capture status` shows, and a picture."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import dagster as dg
+
+from tidemark.capture.apply.commit import FIRST_LOOK, commits
+from tidemark.capture.operations.collect_status import table_statuses
+from tidemark.dagster.plot import capture_plot
+from tidemark.dependency_model.errors import TidemarkError
+from tidemark.warehouse.partition_keys import period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from tidemark.capture.operations.status import TableStatus
+    from tidemark.capture.source_table import SourceTable
+    from tidemark.compute.runtime import Runtime
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.warehouse.warehouse import Warehouse
+
+Metadata = dict[str, dg.MetadataValue[Any]]
+
+_SHOWN: Final = 20
+"""So many physical tables, and so many slices with late changes."""
+
+
+def capture_metadata(runtime: Runtime, slice_: Slice, now: datetime) -> Metadata:
+    """Of a captured entity's slice, and of the table that it is a snapshot of as it is `now`; nothing of another's."""
+    warehouse = runtime.warehouse
+    name = warehouse.captured(slice_.entity).name
+    source = next((one for one in warehouse.source_tables() if one.name == name), None)
+    if source is None:
+        return {}
+    status = _status(warehouse, source, now)
+    named = runtime.registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
+    late = status.late.get(slice_.entity, {})
+    metadata: Metadata = {
+        "generation": dg.IntMetadataValue(named.generation if named else 1),
+        "late_changes": dg.IntMetadataValue(late.get(slice_.key, 0)),
+        "changes_per_second": dg.FloatMetadataValue(round(sum((one.rate for one in status.shards), 0.0), 3)),
+        "instances": dg.MarkdownMetadataValue(_instances(status)),
+        "physical_tables": dg.MarkdownMetadataValue(_shards(status)),
+        **_places(status),
+    }
+    if late:
+        rows = [(key, str(count)) for key, count in list(late.items())[-_SHOWN:]]
+        metadata["late_changes_by_slice"] = dg.MarkdownMetadataValue(_table(("slice", "late changes"), rows))
+    # Of what was recorded long ago it says nothing; hourly snapshots would have the event log keep it every hour.
+    is_worth_it = warehouse.settings.kafka and slice_.entity == name
+    if is_worth_it and (picture := _picture(source, warehouse.table_path(name))):
+        metadata["capture"] = dg.MarkdownMetadataValue(picture)
+    return metadata
+
+
+def _status(warehouse: Warehouse, source: SourceTable, now: datetime) -> TableStatus:
+    """A broker that is away hides the lag, and is no reason to lose a snapshot that is there."""
+    try:
+        (found,) = table_statuses([source], warehouse.settings, now)
+    except TidemarkError:
+        (found,) = table_statuses([source], warehouse.settings.model_copy(update={"kafka": ""}), now)
+    return found
+
+
+def _places(status: TableStatus) -> Metadata:
+    found: Metadata = {}
+    if status.watermark:
+        found["watermark"] = dg.TimestampMetadataValue(status.watermark.timestamp())
+    if status.last_snapshot:
+        found["last_snapshot"] = dg.TextMetadataValue(status.last_snapshot)
+    lags = [one.lag for one in status.streams.values() if one.lag is not None]
+    if lags:
+        found["lag"] = dg.IntMetadataValue(max(lags))
+    return found
+
+
+def _instances(status: TableStatus) -> str:
+    rows = [
+        (
+            name,
+            str(one.offset),
+            "?" if one.lag is None else str(one.lag),
+            f"{one.diagnosis.health}: {one.diagnosis.reason}",
+            "; ".join(map(str, one.held)),
+        )
+        for name, one in status.streams.items()
+    ]
+    return _table(("instance", "next offset", "lag", "heartbeat", "held"), rows)
+
+
+def _shards(status: TableStatus) -> str:
+    rows = [(one.shard, f"{one.watermark:%Y-%m-%d %H:%M:%S}", f"{one.rate:.2f}") for one in status.shards]
+    text = _table(("physical table", "newest change (UTC)", "changes/s"), rows[:_SHOWN])
+    return text if len(rows) <= _SHOWN else f"{text}\n\nand {len(rows) - _SHOWN} more"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def _picture(source: SourceTable, path: Path) -> str:
+    """Nothing before the table is complete up to some time."""
+    last = list(islice(commits(path), FIRST_LOOK))[::-1]
+    shown = [(one, complete) for one in last if (complete := _complete_ms(source, one.state.watermarks)) is not None]
+    if not shown:
+        return ""
+    changes = {
+        instance: [
+            sum(count for shard, count in one.state.counts.items() if shard.startswith(f"{instance}."))
+            for one, _ in shown
+        ]
+        for instance in source.instances
+    }
+    behind = [max(0.0, one.at.timestamp() - complete / 1000) for one, complete in shown]
+    return capture_plot(
+        f"the last {len(shown)} commits of {source.name}", [one.at for one, _ in shown], changes, behind
+    )
+
+
+def _complete_ms(source: SourceTable, watermarks: Mapping[str, int]) -> int | None:
+    """The event time (epoch ms) up to which every instance was read."""
+    times = [watermarks.get(instance) for instance in source.instances]
+    known = [ms for ms in times if ms is not None]
+    return min(known) if known and len(known) == len(times) else None

@@ -1,0 +1,122 @@
+"""From an entity's declaration to its Dagster asset; nothing is said twice (D3)."""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from tidemark.compute.quality import check_names
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.asset_metadata import code_references, column_metadata
+from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
+from tidemark.dagster.olap_export import export_step
+from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.steps import StepResult, snapshot_step, sql_step
+from tidemark.dependency_model.entity import Entity
+from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
+
+
+def build_assets(runtime: Runtime) -> list[dg.AssetsDefinition]:
+    """One asset an entity, upstream before downstream."""
+    warehouse = runtime.warehouse
+    return [_asset(runtime, warehouse.entities[name]) for name in warehouse.graph.topological()]
+
+
+def _asset(runtime: Runtime, entity: Entity) -> dg.AssetsDefinition:
+    warehouse = runtime.warehouse
+    step = _step(warehouse, entity)
+
+    @dg.asset(
+        name=entity.name,
+        description=_description(warehouse, entity),
+        group_name=entity.layer,
+        partitions_def=partitions_definition(entity, warehouse.graph),
+        deps=_deps(warehouse, entity),
+        check_specs=_check_specs(entity),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        freshness_policy=_freshness(entity),
+        tags=dict(entity.tags),
+        owners=[entity.owner] if entity.owner else None,
+        kinds=_kinds(warehouse, entity),
+        code_version=_code_version(warehouse, entity),
+        metadata=_metadata(warehouse, entity),
+    )
+    def compute(context: dg.AssetExecutionContext) -> Iterator[StepResult]:
+        yield from step(context, runtime, entity)
+
+    return compute
+
+
+def _step(warehouse: Warehouse, entity: Entity) -> Any:
+    if entity.layer == EXPORT_LAYER:
+        return export_step
+    return snapshot_step if warehouse.is_snapshot(entity.name) else sql_step
+
+
+def _deps(warehouse: Warehouse, entity: Entity) -> list[dg.AssetDep]:
+    return [
+        dg.AssetDep(name, partition_mapping=mapping.built_in) for name, mapping in _mappings(warehouse, entity).items()
+    ]
+
+
+def _mappings(warehouse: Warehouse, entity: Entity) -> dict[str, BuiltInMapping]:
+    upstreams = dict.fromkeys(dependency.entity for dependency in entity.depends_on)
+    return {name: partition_mapping(warehouse.entities[name], entity) for name in upstreams}
+
+
+def _check_specs(entity: Entity) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(name, asset=entity.name, blocking=True, description=repr(rule))
+        for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
+    ]
+
+
+def _freshness(entity: Entity) -> dg.FreshnessPolicy | None:
+    """`ready_by` of a daily entity as a deadline in the entity's zone: computed between midnight and then."""
+    if entity.ready_by is None or str(entity.period) != "day":
+        return None
+    hour, minute = (int(part) for part in entity.ready_by.split(":"))
+    return dg.FreshnessPolicy.cron(
+        deadline_cron=f"{minute} {hour} * * *",
+        lower_bound_delta=dt.timedelta(hours=hour, minutes=minute),
+        timezone=entity.time_zone,
+    )
+
+
+def _kinds(warehouse: Warehouse, entity: Entity) -> set[str]:
+    if entity.layer == EXPORT_LAYER:
+        return {"postgresql" if warehouse.settings.olap.startswith("postgresql") else "duckdb"}
+    if warehouse.is_snapshot(entity.name):
+        return {"deltalake", "mysql"}
+    return {"deltalake", "spark", "python" if entity.name in warehouse.functions else "sql"}
+
+
+def _code_version(warehouse: Warehouse, entity: Entity) -> str:
+    function = warehouse.functions.get(entity.name)
+    code = function.path.read_text(encoding="utf-8") if function else warehouse.queries.get(entity.name, "")
+    text = code + repr(entity)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _description(warehouse: Warehouse, entity: Entity) -> str:
+    query = warehouse.queries.get(entity.name)
+    return (entity.description or "") + (f"\n\n```sql\n{query.strip()}\n```" if query else "")
+
+
+def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
+    """What Dagster's own graph cannot say: the exact offsets, and where its mapping is wider than they are."""
+    mappings = _mappings(warehouse, entity)
+    lines = ["| reads | offset | in Dagster's graph |", "| --- | --- | --- |"]
+    lines += [f"| {one.entity} | {one.offset} | {mappings[one.entity].explanation} |" for one in entity.depends_on]
+    metadata: dict[str, Any] = {
+        "kind": entity.kind.value,
+        "period": str(entity.period),
+        **column_metadata(warehouse.columns, entity),
+        **code_references(warehouse.files.get(entity.name, ())),
+    }
+    if mappings:
+        metadata["dependencies"] = dg.MetadataValue.md("\n".join(lines))
+        metadata["exact_mappings"] = all(mapping.exact for mapping in mappings.values())
+    return metadata

@@ -1,0 +1,70 @@
+"""The asset check `heartbeat` of every captured entity: it fails while a broken instance holds its snapshots back (B3).
+
+The heartbeat sensor reports it when it changes; a run of the asset, and a button in Dagster's UI, ask for it too. It
+blocks nothing: a snapshot that has a name is complete, whatever happened since.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.heartbeat.heard import Heard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.capture.heartbeat.health import Diagnosis
+    from tidemark.warehouse.warehouse import Warehouse
+
+NAME: Final = "heartbeat"
+
+Broken = tuple["Diagnosis", ...]
+
+
+def broken_by_entity(warehouse: Warehouse, heard: Heard, now: datetime) -> dict[str, Broken]:
+    """Per captured entity, also where they are snapshots of another's table, the instances that hold it back."""
+    found: dict[str, Broken] = {}
+    for source in warehouse.source_tables():
+        judged = [heard.diagnosis(instance, None, now, source.threshold) for instance in source.instances]
+        broken = tuple(one for one in judged if one.health is Health.BROKEN)
+        found.update((entity, broken) for entity, _, _ in source.boundaries)
+    return found
+
+
+def described(broken: Sequence[Diagnosis]) -> str:
+    """Which instances, since when, and why."""
+    if not broken:
+        return "no instance is broken"
+    return "; ".join(f"instance {one.instance} is broken since {_since(one)}: {one.reason}" for one in broken)
+
+
+def metadata(broken: Sequence[Diagnosis]) -> Mapping[str, str]:
+    """The same, one entry an instance."""
+    return {f"{one.instance} broken since": _since(one) for one in broken}
+
+
+def heartbeat_checks(warehouse: Warehouse) -> list[dg.AssetChecksDefinition]:
+    """A check a captured entity; none where no heartbeats are written."""
+    if not warehouse.settings.databases.get_secret_value():
+        return []
+    return [_check(warehouse, entity) for source in warehouse.source_tables() for entity, _, _ in source.boundaries]
+
+
+def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        asset=entity, name=NAME, description="Fails while an instance whose heartbeats do not arrive holds it back."
+    )
+    def check() -> dg.AssetCheckResult:
+        heard = Heard.of(warehouse.settings)
+        broken = broken_by_entity(warehouse, heard, datetime.now(UTC))[entity]
+        return dg.AssetCheckResult(passed=not broken, description=described(broken), metadata=metadata(broken))
+
+    return check
+
+
+def _since(one: Diagnosis) -> str:
+    return f"{one.since:%Y-%m-%d %H:%M:%S %Z}" if one.since else "the beginning"

@@ -1,0 +1,89 @@
+"""The heartbeat sensor: a heartbeat a minute in every source database whose address is set, and who is not heard."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from tidemark.capture.heartbeat.heard import Heard
+from tidemark.dagster.heartbeat_check import NAME as CHECK
+from tidemark.dagster.heartbeat_check import broken_by_entity, described, metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.dagster.heartbeat_check import Broken
+    from tidemark.warehouse.warehouse import Warehouse
+
+NAME: Final = "heartbeat"
+# The idle and broken thresholds of a table are counted in minutes.
+_SECONDS: Final = 60
+
+_Told = dict[str, list[str]]
+"""Per entity the broken instances that its check was last reported with: the sensor's cursor."""
+
+
+def heartbeat_sensor(databases: Sequence[Database], warehouse: Warehouse) -> dg.SensorDefinition:
+    """A sensor that writes, and starts nothing; what it cannot write it says in its log and in the tick.
+
+    Each captured entity's check `heartbeat` is reported when a heartbeat is missed, or comes again, not at every tick.
+    """
+
+    @dg.sensor(
+        name=NAME,
+        description="Writes the time into each source database, and says whose heartbeats do not come out again.",
+        minimum_interval_seconds=_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    def beat(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        now = datetime.now(UTC)
+        said = _write(context, databases, now)
+        found = broken_by_entity(warehouse, Heard.of(warehouse.settings), now)
+        told: _Told = json.loads(context.cursor or "{}")
+        changed = {entity: broken for entity, broken in found.items() if told.get(entity) != _names(broken)}
+        _alert(context, changed, told)
+        return dg.SensorResult(
+            skip_reason=said,
+            asset_events=list(_evaluations(changed)),
+            cursor=json.dumps({entity: _names(broken) for entity, broken in found.items()}),
+        )
+
+    return beat
+
+
+def _write(context: dg.SensorEvaluationContext, databases: Sequence[Database], now: datetime) -> str:
+    from tidemark.capture.heartbeat.writer import write_heartbeats  # noqa: PLC0415 - loads the database's client
+
+    failed = [one for one in write_heartbeats(databases, now) if one.problem is not None]
+    for one in failed:
+        context.log.error(str(one.problem))
+    written = len(databases) - len(failed)
+    missing = f", none on {', '.join(one.instance for one in failed)}" if failed else ""
+    return f"heartbeats written on {written} of {len(databases)} instances{missing}"
+
+
+def _names(broken: Broken) -> list[str]:
+    return [one.instance for one in broken]
+
+
+def _alert(context: dg.SensorEvaluationContext, changed: Mapping[str, Broken], told: _Told) -> None:
+    for entity, broken in changed.items():
+        if broken:
+            context.log.error("%s is held back: %s", entity, described(broken))
+        elif told.get(entity):
+            context.log.info("%s goes on: %s is heard again", entity, ", ".join(told[entity]))
+
+
+def _evaluations(changed: Mapping[str, Broken]) -> Iterator[dg.AssetCheckEvaluation]:
+    for entity, broken in changed.items():
+        yield dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey([entity]),
+            check_name=CHECK,
+            passed=not broken,
+            description=described(broken),
+            metadata=metadata(broken),
+        )

@@ -1,0 +1,105 @@
+"""Offsets in Dagster's terms: the smallest built-in partition mapping that holds the exact set.
+
+Dagster's `TimeWindowPartitionMapping` counts whole downstream windows, so it can say T-1 and ranges, but neither
+`Set -7,-1` nor the days of the month so far. Its graph then shows a little more than is read; runs go by the exact set.
+A subclass of our own would be replaced by same-day in Dagster's webserver, without a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import dagster as dg
+
+from tidemark.dependency_model.offset import Mapping, mapping_between
+from tidemark.dependency_model.offset.offset import ALL, SAME, OffsetKind
+from tidemark.dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.time.calendar import Calendar
+    from tidemark.dependency_model.time.grid import Grid
+
+_YEAR: Final = 366 * 86_400
+_AROUND: Final = 3 * 86_400
+# Two years hold a leap day, four clock changes and every length of month.
+_SAMPLED_FROM: Final = int(datetime(2023, 12, 25, tzinfo=UTC).timestamp())
+_SAMPLES: Final = {
+    Period.HOUR: 24 * 100,
+    Period.DAY: 800,
+    Period.WEEK: 110,
+    Period.MONTH: 26,
+    Period.QUARTER: 9,
+    Period.YEAR: 3,
+}
+_SAMPLES_OF_MINUTES: Final = 12 * 24 * 100
+
+
+class _Side(NamedTuple):
+    calendar: Calendar
+    period: Period
+
+
+@dataclass(frozen=True)
+class BuiltInMapping:
+    """`built_in` encloses the offset; `exact` says that it is no wider."""
+
+    built_in: dg.PartitionMapping
+    exact: bool
+    explanation: str
+
+
+def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
+    """Dagster's mapping for everything that `downstream` reads of `upstream`."""
+    natural = (
+        ALL if upstream.period and downstream.period and upstream.period.is_finer_than(downstream.period) else SAME
+    )
+    offsets = [one.offset or natural for one in downstream.depends_on if one.entity == upstream.name]
+    if any(offset.kind in (OffsetKind.LAST_AVAILABLE, OffsetKind.STATIC) for offset in offsets):
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
+    if upstream.period is None or downstream.period is None:
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
+    down = _Side(downstream.calendar, downstream.period)
+    up = upstream.calendar.grid(upstream.period)
+    first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)
+    windows = f"{downstream.period}s {first}..{last}" if (first, last) != (0, 0) else f"the same {downstream.period}"
+    text = windows if exact else f"{windows}, wider than the exact set that runs wait for"
+    return BuiltInMapping(dg.TimeWindowPartitionMapping(start_offset=first, end_offset=last), exact, text)
+
+
+def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tuple[int, int, bool]:
+    """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating."""
+    down = downstream.calendar.grid(downstream.period)
+    needed = {
+        ordinal: sorted({one for mapping in mappings for one in mapping.expand(ordinal)})
+        for ordinal in _sampled(down, downstream.period)
+    }
+    first = min(_nearest(down, up, found[0], ordinal) for ordinal, found in needed.items() if found)
+    last = max(_nearest(down, up, found[-1], ordinal) for ordinal, found in needed.items() if found)
+    exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == found for ordinal, found in needed.items())
+    return first, last, exact
+
+
+def _sampled(down: Grid, period: Period) -> set[int]:
+    """Slices in a row, and of two years those around each change of the clock: an autumn day has an hour more."""
+    origin = down.at(_SAMPLED_FROM)
+    found = set(range(origin, origin + _SAMPLES.get(period, _SAMPLES_OF_MINUTES)))
+    for change in down.zone.changes_within(_SAMPLED_FROM, _SAMPLED_FROM + 2 * _YEAR):
+        found.update(range(down.at(change - _AROUND), down.at(change + _AROUND) + 1))
+    return found
+
+
+def _nearest(down: Grid, up: Grid, needed: int, ordinal: int) -> int:
+    """The downstream window that touches an upstream slice and is nearest to the slice's own, relative to it."""
+    earliest = down.at(up.start(needed)) - ordinal
+    latest = down.at(up.start(needed + 1) - 1) - ordinal
+    return min(max(0, earliest), latest)
+
+
+def _inside(down: Grid, up: Grid, first: int, last: int) -> Iterable[int]:
+    """The upstream slices that Dagster takes for whole downstream windows: those that overlap them."""
+    return range(up.at(down.start(first)), up.at(down.start(last + 1) - 1) + 1)

@@ -1,0 +1,42 @@
+"""The readiness sensor: the dependency center inside Dagster's daemon, by default under `tidemark up`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from tidemark.center.host import Host
+from tidemark.dependency_model.errors import TransientError
+
+if TYPE_CHECKING:
+    from tidemark.warehouse.warehouse import Warehouse
+
+NAME: Final = "readiness"
+_SECONDS: Final = 5
+
+
+def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
+    """A sensor that starts each slice when its last input is complete, once."""
+
+    @lru_cache(maxsize=1)
+    def host() -> Host:
+        return Host(warehouse)
+
+    @dg.sensor(
+        name=NAME,
+        description="Starts each slice when its last input is complete - once, never early.",
+        asset_selection=dg.AssetSelection.all(),
+        minimum_interval_seconds=_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    def evaluate(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        try:
+            found = host()
+            requests = found.turn(context.instance)
+        except TransientError as error:
+            return dg.SkipReason(f"tried again at the next tick: {error}")
+        return dg.SensorResult(run_requests=requests) if requests else dg.SkipReason(found.summary())
+
+    return evaluate

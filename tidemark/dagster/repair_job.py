@@ -1,0 +1,95 @@
+"""The repair as a Dagster job: its launchpad takes the request, its materialization tells the center.
+
+The center takes a materialization of a slice that was there already for a backfill: what was made of it gets a new
+generation, or is asked for, as its policy says.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from tidemark.compute.compute import ComputedSlice
+from tidemark.compute.repair import PlannedRepair, RepairRequest, carry_out, plan
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.metadata import slice_metadata
+from tidemark.delta.repair import RepairReport
+from tidemark.warehouse.partition_keys import dagster_key
+
+_SHOWN = 100
+
+
+class RepairConfig(dg.Config):
+    """What the launchpad asks for."""
+
+    entity: str = Field(description="The table, such as dws_course_orders_1d.")
+    partition: str = Field(description="A slice, such as 2026-03-23; of a captured table column=value.")
+    from_version: int | None = Field(default=None, description="The version of the table to take it from.")
+    from_name: str | None = Field(default=None, description="The name of such a version, such as 2026-03-29.")
+    recompute: bool = Field(default=False, description="Compute it again instead.")
+    dry_run: bool = Field(default=True, description="Say what would change, and change nothing.")
+
+    def request(self) -> RepairRequest:
+        """The same without Dagster."""
+        return RepairRequest(self.entity, self.partition, self.from_version, self.from_name, self.recompute)
+
+
+def repair_job(runtime: Runtime) -> dg.JobDefinition:
+    """The job `repair`, of one op."""
+
+    @dg.op(
+        description="Mend one historical partition; everything else stays as it is. A dry run unless told otherwise."
+    )
+    def repair_partition(context: dg.OpExecutionContext, config: RepairConfig) -> None:
+        planned = plan(runtime, config.request(), datetime.now(UTC))
+        context.add_output_metadata(as_data(config.entity, planned, None))
+        context.log.info("%s: %s (%s)", config.partition, planned.plan.way, planned.plan.reason)
+        if config.dry_run:
+            return
+        report, written = carry_out(runtime, planned)
+        context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
+        if told := materialization(runtime, planned, written):
+            context.log_event(told)
+
+    @dg.job(name="repair", description=repair_partition.description, executor_def=dg.in_process_executor)
+    def job() -> None:
+        repair_partition()
+
+    return job
+
+
+def materialization(
+    runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
+) -> dg.AssetMaterialization | None:
+    """What tells Dagster, and by it the center, that a slice's content is new; None where no slice's is."""
+    piece = planned.piece
+    if piece is None or written is None or planned.plan.way == "nothing":
+        return None
+    key = dagster_key(str(runtime.warehouse.entities[piece.entity].period), piece.key)
+    metadata = slice_metadata([written])
+    return dg.AssetMaterialization(piece.entity, description="repaired", partition=key, metadata=metadata)
+
+
+def as_data(entity: str, planned: PlannedRepair, report: RepairReport | None) -> dict[str, Any]:
+    """The repair for programs; `version` is the newest one, before the repair for a dry run."""
+    found = planned.plan
+    return {
+        "entity": entity,
+        "partition": {name: str(value) for name, value in found.partition.items()},
+        "way": found.way,
+        "reason": found.reason,
+        "from_version": found.source,
+        "version": found.at if report is None else report.version,
+        "dry_run": report is None,
+        "rows_before": found.rows_now,
+        "rows_after": found.rows_then if report is None else report.rows,
+        "files_removed": len(found.removed),
+        "bytes_removed": found.bytes_removed,
+        "files_restored": len(found.restored),
+        "bytes_restored": found.bytes_restored,
+        "files_written": 0 if report is None else report.files_written,
+        "bytes_written": 0 if report is None else report.bytes_written,
+        "downstream_count": len(planned.downstream),
+        "downstream": [str(one) for one in planned.downstream[:_SHOWN]],
+    }

@@ -1,0 +1,117 @@
+"""Bodies of the assets: which slices a run asks for, whether they are ready, what they give back to Dagster."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from tidemark.compute.business_time import partition_values
+from tidemark.compute.errors import InputMissingError, QualityError, SnapshotMissingError, UnreadFunctionError
+from tidemark.compute.inputs import required_slices
+from tidemark.dagster.capture_metadata import capture_metadata
+from tidemark.dagster.metadata import figures, plot_metadata, slice_metadata
+from tidemark.dependency_model.slice import Slice
+from tidemark.warehouse.partition_keys import dagster_key, period_of, slice_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tidemark.compute.compute import ComputedSlice
+    from tidemark.compute.runtime import Runtime
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.warehouse.warehouse import Warehouse
+
+StepResult = dg.AssetCheckResult | dg.MaterializeResult[Any]
+
+
+def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[Slice]:
+    """The slices that the run's partition, or range of partitions, stands for, in time order."""
+    return [Slice(entity.name, slice_key(str(entity.period), key)) for key in context.partition_keys]
+
+
+def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """ODS: let the capture reach each slice's end, then check and describe the version that has its name."""
+    slices = requested_slices(context, entity)
+    for slice_ in slices:
+        _capture(runtime, slice_)
+    computed = runtime.computer().snapshots(slices)
+    yield from _checked(computed)
+    captured = capture_metadata(runtime, slices[-1], datetime.now(UTC))
+    yield dg.MaterializeResult(metadata={**slice_metadata(computed), **captured})
+
+
+def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """DWD to ADS: compute each slice whose inputs are all there."""
+    slices = requested_slices(context, entity)
+    refuse_unread(runtime.warehouse, entity)
+    refuse_unready(context.instance, runtime.warehouse, slices)
+    computed = runtime.computer().compute(slices)
+    for one in computed:
+        context.log.info("%s: %d rows in %.2f s", one.slice, one.metrics.rows, one.seconds)
+    yield from _checked(computed)
+    metadata = slice_metadata(computed)
+    if entity.export:
+        last = computed[-1]
+        partition = partition_values(str(entity.period), last.slice.key)
+        metadata["plot"] = plot_metadata(f"{entity.name} {last.slice.key}", last.path, partition)
+    yield dg.MaterializeResult(metadata=metadata)
+
+
+def _capture(runtime: Runtime, slice_: Slice) -> None:
+    period = period_of(runtime.warehouse.graph, slice_.entity)
+    named = runtime.registry.get(slice_.entity, period, slice_.key)
+    if named is not None and not named.is_open:
+        return
+    report = runtime.ingestion.step()
+    if runtime.registry.get(slice_.entity, period, slice_.key) is None:
+        raise SnapshotMissingError.of(slice_, "; ".join(str(one) for one in report.waiting) or None)
+
+
+def refuse_unread(warehouse: Warehouse, entity: Entity) -> None:
+    """Raise UnreadFunctionError where no check has told, and no YAML states, what the entity's function reads."""
+    if entity.name not in warehouse.unread:
+        return
+    sliced = [one for one in entity.depends_on if warehouse.entities[one.entity].period is not None]
+    open_ = [one.entity for one in sliced if one.offset is None]
+    if open_:
+        raise UnreadFunctionError.of(entity.name, open_)
+
+
+def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: Sequence[Slice]) -> None:
+    """Raise InputMissingError unless every input slice is materialized; nothing has been written then.
+
+    Dagster clips ranges and knows no chosen offsets, so the exact set is asked for here.
+    """
+    materialized: dict[str, set[str]] = {}
+    own = set(slices)
+    for slice_ in slices:
+        missing = []
+        for name, inputs in required_slices(warehouse, slice_).items():
+            if name not in materialized:
+                materialized[name] = instance.get_materialized_partitions(dg.AssetKey([name]))
+            period = period_of(warehouse.graph, name)
+            missing += [
+                one for one in inputs if one not in own and dagster_key(period, one.key) not in materialized[name]
+            ]
+        if missing:
+            raise InputMissingError.of(slice_, missing)
+
+
+def _checked(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
+    """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
+    for index, first in enumerate(computed[0].found.checks):
+        verdicts = {one.slice: one.found.checks[index] for one in computed}
+        failed = {slice_: check for slice_, check in verdicts.items() if not check.passed}
+        shown = next(iter(failed.values()), verdicts[computed[-1].slice])
+        yield dg.AssetCheckResult(
+            check_name=first.name,
+            passed=not failed,
+            description="; ".join(f"{slice_.key}: {check.reason}" for slice_, check in failed.items()) or shown.reason,
+            metadata={**figures(shown.figures), "slices": len(verdicts)},
+        )
+    for one in computed:
+        wrong = {check.name: check.reason for check in one.found.checks if not check.passed}
+        if wrong:
+            raise QualityError.of(one.slice, wrong)

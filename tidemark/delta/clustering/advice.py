@@ -1,0 +1,55 @@
+"""Which columns to cluster a table by, and whether it pays: from filters that queries used and the files' bounds."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tidemark.delta.clustering.layout import Layout
+from tidemark.delta.clustering.table_columns import MOST_COLUMNS
+
+# A column in fewer of the scans takes budget from those that more readers use.
+_LEAST_SHARE = 0.05
+_LEAST_FILES = 8
+# Depth that clustering would at least halve.
+_WORTH = 2.0
+
+
+@dataclass(frozen=True)
+class Advice:
+    """`weights`: share of the scans that filter by each column; `reason` says why this and not another."""
+
+    action: Literal["cluster", "keep", "none"]
+    weights: Mapping[str, float]
+    reason: str
+
+
+def advised(usage: Counter[frozenset[str]], layout: Layout) -> Advice:
+    """What to do with a table whose scans filtered by these sets of columns."""
+    scans = usage.total()
+    if scans == 0:
+        return Advice("none", {}, "no query that filters this table was recorded")
+    bounded = {one.column: one for one in layout.columns if one.bounded}
+    weights = _weights(usage, scans, frozenset(bounded))
+    if not weights:
+        return Advice("none", {}, f"none of {scans} scans filters by a column that has bounds")
+    if layout.files < _LEAST_FILES:
+        return Advice("keep", weights, f"{layout.files} files: there is next to nothing to skip")
+    ideal = layout.files ** (1 - 1 / len(weights))
+    worst = max(weights, key=lambda name: weights[name] * bounded[name].depth)
+    if bounded[worst].depth < _WORTH * max(1.0, ideal):
+        return Advice("keep", weights, f"filters find {bounded[worst].depth:.1f} of {layout.files} files by {worst}")
+    used = round(weights[worst] * scans)
+    reason = (
+        f"{used} of {scans} scans filter by {worst}, and a value of it lies in {bounded[worst].depth:.1f} of"
+        f" {layout.files} files; about {max(1.0, ideal):.1f} would do"
+    )
+    return Advice("cluster", weights, reason)
+
+
+def _weights(usage: Counter[frozenset[str]], scans: int, bounded: frozenset[str]) -> dict[str, float]:
+    counts: Counter[str] = Counter()
+    for columns, count in usage.items():
+        counts.update(dict.fromkeys(columns & bounded, count))
+    frequent = [(name, count / scans) for name, count in counts.most_common() if count / scans >= _LEAST_SHARE]
+    return dict(frequent[:MOST_COLUMNS])

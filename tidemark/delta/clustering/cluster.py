@@ -1,0 +1,159 @@
+"""`cluster_table`: rows with similar keys into the same files, in one pass, as an OPTIMIZE (capabilities B6, B7)."""
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pyspark.sql import SparkSession
+
+from tidemark.delta.clustering.commit import Committed, Label, committed, source_files
+from tidemark.delta.clustering.groups import Group, batches, groups_of, not_clustered, partition_key
+from tidemark.delta.clustering.rewrite import Rewritten, rewritten
+from tidemark.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
+from tidemark.delta.conflict import BackOff, StaleReadError
+from tidemark.delta.errors import ConflictError
+from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.statistics import file_statistics
+from tidemark.spark.settings import COMPILED
+
+MEGABYTE = 1_000_000
+# Smaller tables cost less interpreted than compiled.
+_COMPILED_BYTES = 32 * MEGABYTE
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """By which columns, with how much weight each (how often filters are on it), into files of which size."""
+
+    weights: Mapping[str, float]
+    target_bytes: int = 128 * MEGABYTE
+
+    @property
+    def spec(self) -> str:
+        return ",".join(f"{name}:{weight:g}" for name, weight in self.weights.items())
+
+    @classmethod
+    def by(cls, *columns: str, target_bytes: int = 128 * MEGABYTE) -> "Clustering":
+        return cls(dict.fromkeys(columns, 1.0), target_bytes)
+
+
+@dataclass(frozen=True)
+class ClusterReport:
+    """What was done: one version a batch; files and rows rewritten; `again` are groups that others' commits voided."""
+
+    versions: tuple[int, ...] = ()
+    files_before: int = 0
+    files_after: int = 0
+    bytes_before: int = 0
+    rows: int = 0
+    again: int = 0
+
+
+@dataclass
+class _Run:
+    """One call's state: what is committed so far."""
+
+    spark: SparkSession
+    path: Path
+    columns: tuple[ClusterColumn, ...]
+    label: Label
+    back_off: BackOff
+    report: ClusterReport = field(default_factory=ClusterReport)
+
+
+def cluster_table(
+    spark: SparkSession,
+    path: Path,
+    clustering: Clustering,
+    *,
+    where: str | None = None,
+    only: Literal["all", "new"] = "all",
+    back_off: BackOff | None = None,
+) -> ClusterReport:
+    """Rewrite a table's files, each with a narrow range of every key; the content stays, and is proved to stay.
+
+    `where` (SQL, best on partition columns) chooses files; `only="new"` those that no earlier call by the same columns
+    wrote, with clustered ones whose overlap with these is bad: its cost is that of the new data. Files of a partition
+    stay in it. Beside appends, merges and deletes: what these changed meanwhile is read again. Before any work it
+    raises NotADeltaTableError, ClusterColumnError, ClusterTableError; later ContentChangedError, ColumnsDifferError,
+    ConflictError.
+    """
+    look = file_statistics(path)
+    require_clusterable(path, look.properties, look.features)
+    session = _session(spark, look.size_bytes)
+    txn = OptimisticTransaction(session, path)
+    columns = cluster_columns(path, txn.schema, txn.partition_columns, look.properties, clustering.weights)
+    label = Label(tuple(one.name for one in columns), where, f"{clustering.spec}#{uuid.uuid4().hex}")
+    run = _Run(session, path, columns, label, back_off or BackOff())
+
+    def choose(txn: OptimisticTransaction) -> list[Group]:
+        files = source_files(txn, where)
+        if only == "new":
+            files = not_clustered(files, clustering.spec, columns, clustering.target_bytes)
+        return groups_of(files, clustering.target_bytes)
+
+    # What was chosen from is what the first batch is read from: listing a table's files again takes as long again.
+    begun: OptimisticTransaction | None = txn
+    for batch in batches(choose(txn)):
+        _until_committed(run, batch, choose, begun)
+        begun = None
+    return run.report
+
+
+def _until_committed(
+    run: _Run,
+    batch: Sequence[Group],
+    choose: Callable[[OptimisticTransaction], list[Group]],
+    begun: OptimisticTransaction | None,
+) -> None:
+    """Rewrite the batch; in its first attempt from the transaction that it was chosen by, where one is `begun`."""
+    for attempt in range(run.back_off.attempts):
+        if not batch:
+            return
+        if attempt:
+            run.back_off.pause(attempt)
+        txn = begun or OptimisticTransaction(run.spark, run.path)
+        groups = list(batch) if begun else _as_they_are_now(batch, choose(txn))
+        begun = None
+        if not groups:
+            return
+        done = rewritten(txn, run.spark, run.path, groups, run.columns)
+        result = committed(txn, run.spark, run.path, groups, done, run.label, run.back_off)
+        run.report = _with(run.report, result, done)
+        batch = result.fallen
+    if batch:
+        raise ConflictError.of(
+            run.path, run.back_off.attempts, StaleReadError(f"{len(batch)} partitions kept changing")
+        )
+
+
+def _as_they_are_now(batch: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+    """The batch's partitions with the files that they have by now."""
+    keys = {group.key for group in batch}
+    return [group for group in groups if group.key in keys]
+
+
+def _with(report: ClusterReport, result: Committed, done: Rewritten) -> ClusterReport:
+    keys = {group.key for group in result.stood}
+    added = [one for one in done.added if partition_key(one["partitionValues"]) in keys]
+    versions = () if result.version is None else (result.version,)
+    return ClusterReport(
+        versions=(*report.versions, *versions),
+        files_before=report.files_before + sum(len(group.files) for group in result.stood),
+        files_after=report.files_after + len(added),
+        bytes_before=report.bytes_before + sum(group.size_bytes for group in result.stood),
+        rows=report.rows + sum(int(json.loads(one["stats"])["numRecords"]) for one in added),
+        again=report.again + len(result.fallen),
+    )
+
+
+def _session(spark: SparkSession, size_bytes: int) -> SparkSession:
+    """A session of its own: settings of a pass are not the caller's; large passes are worth compiling."""
+    session = spark.newSession()
+    if size_bytes >= _COMPILED_BYTES:
+        for name, value in COMPILED.items():
+            session.conf.set(name, value)
+    return session

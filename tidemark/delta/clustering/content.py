@@ -1,0 +1,60 @@
+"""A table's content as a few numbers that do not depend on the order of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as sf
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
+
+from tidemark.quoting.spark import quoted
+
+# 2^28 times the rows of the largest table still fit 64 bits: Spark's ANSI mode refuses to overflow.
+_SUM_BITS = 0xFFFFFFF
+
+
+@dataclass(frozen=True)
+class Content:
+    """Rows, and the exclusive or and a sum of their 64-bit hashes: equal for equal rows, in any order."""
+
+    rows: int
+    mixed: int
+    total: int
+
+    @classmethod
+    def of(cls, row: Row | Mapping[str, Any]) -> "Content":
+        return cls(int(row["rows"]), int(row["mixed"] or 0), int(row["total"] or 0))
+
+
+def content_columns(schema: StructType) -> list[Column]:
+    """Aggregates over rows of that schema that make a `Content`."""
+    hashed = sf.xxhash64(*(_hashable(field.name, field.dataType) for field in schema))
+    return [
+        sf.count(sf.lit(1)).alias("rows"),
+        sf.bit_xor(hashed).alias("mixed"),
+        sf.sum(hashed.bitwiseAND(_SUM_BITS)).alias("total"),
+    ]
+
+
+def content_of(rows: DataFrame, names: Sequence[str]) -> Content:
+    """The content of those columns; one Spark job."""
+    chosen = rows.select(*map(quoted, names))
+    found = chosen.agg(*content_columns(chosen.schema)).first()
+    if found is None:
+        raise AssertionError("an aggregate without groups has one row")
+    return Content.of(found)
+
+
+def _hashable(name: str, kind: DataType) -> Column:
+    """Spark hashes no maps and no variants; as JSON their parts keep the order in which they are stored."""
+    column = sf.col(quoted(name))
+    return sf.to_json(sf.struct(column)) if _has_unhashable(kind) else column
+
+
+def _has_unhashable(kind: DataType) -> bool:
+    if isinstance(kind, StructType):
+        return any(_has_unhashable(field.dataType) for field in kind)
+    if isinstance(kind, ArrayType):
+        return _has_unhashable(kind.elementType)
+    return isinstance(kind, MapType | VariantType)

@@ -1,0 +1,85 @@
+"""Errors of clustering.
+
+TerminalError
+├── ClusterColumnError      a column that rows cannot be clustered by
+├── ClusterTableError       a table that keeps what clustering would lose
+└── ContentChangedError     what was written is not what was read; nothing was committed
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from tidemark.dependency_model.errors import TerminalError
+from tidemark.dependency_model.suggestion import did_you_mean
+
+
+class ClusterColumnError(TerminalError):
+    """A column that rows cannot be clustered by."""
+
+    @classmethod
+    def unknown(cls, path: Path, name: str, there: Sequence[str]) -> Self:
+        return cls(
+            "no such column, or none that filters can skip files by",
+            expected=f"one of {', '.join(there)}",
+            found=name,
+            where=str(path),
+            hint=did_you_mean(name, there),
+        )
+
+    @classmethod
+    def of_type(cls, path: Path, name: str, kind: str) -> Self:
+        return cls(
+            "rows cannot be clustered by a column of this type",
+            expected="a number, a date, a timestamp or a string in binary order: the log has bounds of these alone",
+            found=f"{name} {kind}",
+            where=str(path),
+        )
+
+    @classmethod
+    def a_partition(cls, path: Path, name: str) -> Self:
+        return cls(
+            "the table is partitioned by this column",
+            found=name,
+            where=str(path),
+            hint="a file holds one value of it already: cluster by other columns, or only a partition with `where`",
+        )
+
+    @classmethod
+    def without_bounds(cls, path: Path, name: str, properties: str) -> Self:
+        return cls(
+            "the log keeps no bounds of this column, so that no filter on it would skip a file",
+            found=f"{name}, and {properties}",
+            where=str(path),
+            hint="set delta.dataSkippingStatsColumns to the columns that filters use",
+        )
+
+    @classmethod
+    def number(cls, path: Path, names: Sequence[str]) -> Self:
+        return cls(
+            "rows are clustered by one to four different columns, each with a weight above 0",
+            found=", ".join(names) or "none",
+            where=str(path),
+        )
+
+
+class ClusterTableError(TerminalError):
+    """A table that keeps what clustering would lose."""
+
+    @classmethod
+    def with_feature(cls, path: Path, feature: str, hint: str) -> Self:
+        return cls("this table is not clustered here", found=feature, where=str(path), hint=hint)
+
+
+class ContentChangedError(TerminalError):
+    """What was written is not what was read."""
+
+    @classmethod
+    def of(cls, path: Path, read: object, written: object) -> Self:
+        return cls(
+            "the written rows are not the rows that were read; nothing was committed",
+            expected=str(read),
+            found=str(written),
+            where=str(path),
+            hint="VACUUM removes the written files; report this with the table's schema",
+        )

@@ -1,0 +1,109 @@
+"""How well a table's files are parted by its columns: from the log's bounds alone, without reading a row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidemark.delta.clustering.errors import ClusterColumnError
+from tidemark.delta.clustering.grow import grown
+from tidemark.delta.clustering.keys import Positions, key_of
+from tidemark.delta.clustering.shape import Points
+from tidemark.delta.clustering.tree import assigned
+from tidemark.delta.statistics import file_statistics
+
+
+@dataclass(frozen=True)
+class ColumnLayout:
+    """`depth`: files whose bounds hold a value of the column, on average; `deepest`: at most. 1 is sorted.
+
+    `bounded` files have bounds; the others are read by every filter, unless they hold nothing but NULL.
+    """
+
+    column: str
+    depth: float
+    deepest: int
+    bounded: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A version's files, and how each column that has bounds lies in them."""
+
+    version: int
+    files: int
+    size_bytes: int
+    columns: tuple[ColumnLayout, ...]
+
+
+@dataclass(frozen=True)
+class Between:
+    """A filter: the column's value is from `low` to `high`."""
+
+    column: str
+    low: str
+    high: str
+
+
+def layout_of(path: Path, columns: Sequence[str] | None = None) -> Layout:
+    """The newest version's layout, by `columns` or by all that have bounds.
+
+    Raises NotADeltaTableError, ClusterColumnError.
+    """
+    look = file_statistics(path)
+    known = [name.removeprefix("min.") for name in look.files.column_names if name.startswith("min.")]
+    chosen = list(dict.fromkeys(columns or known))
+    for name in chosen:
+        if name not in known:
+            raise ClusterColumnError.unknown(path, name, known)
+    found = tuple(column_layout(look.files, name) for name in chosen)
+    return Layout(look.version, look.files.num_rows, look.size_bytes, found)
+
+
+def column_layout(files: pa.Table, column: str) -> ColumnLayout:
+    """`files` has `min.<column>` and `max.<column>`."""
+    low, high = files[f"min.{column}"], files[f"max.{column}"]
+    both = pc.and_(pc.is_valid(low), pc.is_valid(high))
+    low, high = low.filter(both), high.filter(both)
+    if len(low) == 0:
+        return ColumnLayout(column, 0.0, 0, 0)
+    key, _ = key_of(column, pa.chunked_array([*low.chunks, *high.cast(low.type).chunks], low.type))
+    depths = depths_at(key.positions(low), key.positions(high))
+    return ColumnLayout(column, float(depths.mean()), int(depths.max()), len(low))
+
+
+def depths_at(lows: Positions, highs: Positions) -> Positions:
+    """How many of the spans [low, high] hold each of their ends."""
+    ends = np.concatenate([lows, highs])
+    begun = np.searchsorted(np.sort(lows), ends, side="right")
+    over = np.searchsorted(np.sort(highs), ends, side="left")
+    return begun - over
+
+
+def files_read(path: Path, filters: Sequence[Between]) -> tuple[int, int]:
+    """(files, bytes) of the newest version that can hold rows where all `filters` hold; their columns have bounds."""
+    files = file_statistics(path).files
+    for one in filters:
+        least, most = files[f"min.{one.column}"], files[f"max.{one.column}"]
+        low, high = (pa.scalar(text).cast(least.type) for text in (one.low, one.high))
+        inside = pc.and_(pc.less_equal(least, high), pc.greater_equal(most, low))
+        files = files.filter(pc.fill_null(inside, fill_value=True))
+    return files.num_rows, int(pc.sum(files["size_bytes"]).as_py() or 0)
+
+
+def estimated(sample: Mapping[str, pa.ChunkedArray], weights: Sequence[float], files: int) -> dict[str, float]:
+    """Files that a filter on one value of each column would read if rows were clustered into `files` files."""
+    keys = [key_of(name, column)[1] for name, column in sample.items()]
+    tree = grown(keys, weights, files)
+    file_of = assigned(tree, keys, np.arange(len(keys[0])))
+    points = Points.of(keys)
+    order = np.argsort(file_of, kind="stable")
+    starts = np.flatnonzero(np.diff(file_of[order], prepend=-1))
+    extents = (
+        np.maximum.reduceat(upto[order], starts) - np.minimum.reduceat(below[order], starts)
+        for below, upto in zip(points.below, points.upto, strict=True)
+    )
+    return dict(zip(sample, (float(extent.sum()) for extent in extents), strict=True))

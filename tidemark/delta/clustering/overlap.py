@@ -1,0 +1,106 @@
+"""Which clustered files lie where new rows came: from the log's bounds alone.
+
+A file's overlap is bad where the files that are to be clustered have, inside its bounds, a good part of its own bytes:
+a filter that finds the one reads those as well. New rows that are spread over a large table are thin everywhere and
+void no old file; new rows of one user, or of today, void the files of that user, of today.
+"""
+
+import datetime as dt
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
+
+from tidemark.delta.clustering.keys import Floats, Positions
+from tidemark.delta.clustering.table_columns import ClusterColumn
+from tidemark.delta.live_file import LiveFile
+
+# Of more files than these every n-th is compared, and stands for n: a pass over a large table compares no more pairs.
+_MOST_COMPARED = 1_000
+
+Bound = float | str
+Span = tuple[Bound, Bound]
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Files as boxes: for each key the places of the lowest and the highest value among the ends of all files.
+
+    Places are whole numbers, so that a width is how many ends a file holds: ends are where the data are.
+    """
+
+    sizes: Floats
+    lows: tuple[Positions, ...]
+    highs: tuple[Positions, ...]
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], spans: Sequence[Sequence[Span | None]]) -> "Boxes":
+        """`spans`: for each key the files' bounds, None for a file without: it may hold anything."""
+        placed = [_placed(own) for own in spans]
+        size = np.maximum(1.0, np.asarray(sizes, dtype=np.float64))
+        return cls(size, tuple(low for low, _ in placed), tuple(high for _, high in placed))
+
+    def bytes_inside(self, chosen: Sequence[int], others: Sequence[int]) -> Floats:
+        """About how many bytes of `chosen` lie inside the bounds of each of `others` (numbers of files)."""
+        there = np.asarray(others, dtype=np.int64)
+        step = max(1, -(-len(chosen) // _MOST_COMPARED))
+        found = np.zeros(len(there))
+        for at in chosen[::step]:
+            found += self.sizes[at] * step * self._share(at, there)
+        return found
+
+    def badly_overlapped(self, chosen: Sequence[int], others: Sequence[int], most_ratio: float) -> list[int]:
+        """Those of `others` that have at most `most_ratio` times as many bytes as `chosen` has inside their bounds.
+
+        All together have at most `most_ratio` times the bytes of `chosen`; the worst come first.
+        """
+        there = np.asarray(others, dtype=np.int64)
+        own, inside = self.sizes[there], self.bytes_inside(chosen, others)
+        worst = np.argsort(-inside / own, kind="stable")
+        is_bad = own[worst] <= most_ratio * inside[worst]
+        fits = np.cumsum(own[worst]) <= most_ratio * self.sizes[list(chosen)].sum()
+        return [int(one) for one in there[worst[is_bad & fits]]]
+
+    def _share(self, at: int, others: Positions) -> Floats:
+        """Which part of box `at` each of `others` covers, 0 to 1."""
+        part = np.ones(len(others))
+        for low, high in zip(self.lows, self.highs, strict=True):
+            both = np.minimum(high[at], high[others]) - np.maximum(low[at], low[others]) + 1
+            part *= np.maximum(0, both) / (high[at] - low[at] + 1)
+        return part
+
+
+def _placed(spans: Sequence[Span | None]) -> tuple[Positions, Positions]:
+    places: dict[Any, int] = {end: at for at, end in enumerate(sorted({end for span in spans if span for end in span}))}
+    whole = (0, max(0, len(places) - 1))
+    found = [(places[span[0]], places[span[1]]) if span else whole for span in spans]
+    return np.array([low for low, _ in found], dtype=np.int64), np.array([high for _, high in found], dtype=np.int64)
+
+
+def spans_of(files: Sequence[LiveFile], column: ClusterColumn) -> list[Span | None]:
+    """The log's bounds of a column, comparable with one another; None where it has none."""
+    return [_span(json.loads(file.described.get("stats") or "{}"), column) for file in files]
+
+
+def _span(stats: dict[str, Any], column: ClusterColumn) -> Span | None:
+    low = stats.get("minValues", {}).get(column.physical)
+    high = stats.get("maxValues", {}).get(column.physical)
+    try:
+        return None if low is None or high is None else (_bound(low, column), _bound(high, column))
+    except ValueError:  # A year past 9999: Spark has it, Python does not.
+        return None
+
+
+def _bound(value: object, column: ClusterColumn) -> Bound:
+    """Text as text, all else as a number: that is precise enough for an overlap."""
+    if isinstance(column.kind, StringType):
+        return str(value)
+    if isinstance(column.kind, DateType | TimestampType | TimestampNTZType):
+        moment = dt.datetime.fromisoformat(str(value))
+        return moment.replace(tzinfo=moment.tzinfo or dt.UTC).timestamp()
+    number = float(str(value))
+    return math.inf if math.isnan(number) else number

@@ -1,0 +1,111 @@
+"""A sample of the keys: of every file, in proportion to its rows, straight from its column chunks.
+
+Only the keys' chunks of each row group are read, and of those rows at random: files that follow the data's order (by
+time, by key) contribute like all others. Rows that a deletion vector hides are read by Spark, which knows them.
+"""
+
+import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import functions as sf
+
+from tidemark.delta.clustering.groups import Group
+from tidemark.delta.clustering.table_columns import ClusterColumn
+from tidemark.delta.live_file import LiveFile
+from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.quoting.spark import quoted
+
+# The driver holds no more than these rows' keys, and one row group's keys a thread.
+MOST_ROWS = 400_000
+_LEAST_ROWS, _ROWS_A_FILE = 20_000, 800
+_THREADS = 4
+# Row groups read of one file: of a file with more, every n-th.
+_MOST_ROW_GROUPS = 64
+
+
+def sample_size(wanted_files: int) -> int:
+    """Rows enough for output files that differ by a few per cent."""
+    return min(MOST_ROWS, max(_LEAST_ROWS, _ROWS_A_FILE * wanted_files))
+
+
+def sampled(
+    txn: OptimisticTransaction, root: Path, group: Group, columns: Sequence[ClusterColumn], rows: int
+) -> pa.Table:
+    """About `rows` rows of the group's keys, a column each by its name in the table."""
+    whole = sum(file.rows or 0 for file in group.files)
+    share = min(1.0, rows / whole) if whole else 1.0
+    seen = [file for file in group.files if not file.hidden and not _is_elsewhere(file)]
+    hiding = [file for file in group.files if file.hidden or _is_elsewhere(file)]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        tables = list(pool.map(lambda file: _of_file(root, file, columns, share), seen))
+    if hiding:
+        tables.append(_by_spark(txn, hiding, columns, share))
+    return pa.concat_tables(tables)
+
+
+def _is_elsewhere(file: LiveFile) -> bool:
+    return ":" in str(file.described["path"])
+
+
+def _of_file(root: Path, file: LiveFile, columns: Sequence[ClusterColumn], share: float) -> pa.Table:
+    parquet = pq.ParquetFile(
+        root / unquote(str(file.described["path"])), coerce_int96_timestamp_unit="us", pre_buffer=False
+    )
+    every = -(-parquet.num_row_groups // _MOST_ROW_GROUPS) or 1
+    # The file's name as the seed: the same table gives the same sample.
+    chance = random.Random(file.name)  # noqa: S311 - a sample, no secret
+    parts = [
+        _of_row_group(parquet, at, columns, share * every, chance) for at in range(0, parquet.num_row_groups, every)
+    ]
+    return pa.concat_tables(parts) if parts else _empty(columns)
+
+
+def _of_row_group(
+    parquet: pq.ParquetFile, number: int, columns: Sequence[ClusterColumn], share: float, chance: random.Random
+) -> pa.Table:
+    there = set(parquet.schema_arrow.names)
+    table = parquet.read_row_group(
+        number, columns=[one.physical for one in columns if one.physical in there], use_threads=False
+    )
+    count = parquet.metadata.row_group(number).num_rows
+    exact = min(1.0, share) * count
+    wanted = int(exact) + (chance.random() < exact % 1)
+    rows = pa.array(np.sort(np.random.default_rng(chance.getrandbits(32)).choice(count, wanted, replace=False)))
+    taken = {one.name: _typed(table, one, rows) for one in columns}
+    return pa.table(taken)
+
+
+def _typed(table: pa.Table, column: ClusterColumn, rows: pa.Array) -> pa.ChunkedArray:
+    """The column in its type of today; a file from before the column has NULL."""
+    if column.physical not in table.column_names:
+        return pa.chunked_array([pa.nulls(len(rows), column.arrow_type)])
+    found = _kept(table[column.physical]).take(rows)
+    if pa.types.is_timestamp(column.arrow_type):
+        found = pc.cast(found, pa.timestamp("us"))
+        found = found if column.arrow_type.tz is None else pc.assume_timezone(found, "UTC")
+    return found.cast(column.arrow_type)
+
+
+def _kept(found: pa.ChunkedArray) -> pa.ChunkedArray:
+    """As rows can be taken from: Arrow takes none from views, and delta-rs's DELETE leaves files that say they are."""
+    as_stored = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(found.type)
+    return found if as_stored is None else found.cast(as_stored)
+
+
+def _empty(columns: Sequence[ClusterColumn]) -> pa.Table:
+    return pa.table({one.name: pa.array([], one.arrow_type) for one in columns})
+
+
+def _by_spark(
+    txn: OptimisticTransaction, files: Sequence[LiveFile], columns: Sequence[ClusterColumn], share: float
+) -> pa.Table:
+    rows = txn.read([file.handle for file in files]).select(*(sf.col(quoted(one.name)) for one in columns))
+    found = rows.sample(share, seed=1).toArrow()
+    return pa.table({one.name: found[one.name].cast(one.arrow_type) for one in columns})

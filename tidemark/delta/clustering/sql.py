@@ -1,0 +1,58 @@
+"""A tree of splits as Spark SQL: comparisons nested as in a binary search, compiled to a few jumps a row."""
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+
+from pyspark.sql.types import DataType, DoubleType, FloatType, TimestampNTZType
+
+from tidemark.delta.clustering.keys import Key
+from tidemark.delta.clustering.tree import Leaf, Node, Split
+from tidemark.quoting.spark import quoted, text_literal
+
+# Any numbers: of the rows of one task that a leaf spreads, each goes to the next file.
+_SCATTER = "monotonically_increasing_id()"
+
+
+def file_of_row(node: Node, keys: Sequence[Key], types: Sequence[DataType]) -> str:
+    """An INT expression over the keys' columns: the number of a row's file."""
+    if isinstance(node, Leaf):
+        return str(node.first) if node.width == 1 else f"{node.first} + CAST({_SCATTER} % {node.width} AS INT)"
+    return _searched(node, keys, types, 0, len(node.children))
+
+
+def _searched(node: Split, keys: Sequence[Key], types: Sequence[DataType], first: int, end: int) -> str:
+    """The children `first` to `end - 1`, halved until one is left."""
+    if end - first == 1:
+        return file_of_row(node.children[first], keys, types)
+    middle = (first + end) // 2
+    condition = _from(node.bounds[middle - 1], keys[node.column], types[node.column])
+    right, left = _searched(node, keys, types, middle, end), _searched(node, keys, types, first, middle)
+    return f"IF({condition}, {right}, {left})"
+
+
+def _from(bound: int, key: Key, kind: DataType) -> str:
+    """Whether a row's position is at least `bound`. NULL is never above a value, and IF takes it as false."""
+    value = key.value_of(bound)
+    if value is None:
+        return f"{quoted(key.name)} IS NOT NULL"
+    return f"{quoted(key.name)} {'>' if bound % 2 else '>='} {literal(value.as_py(), kind)}"
+
+
+def literal(value: object, kind: DataType) -> str:
+    """A value of a column's own type, so that the column is not cast."""
+    if isinstance(value, str):
+        return text_literal(value)
+    if isinstance(value, dt.datetime):
+        utc = value.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+        return f"TIMESTAMP_NTZ'{utc}'" if isinstance(kind, TimestampNTZType) else f"TIMESTAMP'{utc}Z'"
+    if isinstance(value, dt.date):
+        return f"DATE'{value.isoformat()}'"
+    return f"CAST('{_number(value, kind)}' AS {kind.simpleString()})"
+
+
+def _number(value: object, kind: DataType) -> str:
+    if isinstance(kind, FloatType | DoubleType) and isinstance(value, float):
+        return "NaN" if math.isnan(value) else repr(value).replace("inf", "Infinity")
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)

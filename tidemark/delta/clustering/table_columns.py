@@ -1,0 +1,128 @@
+"""Which columns of a table rows can be clustered by, and what a table must not have: said before any work."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import (
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
+
+_NUMBERS = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DecimalType)
+_KINDS = (*_NUMBERS, DateType, TimestampType, TimestampNTZType, StringType)
+_PHYSICAL = "delta.columnMapping.physicalName"
+MOST_COLUMNS = 4
+_DEFAULT_INDEXED = 32
+
+
+@dataclass(frozen=True)
+class ClusterColumn:
+    """A column to cluster by: its name in the table and in the files, its type, and how often filters are on it."""
+
+    name: str
+    physical: str
+    kind: DataType
+    weight: float
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        return to_arrow_type(self.kind, timezone="UTC")
+
+
+def cluster_columns(
+    path: Path,
+    schema: StructType,
+    partition_columns: Sequence[str],
+    properties: Mapping[str, str],
+    weights: Mapping[str, float],
+) -> tuple[ClusterColumn, ...]:
+    """The columns of `weights`. Raises ClusterColumnError."""
+    if not 1 <= len(weights) <= MOST_COLUMNS or min(weights.values()) <= 0:
+        raise ClusterColumnError.number(path, list(weights))
+    fields = {field.name.lower(): field for field in schema}
+    found = []
+    for name, weight in weights.items():
+        field = fields.get(name.lower())
+        if field is None:
+            raise ClusterColumnError.unknown(path, name, schema.names)
+        if field.name in partition_columns:
+            raise ClusterColumnError.a_partition(path, field.name)
+        if not is_supported(field.dataType):
+            raise ClusterColumnError.of_type(path, field.name, field.dataType.simpleString())
+        if field.name not in indexed(schema, partition_columns, properties):
+            raise ClusterColumnError.without_bounds(path, field.name, _statistics_properties(properties))
+        found.append(ClusterColumn(field.name, physical_name(field), field.dataType, weight))
+    if len({column.name for column in found}) < len(found):
+        raise ClusterColumnError.number(path, list(weights))
+    return tuple(found)
+
+
+def is_supported(kind: DataType) -> bool:
+    """Whether the log keeps bounds of the type, in an order that is the type's own."""
+    return isinstance(kind, _KINDS) and not (isinstance(kind, StringType) and kind != StringType())
+
+
+def physical_name(field: StructField) -> str:
+    """The column's name in the files: column mapping gives it another one."""
+    return str((field.metadata or {}).get(_PHYSICAL, field.name))
+
+
+def indexed(schema: StructType, partition_columns: Sequence[str], properties: Mapping[str, str]) -> frozenset[str]:
+    """The top-level columns whose bounds the log keeps."""
+    named = properties.get("delta.dataSkippingStatsColumns")
+    if named is not None:
+        return frozenset(name.strip().strip("`") for name in named.split(","))
+    limit = int(properties.get("delta.dataSkippingNumIndexedCols", _DEFAULT_INDEXED))
+    found: list[str] = []
+    taken = 0
+    for field in schema:
+        if 0 <= limit <= taken:
+            break
+        if field.name not in partition_columns:
+            found.append(field.name)
+            taken += _leaf_columns(field.dataType)
+    return frozenset(found)
+
+
+def _leaf_columns(kind: DataType) -> int:
+    return sum(_leaf_columns(field.dataType) for field in kind) if isinstance(kind, StructType) else 1
+
+
+def _statistics_properties(properties: Mapping[str, str]) -> str:
+    said = {name: value for name, value in properties.items() if name.startswith("delta.dataSkipping")}
+    return json.dumps(said) if said else f"bounds of the first {_DEFAULT_INDEXED} columns"
+
+
+_REFUSED = {
+    "delta.enableRowTracking": ("row tracking", "OPTIMIZE keeps the rows' ids"),
+    "delta.enableIcebergCompatV1": ("Iceberg compatibility", "OPTIMIZE writes the files that it needs"),
+    "delta.enableIcebergCompatV2": ("Iceberg compatibility", "OPTIMIZE writes the files that it needs"),
+}
+
+
+def require_clusterable(path: Path, properties: Mapping[str, str], features: frozenset[str]) -> None:
+    """Raise ClusterTableError where a rewrite would lose what the table keeps of its rows or files."""
+    for name, (feature, hint) in _REFUSED.items():
+        if properties.get(name) == "true":
+            raise ClusterTableError.with_feature(path, feature, hint)
+    if "clustering" in features:
+        hint = "OPTIMIZE clusters it by the columns of its own; ALTER TABLE ... CLUSTER BY NONE leaves it to this one"
+        raise ClusterTableError.with_feature(path, "liquid clustering", hint)

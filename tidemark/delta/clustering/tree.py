@@ -1,0 +1,58 @@
+"""A tree of splits: which output file a row belongs to."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidemark.delta.clustering.keys import Positions
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Rows of the files `first` to `first + width - 1`; several where nothing in the keys tells the rows apart."""
+
+    first: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Split:
+    """Child i has the rows whose position in key `column` is at least bounds[i - 1] and less than bounds[i]."""
+
+    column: int
+    bounds: tuple[int, ...]
+    children: tuple["Node", ...]
+
+
+Node = Leaf | Split
+
+
+def leaves(node: Node) -> Iterator[Leaf]:
+    """All leaves, in the order of their files."""
+    if isinstance(node, Leaf):
+        yield node
+        return
+    for child in node.children:
+        yield from leaves(child)
+
+
+def file_count(node: Node) -> int:
+    """How many files the tree makes."""
+    return sum(leaf.width for leaf in leaves(node))
+
+
+def assigned(node: Node, positions: Sequence[Positions], scatter: Positions) -> Positions:
+    """Each row's file; `scatter`, any numbers from 0, spreads the rows of a leaf over its files."""
+    found = np.empty(len(scatter), dtype=np.int64)
+    _assign(node, positions, scatter, np.arange(len(scatter)), found)
+    return found
+
+
+def _assign(node: Node, positions: Sequence[Positions], scatter: Positions, rows: Positions, found: Positions) -> None:
+    if isinstance(node, Leaf):
+        found[rows] = node.first + scatter[rows] % node.width
+        return
+    child_of = np.searchsorted(np.asarray(node.bounds), positions[node.column][rows], side="right")
+    for number, child in enumerate(node.children):
+        _assign(child, positions, scatter, rows[child_of == number], found)

@@ -1,0 +1,79 @@
+"""What to do when another writer's commit came first.
+
+Delta checks at commit whether a commit since the version that was read added or removed what this one depends on. Then
+the decision is void, not wrong: it is made again on the new version. A changed schema or protocol is not repeated.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from delta.exceptions import (
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
+    ConcurrentWriteException,
+    MetadataChangedException,
+    ProtocolChangedException,
+)
+
+from tidemark.delta.errors import ColumnsDifferError, ConflictError
+
+T = TypeVar("T")
+
+
+class StaleReadError(Exception):
+    """A commit came between the look at the file statistics and the start of the transaction."""
+
+
+RETRYABLE = (
+    StaleReadError,
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+    # Two writers with the same application id: on the new version the one that came second is seen to be a replay.
+    ConcurrentTransactionException,
+    ConcurrentWriteException,
+)
+
+
+@dataclass(frozen=True)
+class BackOff:
+    """`attempts` in all; before retry n a random pause up to `first_seconds` * 2^(n-1), at most `most_seconds`."""
+
+    attempts: int = 12
+    first_seconds: float = 0.05
+    most_seconds: float = 5.0
+    sleep: Callable[[float], None] = time.sleep
+
+    def pause(self, retry: int) -> None:
+        """Wait before retry number `retry` (from 1)."""
+        longest = min(self.most_seconds, self.first_seconds * 2 ** (retry - 1))
+        self.sleep(random.uniform(0, longest))  # noqa: S311 - spreads writers, guards nothing
+
+
+@contextmanager
+def definition_kept(path: Path) -> Iterator[None]:
+    """Raises ColumnsDifferError where another writer changed the table's columns, properties or protocol meanwhile."""
+    try:
+        yield
+    except (MetadataChangedException, ProtocolChangedException) as error:
+        raise ColumnsDifferError.changed(path, error) from error
+
+
+def retried(path: Path, attempt: Callable[[], T], back_off: BackOff) -> tuple[T, int]:
+    """(result, number of retries). Raises ConflictError after the last attempt, ColumnsDifferError at once."""
+    for number in range(1, back_off.attempts + 1):
+        try:
+            with definition_kept(path):
+                return attempt(), number - 1
+        except RETRYABLE as error:
+            if number == back_off.attempts:
+                raise ConflictError.of(path, number, error) from error
+            back_off.pause(number)
+    raise AssertionError("a back-off has at least one attempt")

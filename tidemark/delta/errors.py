@@ -1,0 +1,137 @@
+"""Errors of Delta operations.
+
+TerminalError
+├── NotADeltaTableError     no table at the path
+├── ColumnsDifferError      the caller's columns are not the table's, or the table changed meanwhile
+├── KeyNotUniqueError       rows that a merge cannot tell apart
+├── VersionGoneError        a version that cannot be read (any more)
+└── TableFeatureError       a feature of the table that an operation knows nothing of
+
+TransientError
+├── ConflictError           other writers won every attempt
+└── PartitionChangedError   a partition is not any more what was planned with
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+
+class NotADeltaTableError(TerminalError):
+    """No table at the path."""
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        found = "a folder without _delta_log" if path.is_dir() else "no such folder"
+        return cls("not a Delta table", expected="a folder with _delta_log", found=found, where=str(path))
+
+
+class ColumnsDifferError(TerminalError):
+    """The caller's columns are not the table's."""
+
+    @classmethod
+    def of(cls, path: Path, given: Collection[str], there: Collection[str]) -> Self:
+        found = [f"no column {name} in the table" for name in sorted(set(given) - set(there))]
+        found += [f"column {name} of the table is not given" for name in sorted(set(there) - set(given))]
+        return cls(
+            "the columns are not the table's",
+            expected=", ".join(there),
+            found="; ".join(found),
+            where=str(path),
+            hint="add new columns to the table first; write a column that is no longer filled as NULL",
+        )
+
+    @classmethod
+    def changed(cls, path: Path, error: Exception) -> Self:
+        return cls(
+            "the table's schema or protocol was changed by another writer meanwhile",
+            found=str(error).partition("\n")[0],
+            where=str(path),
+            hint="look at the table's columns, then start again",
+        )
+
+
+class KeyNotUniqueError(TerminalError):
+    """Rows that a merge cannot tell apart."""
+
+    @classmethod
+    def in_target(cls, path: Path, key: Sequence[str], example: Sequence[object], count: int) -> Self:
+        return cls(
+            "several rows of the table have the same key",
+            expected=f"({', '.join(key)}) is unique",
+            found=f"({', '.join(map(str, example))}) more than once; {count} such key{'s' * (count > 1)} in this batch",
+            where=str(path),
+            hint="repair the partition from a version before the second row came, or delete the surplus rows",
+        )
+
+    @classmethod
+    def missing(cls, path: Path, column: str) -> Self:
+        return cls(
+            "a change has no key", expected=f"a value of {column}", found="NULL", where=str(path), hint="correct it"
+        )
+
+
+class VersionGoneError(TerminalError):
+    """A version that cannot be read (any more)."""
+
+    @classmethod
+    def unknown(cls, path: Path, version: int, newest: int) -> Self:
+        return cls("no such version", expected=f"0 to {newest}", found=str(version), where=str(path))
+
+    @classmethod
+    def log(cls, path: Path, version: int, reason: str) -> Self:
+        return cls(
+            f"version {version} cannot be read any more",
+            expected="its part of the log",
+            found=reason.partition("\n")[0],
+            where=str(path),
+            hint="choose a later version or a named snapshot, or compute the partition again",
+        )
+
+    @classmethod
+    def files(cls, path: Path, version: int, gone: Sequence[str], wanted: int) -> Self:
+        return cls(
+            f"version {version} was vacuumed",
+            expected=f"all of the {wanted} files that the partition had then",
+            found=f"{len(gone)} are gone, {gone[0]} among them",
+            where=str(path),
+            hint="choose a named snapshot (VACUUM keeps its files), or compute the partition again",
+        )
+
+
+class TableFeatureError(TerminalError):
+    """A feature of the table that an operation knows nothing of."""
+
+    @classmethod
+    def of(cls, path: Path, feature: str, operation: str) -> Self:
+        return cls(f"the table has {feature}, with which {operation} is not possible", where=str(path))
+
+
+class ConflictError(TransientError):
+    """Other writers won every attempt."""
+
+    @classmethod
+    def of(cls, path: Path, attempts: int, error: Exception) -> Self:
+        return cls(
+            f"other writers changed the same data {attempts} times in a row",
+            found=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
+            where=str(path),
+            hint="nothing was written; start it again when they are done",
+        )
+
+
+class PartitionChangedError(TransientError):
+    """A partition is not any more what was planned with."""
+
+    @classmethod
+    def of(cls, path: Path, partition: Mapping[str, object], planned: int, found: int | None) -> Self:
+        words = ", ".join(f"{name}={value}" for name, value in partition.items())
+        return cls(
+            f"another writer changed {words} meanwhile",
+            expected=f"the files of version {planned}",
+            found="a commit at the same moment" if found is None else f"other files in version {found}",
+            where=str(path),
+            hint="nothing was written; look at the plan again, then repeat it",
+        )

@@ -1,0 +1,105 @@
+"""A batch of changes into a Delta table in one commit, at most one change a key (B5).
+
+The log's statistics say which files can hold a key (tidemark.delta.statistics), one job over their key columns says
+which do (tidemark.delta.probe), and each touched partition gets the cheapest strategy (tidemark.delta.strategy): the
+work follows the batch and the files that it touches, not the table. What another writer commits meanwhile makes the
+attempt void, and it is made again.
+"""
+
+import itertools
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from tidemark.delta.batch import Batch, read_batch
+from tidemark.delta.conflict import BackOff, retried
+from tidemark.delta.errors import ColumnsDifferError
+from tidemark.delta.merge_attempt import attempt_merge
+from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_statement import run_merge_statement
+from tidemark.delta.statistics import FileStatistics, file_statistics
+from tidemark.delta.strategy import Decision, Strategy, summary
+from tidemark.delta.table import applied_transaction
+from tidemark.delta.target import MergeTarget
+from tidemark.delta.transaction import Transaction
+
+# What a rewrite of files knows nothing of, and MERGE does.
+_STATEMENT_PROPERTIES = {
+    "delta.enableChangeDataFeed": {"true"},
+    "delta.enableRowTracking": {"true"},
+    "delta.columnMapping.mode": {"name", "id"},
+}
+_STATEMENT_COLUMNS = {
+    "delta.generationExpression": "generated columns",
+    "delta.identity.start": "identity columns",
+    "__COLLATIONS": "collations",
+}
+
+
+def merge_changes(
+    changes: DataFrame,
+    target: MergeTarget,
+    partitions: frozenset[str | None] | None,
+    transaction: Transaction,
+    back_off: BackOff | None = None,
+) -> MergeReport:
+    """Merge `changes`: of each key the newest, and only where it is newer than the row that it meets.
+
+    `changes` have the target's columns and `_op`, 'd' for a delete.
+    `partitions` are the values, as text, in which the keys are or will be: from before- *and* after-images, or a row
+    that moves would be doubled. None when they are not known: then only the bounds of the keys say which files are
+    looked at. `changes` are evaluated several times (cache them), in a session of this thread's own: commit metadata is
+    a session setting. Raises before anything is written NotADeltaTableError, ColumnsDifferError, KeyNotUniqueError, and
+    after many attempts ConflictError.
+    """
+    back_off = back_off or BackOff()
+    look = file_statistics(target.path)
+    check_columns(target, look)
+    feature = _needs_statement(look)
+    batch = read_batch(changes, target)
+    if feature:
+        return _by_statement(batch, target, partitions, transaction, feature, back_off)
+    looks = itertools.chain([look], iter(lambda: file_statistics(target.path), None))
+    report, retries = retried(
+        target.path, lambda: attempt_merge(next(looks), batch, target, partitions, transaction), back_off
+    )
+    return replace(report, retries=retries)
+
+
+def check_columns(target: MergeTarget, look: FileStatistics) -> None:
+    """Raise ColumnsDifferError unless the target has exactly the table's columns, its key and its order among them."""
+    wanted = {*target.columns, *target.key, target.newer}
+    if target.partition_column:
+        wanted.add(target.partition_column)
+    if wanted != set(look.columns):
+        raise ColumnsDifferError.of(target.path, wanted, look.columns)
+
+
+def _needs_statement(look: FileStatistics) -> str | None:
+    """What the table has that needs a MERGE statement; None when there is nothing."""
+    if not look.has_unique_names:
+        return "files of the same name"
+    named = (name for name, values in _STATEMENT_PROPERTIES.items() if look.properties.get(name) in values)
+    of_columns = (words for key, words in _STATEMENT_COLUMNS.items() if key in look.column_metadata)
+    return next(named, None) or next(of_columns, None)
+
+
+def _by_statement(
+    batch: Batch,
+    target: MergeTarget,
+    partitions: frozenset[str | None] | None,
+    transaction: Transaction,
+    feature: str,
+    back_off: BackOff,
+) -> MergeReport:
+    decision = Decision(None, Strategy.MERGE, f"the table has {feature}")
+    told = replace(transaction, metadata=transaction.metadata_with(merge={"strategy": summary([decision])}))
+
+    def attempt() -> MergeReport:
+        version, applied = applied_transaction(target.path, transaction.app)
+        if applied is not None and applied >= transaction.number:
+            return MergeReport(version, replayed=True)
+        return MergeReport(run_merge_statement(batch.changes, target, partitions, told), decisions=(decision,))
+
+    report, retries = retried(target.path, attempt, back_off)
+    return replace(report, retries=retries)

@@ -1,0 +1,53 @@
+"""What a merge did."""
+
+from dataclasses import dataclass
+
+from tidemark.delta.strategy import Decision, summary
+
+
+@dataclass(frozen=True)
+class MergeReport:
+    """`version` is the commit's, or the table's where the batch was in it already (`replayed`).
+
+    `stale` changes were not newer than the rows that they met. `rows_copied` were rewritten only because they lay
+    beside rows that changed. Files and bytes read are those that the keys were looked for in. `decisions` are by
+    partition.
+    """
+
+    version: int
+    replayed: bool = False
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+    stale: int = 0
+    rows_copied: int = 0
+    files_read: int = 0
+    bytes_read: int = 0
+    files_removed: int = 0
+    bytes_removed: int = 0
+    files_added: int = 0
+    bytes_added: int = 0
+    retries: int = 0
+    decisions: tuple[Decision, ...] = ()
+
+    def as_metadata(self) -> dict[str, object]:
+        """What the commit says of how it was made."""
+        counts = {
+            name: getattr(self, name)
+            for name in ("inserted", "updated", "deleted", "stale", "rows_copied", "files_read", "files_removed")
+        }
+        return {**counts, "strategy": summary(self.decisions)}
+
+    def as_operation_metrics(self, source_rows: int) -> dict[str, int]:
+        """The same under the names that Delta's history gives to the metrics of a MERGE."""
+        return {
+            "operationNumSourceRows": source_rows,
+            "numTargetRowsInserted": self.inserted,
+            "numTargetRowsUpdated": self.updated,
+            "numTargetRowsDeleted": self.deleted,
+            "numTargetRowsCopied": self.rows_copied,
+            "numTargetFilesAdded": self.files_added,
+            "numTargetFilesRemoved": self.files_removed,
+            "numTargetBytesAdded": self.bytes_added,
+            "numTargetBytesRemoved": self.bytes_removed,
+        }

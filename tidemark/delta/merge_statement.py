@@ -1,0 +1,46 @@
+"""Delta's own MERGE, pruned by partition literals: for tables with features that a plain rewrite would not honour.
+
+`t.dt IN (literals)` prunes the target's scan, `t.dt = s.dt` does not; the literals have to hold the partitions of the
+before- *and* the after-images, or a row that moves would be found in neither and doubled (facts.md, "Delta 4.4").
+"""
+
+from pyspark.sql import DataFrame
+
+from tidemark.delta.target import MergeTarget
+from tidemark.delta.transaction import Transaction, commit_with
+from tidemark.quoting.spark import among, path_table, quoted
+
+_SOURCE = "changes_to_merge"
+
+
+def run_merge_statement(
+    changes: DataFrame, target: MergeTarget, partitions: frozenset[str | None] | None, transaction: Transaction
+) -> int:
+    """Merge with one statement and return the version made; a replay (same application and number) changes nothing."""
+    spark = changes.sparkSession
+    changes.createOrReplaceTempView(_SOURCE)
+    return commit_with(spark, transaction, lambda: spark.sql(merge_sql(target, _SOURCE, partitions)))
+
+
+def merge_sql(target: MergeTarget, source: str, partitions: frozenset[str | None] | None) -> str:
+    """The statement; changes not newer than the row they meet are left out."""
+    newer = f"s.{quoted(target.newer)} > t.{quoted(target.newer)}"
+    columns = [quoted(name) for name in target.columns]
+    sets = ", ".join(f"t.{name} = s.{name}" for name in columns)
+    return "\n".join(
+        [
+            f"MERGE INTO {path_table(target.path)} AS t USING {source} AS s ON {_condition(target, partitions)}",
+            f"WHEN MATCHED AND s._op = 'd' AND {newer} THEN DELETE",
+            f"WHEN MATCHED AND s._op <> 'd' AND {newer} THEN UPDATE SET {sets}",
+            f"WHEN NOT MATCHED AND s._op <> 'd' THEN INSERT ({', '.join(columns)})",
+            f"VALUES ({', '.join(f's.{name}' for name in columns)})",
+        ]
+    )
+
+
+def _condition(target: MergeTarget, partitions: frozenset[str | None] | None) -> str:
+    same_key = [f"t.{quoted(name)} = s.{quoted(name)}" for name in target.key]
+    if target.partition_column is None or partitions is None:
+        return " AND ".join(same_key)
+    inside = among(f"t.{quoted(target.partition_column)}", target.partition_type or "STRING", partitions)
+    return " AND ".join([inside, *same_key])

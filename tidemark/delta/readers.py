@@ -1,0 +1,50 @@
+"""Versions that are being read: VACUUM leaves them alone until the reader is done, or dead.
+
+A reader holds a lock on a file named by the version; the operating system lets go of it with the process.
+"""
+
+import fcntl
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tidemark.delta.retention import Claim
+
+
+@contextmanager
+def reading(locks: Path, table: Path, version: int, who: str) -> Iterator[None]:
+    """Keep `version` from VACUUM while the block runs; `who` is told to whoever asks why it is kept."""
+    folder = _folder(locks, table)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{version}.{uuid.uuid4().hex}"
+    with path.open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        file.write(who)
+        file.flush()
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def claims_of_readers(locks: Path, table: Path) -> list[Claim]:
+    """What is being read at this moment; traces of dead readers are removed."""
+    return [claim for path in sorted(_folder(locks, table).glob("*.*")) for claim in _claim(path)]
+
+
+def _claim(path: Path) -> Iterator[Claim]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield Claim(int(path.name.partition(".")[0]), f"read by {file.read()}")
+                return
+            path.unlink(missing_ok=True)
+    except FileNotFoundError:
+        return
+
+
+def _folder(locks: Path, table: Path) -> Path:
+    return locks / "readers" / table.name

@@ -1,0 +1,101 @@
+"""One historical partition made what it was at an older version, or what was computed anew; later versions stay (B9).
+
+Afterwards every other partition is as it was, and so are all versions before. A writer that commits to the partition
+between plan and commit makes the repair fail instead of being overwritten: its rows were not in what was shown.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidemark.delta.conflict import RETRYABLE, definition_kept
+from tidemark.delta.errors import PartitionChangedError
+from tidemark.delta.live_file import LiveFile, rows_of, write_counts
+from tidemark.delta.maintenance import maintaining
+from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.partition import literal, partition_predicate
+from tidemark.delta.repair_plan import RepairPlan, planned
+from tidemark.system.crash import crash_point
+
+
+@dataclass(frozen=True)
+class RepairReport:
+    """`version` is the commit's, or the table's where nothing was to be done; `rows` are those of the partition."""
+
+    plan: RepairPlan
+    version: int
+    rows: int
+    files_written: int = 0
+    bytes_written: int = 0
+
+
+def repair_partition(spark: SparkSession, plan: RepairPlan, locks: Path, rows: DataFrame | None = None) -> RepairReport:
+    """Carry out a plan, in one commit; `rows` are the partition's new content where the plan is to compute it.
+
+    `spark` is a session of this thread's own; `rows` may lack the partition's columns. Raises PartitionChangedError
+    when a writer changed the partition since the plan was made, ColumnsDifferError when one changed the schema,
+    VersionGoneError, AlreadyRunningError while the table is repaired or vacuumed (a lock file in the folder `locks`).
+    """
+    if (plan.way == "recompute") != (rows is not None):
+        raise ValueError("rows belong to a plan to compute them, and to no other")
+    with maintaining(locks, plan.path):
+        txn = OptimisticTransaction(spark, plan.path)
+        found = planned(txn, plan.path, plan.partition, plan.source)
+        if _identities(found.removed) != _identities(plan.removed) or found.rows_now != plan.rows_now:
+            raise PartitionChangedError.of(plan.path, plan.partition, plan.at, txn.version)
+        if found.way == "nothing":
+            return RepairReport(found, txn.version, found.rows_now)
+        txn.depends_on(partition_predicate(plan.partition))
+        crash_point("repair.before_write")
+        return _commit(txn, found, _added(txn, found, rows))
+
+
+def _added(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame | None) -> list[Any]:
+    if plan.way == "metadata":
+        return [txn.put_back(file.described) for file in plan.restored]
+    if rows is None:
+        rows = txn.read([file.handle for file in plan.restored], plan.source)
+    return txn.write(txn.as_stored(_with_partition(rows, plan, txn)))
+
+
+def _with_partition(rows: DataFrame, plan: RepairPlan, txn: OptimisticTransaction) -> DataFrame:
+    """The rows with the columns of today: the partition's, and NULL for those that came later."""
+    missing = {name: sf.lit(None) for name in txn.columns if name not in rows.columns}
+    return rows.withColumns({**missing, **{name: literal(value) for name, value in plan.partition.items()}})
+
+
+def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) -> RepairReport:
+    crash_point("repair.before_commit")
+    told = [LiveFile(one) for one in txn.described(list(added))]
+    rows = plan.rows_now - rows_of(plan.removed) + rows_of(told)
+    counts = write_counts(told)
+    written = (0, 0) if plan.way == "metadata" else (counts["numFiles"], counts["numOutputBytes"])
+    operation = txn.overwrite_operation(partition_predicate(plan.partition), counts)
+    actions = [*txn.removal(file.handle for file in plan.removed), *added]
+    try:
+        with definition_kept(plan.path):
+            version = txn.commit(actions, operation, None, json.dumps({"repair": _said(plan, rows)}))
+    except RETRYABLE as error:
+        raise PartitionChangedError.of(plan.path, plan.partition, plan.at, None) from error
+    crash_point("repair.after_commit")
+    return RepairReport(plan, version, rows, *written)
+
+
+def _said(plan: RepairPlan, rows: int) -> dict[str, object]:
+    return {
+        "partition": {name: str(value) for name, value in plan.partition.items()},
+        "from_version": plan.source,
+        "way": plan.way,
+        "reason": plan.reason,
+        "rows_before": plan.rows_now,
+        "rows_after": rows,
+    }
+
+
+def _identities(files: Sequence[LiveFile]) -> set[tuple[str, str]]:
+    return {file.identity for file in files}

@@ -1,0 +1,137 @@
+"""What mending one partition would do, before it is done (B9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deltalake.exceptions import DeltaError
+from pyspark.sql import SparkSession
+
+from tidemark.delta.errors import ColumnsDifferError, TableFeatureError, VersionGoneError
+from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
+from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.statistics import FileStatistics, file_statistics, require_table
+from tidemark.delta.table import Partition
+from tidemark.system.errors import SchemaChangedError
+
+Way = Literal["nothing", "metadata", "rewrite", "recompute"]
+
+
+@dataclass(frozen=True)
+class RepairPlan:
+    """How `partition` of the table's version `at` becomes what it was at version `source`, or what is computed anew.
+
+    metadata: the old files are there and are put back, nothing is read or written. rewrite: the old rows are read and
+    written again, as the old files would not do in the table as it is now (`reason`). recompute: rows that the caller
+    gives replace it (`source` and `rows_then` are None). nothing: it is equal already.
+    """
+
+    path: Path
+    partition: Partition
+    at: int
+    source: int | None
+    way: Way
+    reason: str
+    removed: tuple[LiveFile, ...]
+    restored: tuple[LiveFile, ...]
+    rows_now: int
+    rows_then: int | None
+
+    @property
+    def bytes_removed(self) -> int:
+        return bytes_of(self.removed)
+
+    @property
+    def bytes_restored(self) -> int:
+        return bytes_of(self.restored)
+
+
+def plan_repair(spark: SparkSession, path: Path, partition: Partition, source: int | None) -> RepairPlan:
+    """Compare a partition now with how it was at version `source`; None: it is to be computed anew. Nothing is written.
+
+    Raises NotADeltaTableError, TableFeatureError (column mapping), ColumnsDifferError (not the table's partition
+    columns), VersionGoneError, and SchemaChangedError where columns of that version are not in the table any more.
+    """
+    require_table(path)
+    return planned(OptimisticTransaction(spark, path), path, partition, source)
+
+
+def planned(txn: OptimisticTransaction, path: Path, partition: Partition, source: int | None) -> RepairPlan:
+    """`plan_repair` inside a transaction."""
+    now = file_statistics(path, txn.version)
+    if now.properties.get("delta.columnMapping.mode", "none") != "none":
+        raise TableFeatureError.of(path, "column mapping", "repair")
+    if set(partition) != set(now.partition_columns):
+        raise ColumnsDifferError.of(path, list(partition), now.partition_columns)
+    live = _files(txn, partition, None)
+    if source is None:
+        return _recompute(txn, path, partition, live)
+    then = _statistics_then(path, source, txn.version)
+    _refuse_other_columns(path, now, then)
+    return _compared(txn, path, partition, source, now, then, live)
+
+
+def _recompute(txn: OptimisticTransaction, path: Path, partition: Partition, live: tuple[LiveFile, ...]) -> RepairPlan:
+    told = "its rows are computed"
+    return RepairPlan(path, partition, txn.version, None, "recompute", told, live, (), rows_of(live), None)
+
+
+def _compared(
+    txn: OptimisticTransaction,
+    path: Path,
+    partition: Partition,
+    source: int,
+    now: FileStatistics,
+    then: FileStatistics,
+    live: tuple[LiveFile, ...],
+) -> RepairPlan:
+    old = _files(txn, partition, source)
+    kept = {file.identity for file in live} & {file.identity for file in old}
+    removed = tuple(file for file in live if file.identity not in kept)
+    restored = tuple(file for file in old if file.identity not in kept)
+    gone = [file.name for file in restored if not txn.exists(file.handle)]
+    if gone:
+        raise VersionGoneError.files(path, source, gone, len(restored))
+    reason = _unfit(now, then, restored)
+    way: Way = "nothing" if not (removed or restored) else "rewrite" if reason and restored else "metadata"
+    told = {"nothing": "the partition is as it was", "metadata": "the old files are there"}
+    why = told.get(way, reason or "")
+    return RepairPlan(path, partition, txn.version, source, way, why, removed, restored, rows_of(live), rows_of(old))
+
+
+def _statistics_then(path: Path, source: int, newest: int) -> FileStatistics:
+    if not 0 <= source <= newest:
+        raise VersionGoneError.unknown(path, source, newest)
+    try:
+        return file_statistics(path, source)
+    except DeltaError as error:
+        raise VersionGoneError.log(path, source, str(error)) from error
+
+
+def _refuse_other_columns(path: Path, now: FileStatistics, then: FileStatistics) -> None:
+    if then.partition_columns != now.partition_columns:
+        raise ColumnsDifferError.of(path, then.partition_columns, now.partition_columns)
+    lost = [name for name in then.types if name not in now.types]
+    if lost:
+        raise SchemaChangedError.of(path, lost, [])
+
+
+def _files(txn: OptimisticTransaction, partition: Partition, version: int | None) -> tuple[LiveFile, ...]:
+    wanted = {name: str(value) for name, value in partition.items()}
+    return tuple(LiveFile(told, add) for add, told in txn.described_in([wanted], version))
+
+
+def _unfit(now: FileStatistics, then: FileStatistics, restored: Sequence[LiveFile]) -> str | None:
+    """Why old files cannot simply be put back; None when they can."""
+    changed = sorted(name for name, kind in then.types.items() if now.types[name] != kind)
+    if changed:
+        return f"column {', '.join(changed)} had another type"
+    if any(file.has_vector for file in restored) and "deletionVectors" not in now.features:
+        return "the table has no deletion vectors any more"
+    if now.properties.get("delta.enableRowTracking") == "true":
+        return "the table tracks rows"
+    rules = {name for name in now.properties if name.startswith("delta.constraints.")}
+    if rules - set(then.properties):
+        return "the table has constraints that it did not have"
+    return None

@@ -1,0 +1,120 @@
+"""What is known of a Delta table from its log alone: no Spark job, no JVM (delta-rs reads the log)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable, QueryBuilder
+
+from tidemark.delta.live_file import file_name
+from tidemark.quoting.standard import quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow.dataset as ds
+    from pyspark.sql import DataFrame, SparkSession
+
+PartitionValue = date | str
+Partition = Mapping[str, PartitionValue]
+
+
+@dataclass(frozen=True)
+class TableMetrics:
+    """Live files of one version, of the whole table or one partition; `rows` are from the files' statistics."""
+
+    version: int
+    rows: int
+    files: int
+    size_bytes: int
+
+
+def table_exists(path: Path) -> bool:
+    """Whether `path` holds a Delta table, of any version."""
+    return DeltaTable.is_deltatable(str(path))
+
+
+def current_version(path: Path) -> int | None:
+    """The newest version; None when there is no table."""
+    return DeltaTable(str(path)).version() if table_exists(path) else None
+
+
+def applied_transaction(path: Path, app: str) -> tuple[int, int | None]:
+    """(newest version, number of the newest commit of the application `app`; None when it has none)."""
+    table = DeltaTable(str(path))
+    return table.version(), table.transaction_version(app)
+
+
+def table_metrics(path: Path, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
+    """Rows, files and bytes from the log's file statistics. Raises FileNotFoundError when there is no table."""
+    if not table_exists(path):
+        raise FileNotFoundError(f"no Delta table at {path}")
+    table = DeltaTable(str(path), version=version)
+    files = _live_files(table, partition or {})
+    return TableMetrics(
+        version=table.version(),
+        rows=(pc.sum(files["num_records"]).as_py() or 0) - _hidden_rows(table, files),
+        files=files.num_rows,
+        size_bytes=pc.sum(files["size_bytes"]).as_py() or 0,
+    )
+
+
+def first_rows(path: Path, count: int, partition: Partition | None = None, version: int | None = None) -> pa.Table:
+    """Some rows of a version or of one partition of it."""
+    if not partition:
+        return read_rows(path, version, limit=count)
+    return _dataset(path, version).head(count, filter=_is_in(partition))
+
+
+def read_rows(
+    path: Path, version: int | None = None, columns: Sequence[str] | None = None, limit: int | None = None
+) -> pa.Table:
+    """The rows of a version without Spark; those that deletion vectors hide are not among them."""
+    wanted = ", ".join(quote(name, "duckdb") for name in columns) if columns else "*"
+    at_most = "" if limit is None else f" LIMIT {int(limit)}"
+    query = QueryBuilder().register("t", DeltaTable(str(path), version=version))
+    return pa.table(query.execute(f"SELECT {wanted} FROM t{at_most}").read_all())  # noqa: S608 - quoted names
+
+
+def read_partition(path: Path, partition: Partition) -> pa.Table:
+    """All rows of a partition, without its partition columns."""
+    return _dataset(path, None).to_table(filter=_is_in(partition)).drop_columns(list(partition))
+
+
+def _dataset(path: Path, version: int | None) -> ds.Dataset:
+    return DeltaTable(str(path), version=version).to_pyarrow_dataset()
+
+
+def _is_in(partition: Partition) -> pc.Expression | None:
+    equal = [pc.field(name) == pa.scalar(value) for name, value in partition.items()]
+    return functools.reduce(lambda a, b: a & b, equal) if equal else None
+
+
+def _hidden_rows(table: DeltaTable, files: pa.Table) -> int:
+    """How many rows of some files deletion vectors hide; the log's statistics count them."""
+    if "deletionVectors" not in (table.protocol().reader_features or ()):
+        return 0
+    live = set(map(file_name, files["path"].to_pylist()))
+    vectors = pa.table(table.deletion_vectors())
+    named = zip(vectors["filepath"].to_pylist(), vectors["selection_vector"], strict=True)
+    hiding = (vector.values for path, vector in named if file_name(path) in live)
+    return sum(len(values) - (pc.sum(values).as_py() or 0) for values in hiding)
+
+
+def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:
+    files = pa.table(table.get_add_actions(flatten=True))
+    for column, value in partition.items():
+        files = files.filter(pc.equal(pc.cast(files[f"partition.{column}"], pa.string()), str(value)))
+    return files
+
+
+def read_table(spark: SparkSession, path: Path, version: int | None = None) -> DataFrame:
+    """The table as of `version`, or as it is now."""
+    reader = spark.read.format("delta")
+    return (reader if version is None else reader.option("versionAsOf", version)).load(str(path))

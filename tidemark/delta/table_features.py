@@ -1,0 +1,23 @@
+"""Types that a table has to say it knows before it can have them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tidemark.delta.statistics import file_statistics
+from tidemark.quoting.spark import path_table
+
+_FEATURE_OF = {"TIMESTAMP_NTZ": "timestampNtz"}
+
+
+def allow_types(spark: SparkSession, path: Path, kinds: Iterable[str]) -> None:
+    """Make the table fit for columns of Spark SQL types `kinds`; nothing where it is. Raises NotADeltaTableError.
+
+    A new table gets the features of its first columns by itself; for those that come later Delta wants to be asked.
+    """
+    needed = {_FEATURE_OF[kind] for kind in kinds if kind in _FEATURE_OF}
+    missing = sorted(needed - file_statistics(path).features) if needed else []
+    if missing:
+        named = ", ".join(f"'delta.feature.{one}' = 'supported'" for one in missing)
+        spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ({named})")

@@ -1,0 +1,41 @@
+"""Every entity by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tidemark.dependency_model.entity.entity import Entity
+from tidemark.dependency_model.errors import UnknownEntityError
+from tidemark.dependency_model.suggestion import did_you_mean, shown
+
+
+class Catalog(Mapping[str, Entity]):
+    """Entities by name, in the order of their files. `catalog["dwd_orders"]` raises UnknownEntityError with a hint."""
+
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        self._entities = {entity.name: entity for entity in entities}
+
+    def __getitem__(self, name: str) -> Entity:
+        try:
+            return self._entities[name]
+        except KeyError:
+            raise UnknownEntityError(
+                "no such entity", found=shown(name), hint=did_you_mean(name, self._entities)
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entities
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entities)
+
+    def __len__(self) -> int:
+        return len(self._entities)
+
+    def of_layer(self, layer: str) -> tuple[Entity, ...]:
+        """The entities of a folder, in order of name."""
+        return tuple(sorted((e for e in self.values() if e.layer == layer), key=lambda e: e.name))
+
+    def with_tags(self, tags: Mapping[str, str]) -> tuple[Entity, ...]:
+        """The entities that carry all of these tags (seed capability D7)."""
+        return tuple(e for e in self.values() if tags.items() <= e.tags.items())

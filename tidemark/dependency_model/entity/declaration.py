@@ -1,0 +1,113 @@
+"""From the values of one file to an entity, with every error put at its line and key."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
+from tidemark.dependency_model.entity.entity import Entity, EntityState, Source
+from tidemark.dependency_model.entity.rules import broken_rules
+from tidemark.dependency_model.errors import EntityError, TidemarkError
+from tidemark.dependency_model.suggestion import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tidemark.dependency_model.entity.document import Document, Path
+
+_ADAPTER = TypeAdapter(Entity)
+_KEYS = sorted({f.name for cls in (Entity, EntityState, Dependency, Weak, Source) for f in fields(cls)} | {"dates"})
+_INTERNAL = ("layer", "file")
+
+
+def declared(values: Any, defaults: Mapping[str, Any]) -> Entity:
+    """The entity of a file's values. Raises pydantic's ValidationError."""
+    return _ADAPTER.validate_python(shaped(values, defaults))
+
+
+def shaped(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Defaults below, the file's own values above them; `depends_on` alone is the completed state's."""
+    own = {} if values is None else dict(values)
+    merged = {**defaults, **own}
+    if "tags" in defaults and isinstance(own.get("tags"), dict):
+        merged["tags"] = {**defaults["tags"], **own["tags"]}
+    states = merged.get("states") or []
+    if "depends_on" in merged:
+        states = [*states, {"entity_state": COMPLETED, "depends_on": merged.pop("depends_on") or []}]
+    merged["states"] = states or [{"entity_state": COMPLETED}]
+    return merged
+
+
+def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> Iterator[EntityError]:
+    """Everything that is wrong with one file."""
+    values = document.values
+    if values is not None and not isinstance(values, dict):
+        yield EntityError("a declaration is a mapping of keys to values", found=shown(values), where=f"{file}:1")
+        return
+    for name in _INTERNAL:
+        if values and name in values:
+            yield _at(document, file, (name,), EntityError(f"unknown key '{name}'"))
+    try:
+        entity = declared(values, defaults)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            yield _told(document, file, detail)
+        return
+    for key, problem in broken_rules(entity):
+        yield _at(document, file, (key,), problem)
+
+
+def _told(document: Document, file: str, detail: Any) -> EntityError:
+    path = _as_written(document, tuple(part for part in detail["loc"] if isinstance(part, (str, int))))
+    return _at(document, file, path, _problem(path, detail))
+
+
+def _problem(path: Path, detail: Any) -> EntityError:
+    """What pydantic found, in our words."""
+    key, given = _key_of(path), detail["input"]
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return EntityError(f"unknown key '{path[-1]}'", hint=_about_key(str(path[-1])))
+        case "missing":
+            return EntityError(f"the key '{key}' is missing")
+        case "enum" | "literal_error":
+            words = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ",").split(",")]
+            hint = did_you_mean(str(given), words)
+            return EntityError(f"unknown {key}", expected=f"one of {', '.join(words)}", found=shown(given), hint=hint)
+        case "value_error":
+            return _of_value_error(key, context["error"])
+    return EntityError(f"{key}: {detail['msg']}", found=shown(given))
+
+
+def _of_value_error(key: str, error: ValueError) -> EntityError:
+    cause = error.__cause__
+    if isinstance(cause, TidemarkError):
+        message = f"{key}: {cause.message}"
+        return EntityError(message, expected=cause.expected, found=cause.found, hint=cause.hint)
+    return EntityError(f"{key}: {error}")
+
+
+def _key_of(path: Path) -> str:
+    """`depends_on[0].offset`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def _about_key(key: str) -> str | None:
+    if key.lstrip("+-").isdecimal():
+        return 'inside braces a comma ends the value: put the offset in quotes, "Set 0,-1"'
+    return did_you_mean(key, _KEYS)
+
+
+def _as_written(document: Document, path: Path) -> Path:
+    """`depends_on` alone was made the completed state's before validation."""
+    is_short = path[:1] == ("states",) and len(path) > 2 and path[:2] not in document.lines
+    return path[2:] if is_short else path
+
+
+def _at(document: Document, file: str, path: Path, problem: EntityError) -> EntityError:
+    problem.where = f"{file}:{document.line(path)}"
+    return problem

@@ -1,0 +1,104 @@
+"""A dependency: which slices of which entity, in which states, and how strictly."""
+
+import re
+from dataclasses import dataclass as plain_dataclass
+from decimal import Decimal
+from math import ceil
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, InstanceOf, model_validator
+from pydantic.dataclasses import dataclass
+
+from tidemark.dependency_model.entity.field import STRICT, DurationField, NameField, OffsetField
+
+COMPLETED = "completed"
+
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
+
+
+@plain_dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A number of slices, or a share of them."""
+
+    count: int | None = None
+    percent: Decimal | None = None
+
+    def needed(self, total: int) -> int:
+        """How many of `total` slices suffice; never more than there are."""
+        if self.count is not None:
+            return min(self.count, total)
+        return ceil(total * (self.percent or Decimal(0)) / 100)
+
+    def __str__(self) -> str:
+        return str(self.count) if self.count is not None else f"{self.percent}%"
+
+
+def _at_least(value: object) -> object:
+    if isinstance(value, AtLeast):
+        return value
+    match = _PERCENT.fullmatch(str(value))
+    percent = Decimal(match[1]) if match else None
+    if percent is not None and 0 < percent <= 100:
+        return AtLeast(percent=percent)
+    if str(value).isdecimal() and 0 < int(str(value)) <= 1_000_000:
+        return AtLeast(count=int(str(value)))
+    raise ValueError(f"expected a number of slices such as 22, or a share such as 90%, found {value!r}")
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Weak:
+    """What suffices beside 'all of them': each clause that is given releases on its own (seed capability A8)."""
+
+    any_of: bool = False
+    at_least: Annotated[InstanceOf[AtLeast], BeforeValidator(_at_least)] | None = None
+    timeout: DurationField | None = None
+    """After the slice's earliest time one goes on with what is there."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Weak":
+        if not self.any_of and self.at_least is None and self.timeout is None:
+            raise ValueError("a weak dependency needs any_of, at_least or timeout")
+        return self
+
+    @property
+    def quorum(self) -> AtLeast | None:
+        """How many slices suffice without any waiting for time."""
+        return AtLeast(count=1) if self.any_of else self.at_least
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Dependency:
+    """`offset` None stands for the natural one: all upstream slices in the window, or the one that contains it.
+
+    `sub` chooses sub-partitions of the upstream: dimension to values. What it does not name follows the rule: the same
+    value where both have the dimension, all values where only the upstream has it.
+
+    `because` says why it differs from what the entity's SQL reads.
+    """
+
+    entity: NameField
+    offset: OffsetField | None = None
+    states: Annotated[tuple[NameField, ...], Field(min_length=1)] = (COMPLETED,)
+    weak: Weak | None = None
+    quality: Literal["required", "ignore"] = "required"
+    sub: dict[NameField, tuple[str, ...]] | None = None
+    because: str = ""
+
+    @property
+    def strength(self) -> Literal["strong", "weak"]:
+        """Weak where something less than all of its slices suffices."""
+        return "weak" if self.weak else "strong"
+
+
+def _words(value: object) -> object:
+    """A name alone is a dependency; `dates` is seed 003's word for `offset`."""
+    if isinstance(value, str):
+        return {"entity": value}
+    if isinstance(value, dict) and "dates" in value:
+        if "offset" in value:
+            raise ValueError("'dates' and 'offset' say the same: give one of them")
+        return {("offset" if name == "dates" else name): given for name, given in value.items()}
+    return value
+
+
+DependencyField = Annotated[Dependency, BeforeValidator(_words)]

@@ -1,0 +1,153 @@
+"""An entity: a table, an external data set, a project, a report - as it is declared."""
+
+from datetime import timedelta
+from enum import Enum
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+from pydantic.dataclasses import dataclass
+
+from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, DependencyField
+from tidemark.dependency_model.entity.field import (
+    STRICT,
+    ColumnField,
+    CronField,
+    DurationField,
+    MomentField,
+    NameField,
+    PeriodField,
+    TimeOfDayField,
+    TimeZoneField,
+)
+from tidemark.dependency_model.entity.quality import QualityField
+from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
+from tidemark.dependency_model.time.calendar import Calendar
+
+
+class Kind(Enum):
+    """How an entity's data relates to time (seed capability D6)."""
+
+    TIME_SERIES = "TimeSeries"
+    SLIDING = "Sliding"
+    SNAPSHOT = "Snapshot"
+    STATIC = "Static"
+    CUMULATIVE = "Cumulative"
+    VIRTUAL = "Virtual"
+    PROJECT = "Project"
+
+
+class Reprocess(Enum):
+    """Whether a slice is computed again when one of its inputs was."""
+
+    ALWAYS = "always"
+    IF_CHANGED = "if_changed"
+    NEVER = "never"
+    ASK = "ask"
+
+
+class LateEvents(Enum):
+    """What becomes of changes that arrive when the snapshot of their time is named already (seed capability B2)."""
+
+    NEXT_SNAPSHOT = "next_snapshot"
+    REOPEN = "reopen"
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class EntityState:
+    """A state that slices of an entity reach, and what it takes."""
+
+    entity_state: NameField
+    depends_on: tuple[DependencyField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Source:
+    """The physical tables behind an ODS entity: a name, `*` standing for shard numbers, in these instances.
+
+    Without a change for `idle_after` the table is idle; an instance without a heartbeat for `broken_after` is broken.
+    """
+
+    table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+\*?$")]
+    instances: Annotated[tuple[NameField, ...], Field(min_length=1)]
+    idle_after: DurationField = timedelta(minutes=10)
+    broken_after: DurationField = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Entity:
+    """What is declared about an entity, defaults filled in. `layer` is its folder's name, `file` where it stands.
+
+    It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
+
+    Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
+    `cluster_by` are the columns that filters use most: the table's files are kept parted by them. `late_events` of a
+    captured entity are in its next snapshot alone, or each snapshot that they belong to is opened again for them; for
+    those that come until `allowed_lateness` after its end a snapshot is waited with. Of its snapshots the newest
+    `keep_snapshots` keep their names, without a number all.
+    """
+
+    name: NameField
+    period: PeriodField | None = None
+    kind: Kind = Kind.TIME_SERIES
+    description: str = ""
+    granularity: PeriodField | None = None
+    start: MomentField | None = None
+    end: MomentField | None = None
+    time_zone: TimeZoneField = "UTC"
+    week_start: str = "monday"
+    tags: dict[str, str] = Field(default_factory=dict)
+    owner: str = ""
+    states: tuple[EntityState, ...] = ()
+    sub_partitions: SubPartitionsField = Field(default_factory=dict)
+    quality: tuple[QualityField, ...] = ()
+    ready_by: TimeOfDayField | None = None
+    earliest: CronField | None = None
+    reprocess: Reprocess = Reprocess.ALWAYS
+    project: NameField | None = None
+    source: Source | None = None
+    key: tuple[ColumnField, ...] = ()
+    partition_by: ColumnField | None = None
+    cluster_by: Annotated[tuple[ColumnField, ...], Field(max_length=4)] = ()
+    snapshot_of: NameField | None = None
+    late_events: LateEvents = LateEvents.NEXT_SNAPSHOT
+    allowed_lateness: DurationField = timedelta(0)
+    keep_snapshots: Annotated[int, Field(ge=1)] | None = None
+    series: NameField | None = None
+    export: bool = False
+    layer: str = ""
+    file: str = ""
+
+    @property
+    def calendar(self) -> Calendar:
+        """The local clock that cuts its slices."""
+        return _calendar(self.time_zone, self.week_start)
+
+    @property
+    def is_static(self) -> bool:
+        """Without periods: it has one slice."""
+        return self.period is None
+
+    @property
+    def is_project(self) -> bool:
+        """A canvas of other entities, with a root and an end."""
+        return self.kind is Kind.PROJECT
+
+    @property
+    def depends_on(self) -> tuple[Dependency, ...]:
+        """What the completed state needs."""
+        return self.dependencies(COMPLETED)
+
+    def dependencies(self, state: str) -> tuple[Dependency, ...]:
+        """What a state needs; nothing where the entity does not have the state."""
+        return next((found.depends_on for found in self.states if found.entity_state == state), ())
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The states that its slices reach, as declared."""
+        return tuple(state.entity_state for state in self.states)
+
+
+@lru_cache(maxsize=1024)
+def _calendar(time_zone: str, week_start: str) -> Calendar:
+    return Calendar(time_zone, week_start)

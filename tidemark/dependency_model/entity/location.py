@@ -1,0 +1,36 @@
+"""The line of a problem that was found between entities, looked up in the file only when someone wants to read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.dependency_model.entity.document import Document, Path, read_document
+from tidemark.dependency_model.errors import EntityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path as FilePath
+
+
+def locate(problem: EntityError, root: FilePath) -> None:
+    """Put the line into `problem.where`, where the file below `root` still holds the problem's word."""
+    if problem.word is None or problem.where is None or not (root / problem.where).is_file():
+        return
+    try:
+        document = read_document((root / problem.where).read_text(encoding="utf-8"), problem.where)
+    except EntityError:
+        return
+    path = next((path for path, value in _values(document.values, ()) if value == problem.word), ())
+    problem.where = f"{problem.where}:{Document(None, document.lines).line(path)}"
+
+
+def _values(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Dependencies first: a word that also stands elsewhere is looked for there."""
+    if isinstance(value, dict):
+        for key in sorted(value, key=lambda key: key not in ("depends_on", "states")):
+            yield from _values(value[key], (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _values(item, (*path, index))
+    else:
+        yield path, value

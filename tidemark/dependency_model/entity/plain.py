@@ -1,0 +1,132 @@
+"""Most declarations are a few plain lines: those are read here, many times faster than by a general YAML parser.
+
+What is read here means the same to YAML (a property test compares the two); at the first sign of anything else - block
+texts, nesting, comments behind values, escapes, letters beyond ASCII - the answer is None, and the general parser reads
+the file.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from tidemark.dependency_model.entity.document import scalar
+
+_LENGTH_LIMIT = 16 * 1024
+_PRINTABLE = re.compile(r"[\n -~]*")
+_LINE = re.compile(r"([a-z_]{1,40}):(?: +(\S.*))?")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_./(]|-(?=\d))(?:[^:#]|:(?=[^ ])|(?<=[^ ])#)*")
+_QUOTED = re.compile(r'"([^"\\]*)"|\'([^\']*)\'')
+
+_FLOW_SCALAR = r"""(?:"[^"\\]*"|'[^']*'|(?:[A-Za-z0-9_.]|-(?=\d))(?:[A-Za-z0-9_./%+-]| (?=[A-Za-z0-9_./%+-]))*)"""
+_FLOW_LIST = re.compile(rf"\[(?:{_FLOW_SCALAR}(?:, {_FLOW_SCALAR})*)?\]")
+_FLOW_PAIR = rf"[a-z_]{{1,40}}: {_FLOW_SCALAR}"
+_FLOW_MAP = re.compile(rf"\{{(?:{_FLOW_PAIR}(?:, {_FLOW_PAIR})*)?\}}")
+_ITEM = re.compile(_FLOW_SCALAR)
+_DEPENDENCY = re.compile(rf"\{{entity: ([A-Za-z_][A-Za-z0-9_.]*)(?:, (offset|dates): ({_FLOW_SCALAR}))?\}}")
+"""What nearly every dependency looks like."""
+_PAIR = re.compile(rf"([a-z_]{{1,40}}): ({_FLOW_SCALAR})")
+
+
+class _NotPlainError(Exception):
+    """Something that has to be left to the general parser."""
+
+
+def read_plain(text: str) -> dict[str, Any] | None:
+    """The values of a plain declaration; None where it is not one."""
+    if len(text) > _LENGTH_LIMIT or not _PRINTABLE.fullmatch(text):
+        return None
+    try:
+        return _mapping([line for line in text.split("\n") if line and not line.startswith("#")])
+    except _NotPlainError:
+        return None
+
+
+def _mapping(lines: list[str]) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    block: str | None = None
+    for line in lines:
+        if not line.startswith("  - "):
+            key, value, is_open = _entry(line)
+            if key in found:
+                raise _NotPlainError
+            found[key] = value
+            block = key if is_open else None
+        elif block is None:
+            raise _NotPlainError
+        elif found[block] is None:
+            found[block] = [_item(line[4:])]
+        else:
+            found[block].append(_item(line[4:]))
+    return found or None
+
+
+@lru_cache(maxsize=4096)
+def _entry(line: str) -> tuple[str, Any, bool]:
+    """Key, value, and whether a list may follow. Lines repeat from file to file, and nobody changes what is read."""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise _NotPlainError
+    return match[1], None if match[2] is None else _value(match[2]), match[2] is None
+
+
+def _item(text: str) -> Any:
+    """What follows a dash: a value, or one key with its value."""
+    if not text:
+        raise _NotPlainError
+    return _flow_mapping(text) if text[0] == "{" else _short_item(text)
+
+
+@lru_cache(maxsize=4096)
+def _short_item(text: str) -> Any:
+    if not _LINE.fullmatch(text):
+        return _value(text)
+    key, value, is_open = _entry(text)
+    if is_open:
+        raise _NotPlainError
+    return {key: value}
+
+
+def _value(text: str) -> Any:
+    first = text[0]
+    if first == "{":
+        return _flow_mapping(text)
+    if first == "[":
+        return _flow_list(text)
+    if first in "\"'":
+        return _unquoted(text)
+    if not _PLAIN.fullmatch(text) or text[-1] in " :":
+        raise _NotPlainError
+    return scalar(text)
+
+
+def _flow_mapping(text: str) -> dict[str, Any]:
+    usual = _DEPENDENCY.fullmatch(text)
+    if usual:
+        name, key, value = usual.groups()
+        return {"entity": scalar(name), key: _flow_scalar(value)} if key else {"entity": scalar(name)}
+    if not _FLOW_MAP.fullmatch(text):
+        raise _NotPlainError
+    pairs = _PAIR.findall(text)
+    found = {key: _flow_scalar(value) for key, value in pairs}
+    if len(found) != len(pairs):
+        raise _NotPlainError
+    return found
+
+
+def _flow_list(text: str) -> list[Any]:
+    if not _FLOW_LIST.fullmatch(text):
+        raise _NotPlainError
+    return [_flow_scalar(item) for item in _ITEM.findall(text)]
+
+
+def _flow_scalar(text: str) -> Any:
+    return text[1:-1] if text[0] in "\"'" else scalar(text)
+
+
+def _unquoted(text: str) -> str:
+    match = _QUOTED.fullmatch(text)
+    if match is None:
+        raise _NotPlainError
+    return text[1:-1]

@@ -1,0 +1,101 @@
+"""What must hold between the fields of one entity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.entity import Entity, Kind, LateEvents
+from tidemark.dependency_model.entity.sub_partition import PART_LIMIT
+from tidemark.dependency_model.errors import EntityError, ParseError, TidemarkError
+from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Broken = Iterator[tuple[str, EntityError]]
+
+
+def broken_rules(entity: Entity) -> Broken:
+    """(key, problem) of each rule that the entity breaks."""
+    yield from _period(entity)
+    yield from _granularity(entity)
+    yield from _times(entity)
+    yield from _states(entity)
+    yield from _snapshot(entity)
+    yield from _parts(entity)
+
+
+def _period(entity: Entity) -> Broken:
+    if entity.kind is Kind.STATIC and entity.period is not None:
+        yield "period", EntityError("a Static entity has no period", hint="a table refreshed by period is a Snapshot")
+    if entity.kind is not Kind.STATIC and entity.period is None:
+        allowed = ", ".join(period.value for period in Period)
+        yield "period", EntityError(f"a {entity.kind.value} entity needs a period", expected=f"one of {allowed}")
+
+
+def _granularity(entity: Entity) -> Broken:
+    if entity.granularity is None or entity.period is None:
+        return
+    if entity.kind is Kind.SNAPSHOT:
+        yield "granularity", EntityError("a Snapshot is always the full table", hint="its period says how often")
+    if entity.kind is Kind.CUMULATIVE and entity.granularity.is_finer_than(entity.period):
+        yield (
+            "granularity",
+            EntityError(
+                "a Cumulative entity grows within its granularity",
+                expected=f"{entity.period} or longer",
+                found=entity.granularity.value,
+            ),
+        )
+
+
+def _times(entity: Entity) -> Broken:
+    try:
+        start = _instant(entity.time_zone, entity.week_start, entity.start)
+        end = _instant(entity.time_zone, entity.week_start, entity.end)
+    except TidemarkError as error:
+        key = "start" if isinstance(error, ParseError) else "week_start"
+        yield key, EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
+        return
+    if start and end and end <= start:
+        yield "end", EntityError("it ends before it starts", expected=f"later than {entity.start}", found=entity.end)
+
+
+@lru_cache(maxsize=4096)
+def _instant(time_zone: str, week_start: str, moment: str | None) -> datetime | None:
+    """When a declared day or hour begins. Raises ParseError where the zone's clock skips it."""
+    calendar = Calendar(time_zone, week_start)
+    return calendar.window(Period.HOUR if "T" in moment else Period.DAY, moment).start if moment else None
+
+
+def _states(entity: Entity) -> Broken:
+    names = entity.state_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        yield "states", EntityError(f"the state '{twice}' is declared twice")
+
+
+def _parts(entity: Entity) -> Broken:
+    if entity.sub_partitions and prod(len(parts) for parts in entity.sub_partitions.values()) > PART_LIMIT:
+        yield "sub_partitions", EntityError("too many parts", expected=f"at most {PART_LIMIT} combinations")
+
+
+def _snapshot(entity: Entity) -> Broken:
+    if entity.snapshot_of and entity.kind is not Kind.SNAPSHOT:
+        yield "snapshot_of", EntityError("only a Snapshot names versions of another entity", found=entity.kind.value)
+    if entity.snapshot_of and entity.source:
+        yield "source", EntityError("a snapshot of another entity has no source of its own")
+    if entity.source or entity.snapshot_of:
+        return
+    of_captured = {
+        "late_events": (entity.late_events is LateEvents.REOPEN, "only snapshots of a captured table are reopened"),
+        "allowed_lateness": (entity.allowed_lateness, "only snapshots of a captured table wait for late events"),
+        "keep_snapshots": (entity.keep_snapshots is not None, "only snapshots of a captured table have names"),
+    }
+    for field, (is_set, told) in of_captured.items():
+        if is_set:
+            yield field, EntityError(told, hint="it goes with source or snapshot_of")

@@ -1,0 +1,46 @@
+"""Sub-partitions: a slice's parts by region, business unit or partner, each filled at its own pace.
+
+Source: seed capability C5.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic.dataclasses import dataclass
+
+from tidemark.dependency_model.entity.field import STRICT, NameField, TimeZoneField
+
+Sub = tuple[tuple[str, str], ...]
+
+PART_LIMIT = 1_000
+"""How many parts one slice may have."""
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Part:
+    """One value of a dimension; its own time zone gives it its own midnight."""
+
+    time_zone: TimeZoneField | None = None
+
+
+def _parts(value: object) -> object:
+    """A list of values, or values with settings."""
+    if isinstance(value, list):
+        return {name: {} for name in value}
+    if isinstance(value, dict):
+        return {name: settings or {} for name, settings in value.items()}
+    return value
+
+
+ValueField = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+PartsField = Annotated[dict[ValueField, Part], Field(min_length=1), BeforeValidator(_parts)]
+SubPartitionsField = dict[NameField, PartsField]
+
+
+def combinations(sub_partitions: dict[str, dict[str, Part]]) -> Iterator[Sub]:
+    """Every part of a slice, dimensions in order of name, values as declared."""
+    dimensions = sorted(sub_partitions)
+    for values in product(*(sub_partitions[dimension] for dimension in dimensions)):
+        yield tuple(zip(dimensions, values, strict=True))

@@ -1,0 +1,128 @@
+"""Circles: a slice that needs itself, or its own future, however long the way round.
+
+A circle of entities alone is nothing wrong: day T that needs day T-1 leads back in time and ends at the start. It is
+wrong where some way round comes back to the same slice or a later one. Every mapping is monotone, so following the
+*latest* slice that each dependency needs finds such a way if there is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidemark.dependency_model.graph.node import WHOLE
+from tidemark.dependency_model.graph.order import circling, components
+from tidemark.dependency_model.graph.reach import latest_reach, samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tidemark.dependency_model.graph.edge import Edge
+    from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.slice import Slice
+
+_WORK = 400_000
+"""How many steps to spend on one knot of entities that the quick proof does not clear."""
+
+
+class _Step(NamedTuple):
+    """A slice reached, and from where."""
+
+    node: Node
+    ordinal: int
+    before: _Step | None
+
+
+def circles(nodes: Mapping[str, Node]) -> Iterator[tuple[Slice, ...]]:
+    """A way round for each knot of entities that has one: from a slice to itself, or to a later one of its entity.
+
+    The same for the same entities, in whatever order they came.
+    """
+    for name, node in nodes.items():
+        own = [edge for edge in node.upstream if edge.up is node]
+        if own and any(latest_reach(edge) >= 0 for edge in own):
+            yield from _found({name: node}, own)
+    for component in sorted(map(sorted, components(circling(nodes)))):
+        inside = {name: nodes[name] for name in component}
+        own_apart = (edge for node in inside.values() for edge in node.upstream if edge.up is not node)
+        edges = [edge for edge in own_apart if edge.up.name in inside]
+        if not _leads_back(edges, len(inside)):
+            yield from _found(inside, edges)
+
+
+def _leads_back(edges: list[Edge], size: int) -> bool:
+    """Whether every way round surely leads back in time: no cycle of reaches >= 0 (Bellman and Ford, longest ways)."""
+    weights = [(edge.down.name, edge.up.name, latest_reach(edge) * (size + 1) + 1) for edge in edges]
+    far = dict.fromkeys((down for down, _, _ in weights), 0)
+    for _ in range(size + 1):
+        moved = False
+        for down, up, weight in weights:
+            if far[down] + weight > far[up]:
+                far[up] = far[down] + weight
+                moved = True
+        if not moved:
+            return True
+    return False
+
+
+def _found(inside: Mapping[str, Node], edges: list[Edge]) -> Iterator[tuple[Slice, ...]]:
+    """The first way round through entities that no reported way has touched."""
+    seen: set[str] = set()
+    for node in inside.values():
+        if node.name not in seen:
+            way = _way_round(node, inside, edges)
+            if way:
+                seen.update(piece.entity for piece in way)
+                yield way
+
+
+def _way_round(start: Node, inside: Mapping[str, Node], edges: list[Edge]) -> tuple[Slice, ...] | None:
+    starts = samples(start.grid) if start.grid else (0,)
+    step = max(1, len(starts) * len(edges) * len(inside) // _WORK)
+    for ordinal in starts[::step]:
+        way = _follow(_Step(start, ordinal, None), edges, len(inside))
+        if way:
+            return _path(_follow(_Step(start, way.ordinal, None), edges, len(inside)) or way)
+    return None
+
+
+def _follow(start: _Step, edges: list[Edge], rounds: int) -> _Step | None:
+    """The latest slices reached from one, until its own entity is reached at the same time or later."""
+    best = {start.node.name: start}
+    for _ in range(rounds):
+        moved = False
+        for edge in edges:
+            at = best.get(edge.down.name)
+            latest = _latest(edge, at.ordinal) if at else None
+            if at is None or latest is None:
+                continue
+            there = best.get(edge.up.name)
+            if there is None or latest > there.ordinal or edge.up is start.node:
+                step = _Step(edge.up, latest, at)
+                if edge.up is start.node and latest >= start.ordinal:
+                    return step
+                if there is None or latest > there.ordinal:
+                    best[edge.up.name] = step
+                    moved = True
+        if not moved:
+            return None
+    return None
+
+
+def _latest(edge: Edge, ordinal: int) -> int | None:
+    needed = [ups[-1] for mapping, _, _ in edge.mappings() if (ups := mapping.expand(ordinal))]
+    if not needed:
+        return 0 if edge.up.grid is None else None
+    return max(needed)
+
+
+def _path(step: _Step | None) -> tuple[Slice, ...]:
+    found: list[Slice] = []
+    while step:
+        found.append(step.node.slice(step.ordinal, WHOLE))
+        step = step.before
+    return tuple(reversed(found))
+
+
+def told(way: Iterable[Slice]) -> str:
+    """A way round as one line."""
+    return " -> ".join(str(piece) for piece in way)

@@ -1,0 +1,175 @@
+"""The graph: which slices a slice needs, which need it, and how it changes entity by entity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
+from tidemark.dependency_model.errors import UnknownEntityError
+from tidemark.dependency_model.garbage import collection_paused
+from tidemark.dependency_model.graph.node import WHOLE, Node
+from tidemark.dependency_model.graph.order import topological_order
+from tidemark.dependency_model.graph.requirement import Requirement
+from tidemark.dependency_model.graph.validation import problems_of
+from tidemark.dependency_model.graph.wiring import Wiring
+from tidemark.dependency_model.offset.offset import SAME
+from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.time.calendar import checked_seconds
+from tidemark.dependency_model.time.window import Window, seconds_of
+from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from tidemark.dependency_model.entity.entity import Entity
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.errors import EntityError
+    from tidemark.dependency_model.graph.edge import Edge
+    from tidemark.dependency_model.slice import Slice
+
+
+class DependencyGraph:
+    """Built once, changed entity by entity. Questions about an unknown entity raise UnknownEntityError."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._nodes = wiring.nodes
+
+    @classmethod
+    def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
+        """The graph of these entities. What is wrong with it, `problems()` says."""
+        with collection_paused():
+            return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
+
+    def put(self, entity: Entity) -> None:
+        """Add an entity, or replace the one of its name; the graph is then as if built so."""
+        self._wiring.put(entity)
+
+    def remove(self, name: str) -> None:
+        """Take an entity away; the graph is then as if built without it."""
+        self._node(name)
+        self._wiring.remove(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._nodes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def entity(self, name: str) -> Entity:
+        """The declaration of an entity."""
+        return self._node(name).entity
+
+    def node(self, name: str) -> Node:
+        """An entity with its slices numbered, for who goes through very many of them."""
+        return self._node(name)
+
+    def upstream_edges(self, name: str) -> tuple[Edge, ...]:
+        """What an entity depends on, in all its states, in the order of its declaration."""
+        return self._node(name).upstream
+
+    def downstream_edges(self, name: str) -> tuple[Edge, ...]:
+        """What depends on an entity, in order of name."""
+        return tuple(sorted(self._node(name).users, key=lambda edge: (edge.down.name, edge.state)))
+
+    def requirements(self, piece: Slice, state: str = COMPLETED) -> tuple[Requirement, ...]:
+        """Clause by clause, the exact upstream slices that a slice needs to reach a state."""
+        node = self._node(piece.entity)
+        ordinal = node.ordinal(piece)
+        if piece.sub == WHOLE and node.parts != (WHOLE,):
+            return (_roll_up(node, ordinal),)
+        return tuple(
+            [
+                Requirement(edge.dependency, edge.expand(ordinal, piece.sub), edge.is_latest)
+                for edge in node.upstream
+                if edge.state == state
+            ]
+        )
+
+    def downstream(self, piece: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
+        """Every slice that needs this one, in order of entity, time and part.
+
+        Users without an end of their own (of a static slice; those that would take this slice as an older
+        `last_available`) are named up to `until`; without it, those that would take it as the newest one.
+        """
+        node = self._node(piece.entity)
+        ordinal, limit = node.ordinal(piece), checked_seconds(until) if until else None
+        parts = node.parts if piece.sub == WHOLE else (piece.sub,)
+        found = {
+            (edge.down.name, down, sub): edge.down
+            for edge in node.users
+            for part in parts
+            for down, sub in edge.inverse(ordinal, part, limit)
+        }
+        if piece.sub != WHOLE and ordinal in node.existing_of(WHOLE):
+            found[piece.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
+        return tuple([found[place].slice(place[1], place[2]) for place in sorted(found)])
+
+    def window(self, piece: Slice) -> Window:
+        """The stretch of time of a slice; of a static one, all of it."""
+        node = self._node(piece.entity)
+        grid, ordinal = node.grid_of(piece.sub), node.ordinal(piece)
+        return grid.window(ordinal) if grid else Window.of_seconds(0, LAST_DAY * DAY_SECONDS)
+
+    def exists(self, piece: Slice) -> bool:
+        """Whether the slice lies between its entity's start and end. Raises ParseError for a key that is none."""
+        node = self._node(piece.entity)
+        return node.ordinal(piece) in node.existing_of(piece.sub)
+
+    def slices(self, entity: str, until: datetime) -> Iterator[Slice]:
+        """Every slice whose window ended by an instant, in order of time, part by part."""
+        node, limit = self._node(entity), seconds_of(until)
+        for part in node.parts:
+            grid = node.grid_of(part)
+            for ordinal in node.existing_of(part):
+                if grid is not None and grid.start(ordinal + 1) > limit:
+                    break
+                yield node.slice(ordinal, part)
+
+    def series_of(self, name: str) -> tuple[str, ...]:
+        """The other entities of an entity's series, in order of name."""
+        series = self._node(name).entity.series
+        return tuple(other for other in self._wiring.series(series) if other != name) if series else ()
+
+    def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
+        """The existing slices of an entity that share time with a window: of one part, where the entity has it."""
+        node = self._node(name)
+        found: list[Slice] = []
+        for part in node.parts if sub not in node.parts else (sub,):
+            grid = node.grid_of(part)
+            if grid is None:
+                return (node.slice(0, part),)
+            within = range(grid.at(seconds_of(window.start)), grid.at(seconds_of(window.end) - 1) + 1)
+            found += (node.slice(number, part) for number in within if number in node.existing_of(part))
+        return tuple(found)
+
+    def slice_at(self, entity: str, instant: datetime, sub: Sub = WHOLE) -> Slice:
+        """The slice that an instant lies in."""
+        node = self._node(entity)
+        grid = node.grid_of(sub)
+        return node.slice(grid.at(checked_seconds(instant)) if grid else 0, sub)
+
+    def problems(self) -> tuple[EntityError, ...]:
+        """Everything that is wrong between the entities."""
+        with collection_paused():
+            return tuple(problems_of(self._wiring))
+
+    def topological(self) -> tuple[str, ...]:
+        """The names of all entities, each after those whose slices of the same time it needs."""
+        return topological_order(self._nodes)
+
+    def _node(self, name: str) -> Node:
+        node = self._nodes.get(name)
+        if node is None:
+            raise UnknownEntityError("no such entity", found=shown(name), hint=did_you_mean(name, self._nodes))
+        return node
+
+
+def _roll_up(node: Node, ordinal: int) -> Requirement:
+    """The whole of a slice with parts: there once all of them are."""
+    parts = tuple(node.slice(ordinal, part) for part in node.parts if ordinal in node.existing_of(part))
+    return Requirement(Dependency(entity=node.name, offset=SAME), parts)

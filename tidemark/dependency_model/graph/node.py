@@ -1,0 +1,108 @@
+"""An entity in the graph: its slices numbered, its edges in both directions."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.sub_partition import Sub, combinations
+from tidemark.dependency_model.errors import NoSuchSliceError
+from tidemark.dependency_model.slice import STATIC_KEY, Slice
+from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.dependency_model.entity.entity import Entity
+    from tidemark.dependency_model.graph.edge import Edge
+    from tidemark.dependency_model.time.grid import Grid
+
+WHOLE: Sub = ()
+
+
+class Node:
+    """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
+
+    __slots__ = ("entity", "existing", "grid", "name", "parts", "states", "upstream", "users", "zoned")
+
+    def __init__(self, entity: Entity) -> None:
+        self.entity, self.name = entity, entity.name
+        self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
+        self.existing = _existing(entity.start, entity.end, self.grid) if self.grid else range(1)
+        self.states = _state_set(entity.state_names)
+        self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
+        self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
+        self.upstream: tuple[Edge, ...] = ()
+        self.users: list[Edge] = []
+
+    @property
+    def period(self) -> Period | None:
+        return self.entity.period
+
+    def calendar_of(self, sub: Sub) -> Calendar:
+        """The clock of a part: its own where it has one."""
+        return (self.zoned and self.zoned.get(sub)) or self.entity.calendar
+
+    def grid_of(self, sub: Sub) -> Grid | None:
+        """The numbered slices of a part."""
+        calendar = self.zoned.get(sub) if self.zoned else None
+        return calendar.grid(self.entity.period) if calendar and self.entity.period else self.grid
+
+    def existing_of(self, sub: Sub) -> range:
+        """The slices of a part that exist."""
+        grid = self.grid_of(sub)
+        if grid is self.grid or grid is None:
+            return self.existing
+        return _existing(self.entity.start, self.entity.end, grid)
+
+    def ordinal(self, piece: Slice) -> int:
+        """The number of a slice. Raises NoSuchSliceError or ParseError for a key or part that there is not."""
+        if piece.sub and piece.sub not in self.parts:
+            declared = "; ".join(",".join(f"{d}={v}" for d, v in part) for part in self.parts[:8])
+            raise NoSuchSliceError(
+                f"{self.name} has no such sub-partition", expected=declared or "none", found=shown(str(piece))
+            )
+        grid = self.grid_of(piece.sub)
+        if grid is not None:
+            return grid.ordinal(piece.key)
+        if piece.key != STATIC_KEY:
+            raise NoSuchSliceError(
+                f"{self.name} is static", expected=f"{self.name}@{STATIC_KEY}", found=shown(str(piece))
+            )
+        return 0
+
+    def slice(self, ordinal: int, sub: Sub = WHOLE) -> Slice:
+        """The slice of a number."""
+        grid = self.grid_of(sub)
+        return Slice(self.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
+
+
+@lru_cache(maxsize=4096)
+def _state_set(names: tuple[str, ...]) -> frozenset[str]:
+    """One set for all entities with the same states."""
+    return frozenset(names)
+
+
+@lru_cache(maxsize=4096)
+def _existing(start: str | None, end: str | None, grid: Grid) -> range:
+    """From the slice that the declared start lies in to the last that is over at the declared end."""
+    first = grid.first if start is None else grid.at(_seconds(start, grid))
+    stop = grid.last + 1 if end is None else grid.at(_seconds(end, grid))
+    return range(first, max(first, stop))
+
+
+def _seconds(moment: str, grid: Grid) -> int:
+    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in moment else Period.DAY)
+    return by.start(by.ordinal(moment))
+
+
+def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:
+    found: dict[Sub, Calendar] = {}
+    for part in parts:
+        zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in part)
+        zone = next((zone for zone in zones if zone), None)
+        if zone:
+            found[part] = Calendar(zone, entity.week_start)
+    return found

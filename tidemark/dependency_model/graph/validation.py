@@ -1,0 +1,76 @@
+"""Everything that is wrong between entities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import EntityError
+from tidemark.dependency_model.graph.cycle import circles, told
+from tidemark.dependency_model.graph.wiring import placed
+from tidemark.dependency_model.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.graph.wiring import Wiring
+
+HINT_LIMIT = 50
+"""For so many unknown names the nearest known one is looked up."""
+
+
+def problems_of(wiring: Wiring) -> Iterator[EntityError]:
+    """Unknown names, offsets without meaning, states that nobody reaches, parts that nobody has, circles."""
+    hints = 0
+    for name in wiring.nodes:
+        for problem in wiring.broken.get(name, ()):
+            if problem.found and problem.hint is None and hints < HINT_LIMIT:
+                hints += 1
+                problem.hint = did_you_mean(problem.found, wiring.nodes)
+            yield problem
+    for node in wiring.nodes.values():
+        if node.entity.snapshot_of:
+            yield from _of_snapshot(node, wiring)
+        for edge in node.upstream:
+            dependency = edge.dependency
+            if not edge.up.states.issuperset(dependency.states):
+                yield from _of_states(node, edge.up, dependency.states)
+            if dependency.sub:
+                yield from _of_parts(node, edge.up, dependency.sub)
+    for way in circles(wiring.nodes):
+        kind = "needs itself" if way[0] == way[-1] else "needs its own future"
+        hint = "let one of them follow an earlier slice, as with Set -1"
+        problem = EntityError(f"{kind}: {told(way)}", hint=hint)
+        yield placed(problem, wiring.nodes[way[0].entity].entity, way[1].entity)
+
+
+def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityError]:
+    known = up.entity.state_names
+    for state in states:
+        if state not in known:
+            hint = did_you_mean(state, known)
+            expected = " or ".join(known)
+            problem = EntityError(f"{up.name} has no such state", expected=expected, found=state, hint=hint)
+            yield placed(problem, node.entity, state)
+
+
+def _of_parts(node: Node, up: Node, chosen: dict[str, tuple[str, ...]]) -> Iterator[EntityError]:
+    declared = up.entity.sub_partitions
+    for dimension, values in chosen.items():
+        known = declared.get(dimension, {})
+        for value in values:
+            if value not in known:
+                problem = EntityError(
+                    f"{up.name} has no such sub-partition",
+                    expected=", ".join(known) or "no sub-partitions by that name",
+                    found=f"{dimension}={value}",
+                    hint=did_you_mean(value, known),
+                )
+                yield placed(problem, node.entity, value)
+
+
+def _of_snapshot(node: Node, wiring: Wiring) -> Iterator[EntityError]:
+    named = node.entity.snapshot_of
+    if named and named not in wiring.nodes:
+        hint = did_you_mean(named, wiring.nodes)
+        yield placed(EntityError("names versions of an unknown entity", found=named, hint=hint), node.entity, named)

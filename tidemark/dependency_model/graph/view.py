@@ -1,0 +1,67 @@
+"""A part of the graph to look at: around one entity, or of some tags and layers (seed capability D7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """One dependency between two entities of a view."""
+
+    up: str
+    down: str
+    offset: str
+    state: str
+    strength: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Names in the order of computation, and the arrows between them."""
+
+    entities: tuple[str, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def neighbourhood(graph: DependencyGraph, name: str, up: int, down: int) -> set[str]:
+    """An entity with all that it needs, and all that needs it, so many steps away."""
+    return _reached(graph, name, up, upwards=True) | _reached(graph, name, down, upwards=False)
+
+
+def tagged(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:
+    """The entities that carry all of these tags and lie in one of these layers (any, where none is named)."""
+    wanted = set(layers)
+    found = (graph.entity(name) for name in graph)
+    return {e.name for e in found if tags.items() <= e.tags.items() and (not wanted or e.layer in wanted)}
+
+
+def view(graph: DependencyGraph, names: set[str]) -> View:
+    """The part of the graph between these entities."""
+    order = [name for name in graph.topological() if name in names]
+    arrows = (
+        Arrow(edge.up.name, name, str(edge.dependency.offset), edge.state, edge.dependency.strength)
+        for name in order
+        for edge in graph.upstream_edges(name)
+        if edge.up.name in names
+    )
+    return View(tuple(order), tuple(dict.fromkeys(arrows)))
+
+
+def _reached(graph: DependencyGraph, name: str, steps: int, *, upwards: bool) -> set[str]:
+    found, edge_of = {name}, graph.upstream_edges if upwards else graph.downstream_edges
+    outermost = [name]
+    for _ in range(steps):
+        near = (edge for one in outermost for edge in edge_of(one))
+        outermost = list(dict.fromkeys(e.up.name if upwards else e.down.name for e in near))
+        outermost = [one for one in outermost if one not in found]
+        found.update(outermost)
+        if not outermost:
+            break
+    return found

@@ -1,0 +1,157 @@
+"""One declaration: what SQL reads and what YAML states, put together, and where the two disagree.
+
+SQL states the offsets. YAML adds what SQL cannot say (weak clauses, accepted states, sub-partitions), states offsets
+that SQL leaves open, and may differ where it says why (`because`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
+from tidemark.dependency_model.entity.entity import Entity, EntityState, Kind
+from tidemark.dependency_model.errors import EntityError, ParseError, QueryError
+from tidemark.dependency_model.lineage.business_times import sampled
+from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.offset import mapping_between
+from tidemark.dependency_model.offset.offset import Offset, OffsetKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+_HINT = "state it under depends_on, or bind its partition columns (dt, hour, minute) to the business time"
+
+_UNUSED = "a parameter, but nothing that is returned is computed of it"
+_UNUSED_HINT = "leave it out, or say why it is waited for: because: ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The entity with all of its dependencies. `missing` keeps it from being computed, `differences` do not."""
+
+    entity: Entity
+    missing: tuple[EntityError, ...] = ()
+    differences: tuple[EntityError, ...] = ()
+
+
+def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Agreement:
+    """The entity with what its queries read, beside what is declared."""
+    declared = entity.depends_on
+    missing = tuple(_missing(entity, reads))
+    differences = (*_not_read(entity, reads, entities), *_different(entity, reads, entities))
+    filled = tuple(one for dependency in declared for one in _filled(dependency, reads.get(dependency.entity)))
+    stated = {dependency.entity for dependency in declared}
+    inferred = tuple(
+        Dependency(name, offset) for name, read in reads.items() if name not in stated for offset in read.offsets
+    )
+    return Agreement(_with(entity, (*filled, *inferred)), missing, differences)
+
+
+def agreed_with_plan(
+    entity: Entity,
+    parameters: Sequence[str],
+    where: str,
+    reads: Mapping[str, Read] | None,
+    entities: Mapping[str, Entity],
+) -> Agreement:
+    """The entity with the inputs of its Python function: its parameters, at the offsets that its plans read.
+
+    Without plans (`reads` is None), or where they leave an offset open, an input is read at what YAML states, or at the
+    natural offset; what they leave open is a difference then, nothing that keeps the entity from being computed.
+    """
+    known = {
+        name: reads[name] if reads and name in reads else Read(name, where, undecidable=_UNUSED) for name in parameters
+    }
+    found = agreed(entity, known, entities)
+    stated = {dependency.entity for dependency in entity.depends_on}
+    natural = (Dependency(name) for name, read in known.items() if not read.offsets and name not in stated)
+    entity = _with(found.entity, (*found.entity.depends_on, *natural))
+    if reads is None:
+        return Agreement(entity, (), found.differences)
+    reasoned = {dependency.entity for dependency in entity.depends_on if dependency.because}
+    unused = (
+        QueryError(f"{name}: {_UNUSED}", where=where, hint=_UNUSED_HINT)
+        for name in parameters
+        if name not in reads and name not in reasoned
+    )
+    open_ = (one for one in found.missing if _UNUSED not in one.message)
+    return Agreement(entity, (), (*found.differences, *open_, *unused))
+
+
+def _filled(dependency: Dependency, read: Read | None) -> Iterable[Dependency]:
+    """A dependency without an offset takes those of the SQL."""
+    if dependency.offset is not None or read is None or not read.offsets:
+        return (dependency,)
+    return (replace(dependency, offset=offset) for offset in read.offsets)
+
+
+def _with(entity: Entity, dependencies: tuple[Dependency, ...]) -> Entity:
+    others = tuple(state for state in entity.states if state.entity_state != COMPLETED)
+    return replace(entity, states=(*others, EntityState(COMPLETED, dependencies)))
+
+
+def _missing(entity: Entity, reads: Mapping[str, Read]) -> Iterator[EntityError]:
+    stated = {dependency.entity for dependency in entity.depends_on}
+    for name, read in reads.items():
+        if read.undecidable and name not in stated:
+            yield QueryError(f"which slices of {name} are read: {read.undecidable}", where=read.where, hint=_HINT)
+
+
+def _not_read(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
+    for dependency in entity.depends_on:
+        up = entities.get(dependency.entity)
+        is_signal = up is not None and up.kind in (Kind.VIRTUAL, Kind.PROJECT)
+        if dependency.entity not in reads and not dependency.because and up is not None and not is_signal:
+            problem = EntityError(
+                f"{dependency.entity} is declared, but no query of {entity.name} reads it",
+                where=entity.file,
+                hint="leave it out, or say why it is waited for: because: ...",
+            )
+            problem.word = dependency.entity
+            yield problem
+
+
+def _different(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
+    for name, read in reads.items():
+        declared = [one for one in entity.depends_on if one.entity == name]
+        stated = [one.offset for one in declared if one.offset is not None]
+        if read.undecidable or len(stated) < len(declared) or not stated or any(one.because for one in declared):
+            continue
+        if not _same(entity, entities[name], stated, read.offsets):
+            yield QueryError(
+                f"the query reads other slices of {name} than declared",
+                expected=f"{read} (read by the query)",
+                found=f"{' and '.join(map(str, stated))} (declared in {entity.file})",
+                where=read.where,
+                hint="leave depends_on to the query, or say why it differs: because: ...",
+            )
+
+
+def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Offset]) -> bool:
+    """Whether offsets name the same slices at every business time."""
+    if set(stated) == set(read):
+        return True
+    if down.period is None or up.period is None or not all(one.is_exact for one in stated):
+        return False
+    grid = up.calendar.grid(up.period)
+    try:
+        ours, theirs = (
+            [mapping_between(_plain(one, down), (down.calendar, down.period), grid) for one in offsets]
+            for offsets in (stated, read)
+        )
+    except ParseError:
+        return False  # an offset without meaning here: the graph says so
+    times = sampled(down.calendar, down.period, down.start, closely=False)
+    return all(
+        {up for one in ours for up in one.expand(time)} == {up for one in theirs for up in one.expand(time)}
+        for time in times
+    )
+
+
+def _plain(offset: Offset, down: Entity) -> Offset:
+    """`to_date` alone goes by the downstream's granularity."""
+    if offset.kind is OffsetKind.TO_DATE and offset.within is None:
+        return Offset(OffsetKind.TO_DATE, (), down.granularity)
+    return offset

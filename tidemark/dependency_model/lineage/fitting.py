@@ -1,0 +1,129 @@
+"""From sets of slices to the offset that names them: exactly, at every business time, or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.offset import mapping_between
+from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, Offset, OffsetKind
+from tidemark.dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tidemark.dependency_model.time.calendar import Calendar
+    from tidemark.dependency_model.time.grid import Grid
+
+_STRETCHES_LIMIT: Final = 2
+_TRIED: Final = 3
+
+_mapping = lru_cache(maxsize=4096)(mapping_between)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Between one downstream (calendar and period) and one upstream grid; slices before `first` do not exist."""
+
+    calendar: Calendar
+    period: Period
+    up: Grid
+    first: int
+
+    def offsets(self, needed: Mapping[int, frozenset[int]]) -> tuple[Offset, ...] | None:
+        """The fewest offsets that together name these sets; None where none do.
+
+        Where the sets begin at a fixed day, offsets that name slices before the upstream's first one do as well.
+        """
+        return self._fewest(_Sets(self, needed, None)) or self._fewest(_Sets(self, self.existing(needed), self.first))
+
+    def existing(self, needed: Mapping[int, frozenset[int]]) -> dict[int, frozenset[int]]:
+        """The sets without slices before the upstream's first one."""
+        return {down: _from(slices, self.first) for down, slices in needed.items()}
+
+    @property
+    def natural(self) -> Offset:
+        """What is meant where nothing is said: every slice in the window, or the one that contains it."""
+        return ALL if self.up.period.is_finer_than(self.period) else SAME
+
+    def named(self, offset: Offset, down: int) -> frozenset[int]:
+        """The slices that an offset names."""
+        return frozenset(_mapping(offset, (self.calendar, self.period), self.up).expand(down))
+
+    def anchor(self, down: int) -> int:
+        """The upstream slice from which one counts."""
+        found = _mapping(SAME, (self.calendar, self.period), self.up).expand(down)
+        return found[0] if found else self.up.at(self.calendar.grid(self.period).start(down))
+
+    def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
+        for one in (self.natural, *sets.counted()):
+            if sets.are([one]):
+                return (one,)
+        inside = [one for one in self._stretches() if sets.hold(one)]
+        core = sets.core()
+        for size in range(1, _STRETCHES_LIMIT + 1):
+            for chosen in combinations(inside, size):
+                for offsets in ([*chosen], [*chosen, *core]):
+                    if sets.are(offsets):
+                        return tuple(offsets)
+        return None
+
+    def _stretches(self) -> Iterator[Offset]:
+        if self.up.period.is_finer_than(self.period):
+            yield ALL
+        for within in (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR):
+            if not within.is_finer_than(self.period) and self.up.period.is_finer_than(within):
+                yield Offset(OffsetKind.TO_DATE, (), within)
+                yield Offset(OffsetKind.ALL, (), within)
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """Sets of slices by business time, those before `first` left out."""
+
+    fit: Fit
+    needed: Mapping[int, frozenset[int]]
+    first: int | None
+
+    def are(self, offsets: Sequence[Offset]) -> bool:
+        """Whether offsets together name the sets, no slice more and none less."""
+        return all(
+            frozenset[int]().union(*(self._named(one, down) for one in offsets)) == slices
+            for down, slices in self.needed.items()
+        )
+
+    def hold(self, offset: Offset) -> bool:
+        """Whether an offset names slices of the sets only."""
+        return all(self._named(offset, down) <= slices for down, slices in self.needed.items())
+
+    def counted(self) -> Iterator[Offset]:
+        """The counts that most business times show."""
+        shown = Counter(self._counts(down, slices) for down, slices in self.needed.items())
+        for counts, _ in shown.most_common(_TRIED):
+            if counts and max(map(abs, counts)) <= COUNT_LIMIT:
+                yield Offset.counted(counts)
+
+    def core(self) -> tuple[Offset, ...]:
+        """The counts that every business time shows, those left aside whose slices may not exist yet."""
+        whole = [
+            self._counts(down, slices)
+            for down, slices in self.needed.items()
+            if slices and (self.first is None or min(slices) > self.first)
+        ]
+        found = frozenset.intersection(*whole) if whole else frozenset[int]()
+        return (Offset.counted(found),) if found and max(map(abs, found)) <= COUNT_LIMIT else ()
+
+    def _named(self, offset: Offset, down: int) -> frozenset[int]:
+        named = self.fit.named(offset, down)
+        return named if self.first is None else _from(named, self.first)
+
+    def _counts(self, down: int, slices: frozenset[int]) -> frozenset[int]:
+        anchor = self.fit.anchor(down)
+        return frozenset(one - anchor for one in slices)
+
+
+def _from(slices: frozenset[int], first: int) -> frozenset[int]:
+    return slices if not slices or min(slices) >= first else frozenset(one for one in slices if one >= first)

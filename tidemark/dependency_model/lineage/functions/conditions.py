@@ -1,0 +1,85 @@
+"""CASE, IF, coalesce and their like: which of several values it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.dependency_model.lineage import truth
+from tidemark.dependency_model.lineage.comparison_operators import is_null
+from tidemark.dependency_model.lineage.value import Range, Special, Value, truth_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tidemark.dependency_model.lineage.comparison_operators import Comparison
+
+
+def _case(_: Comparison, values: Sequence[Value]) -> Value:
+    """condition, value, condition, value, ..., default."""
+    *pairs, default = values
+    found = default
+    for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
+        found = _chosen(truth.known_true(truth_of(condition)), value, found)
+    return found
+
+
+def _chosen(condition: int, yes: Value, no: Value) -> Value:
+    """One of two, by a condition that is true or false."""
+    if condition == truth.TRUE:
+        return yes
+    if condition == truth.FALSE:
+        return no
+    if isinstance(yes, int) or isinstance(no, int):
+        return truth.either(truth.both(condition, truth_of(yes)), truth.both(truth.negated(condition), truth_of(no)))
+    if isinstance(yes, Range) and isinstance(no, Range) and yes.type is no.type:
+        return Range(yes.type, min(yes.low, no.low), max(yes.high, no.high))
+    if yes == no:
+        return yes
+    return Special.UNKNOWN if truth.must_be_read(condition) else Special.IMPRECISE
+
+
+def _coalesce(_: Comparison, values: Sequence[Value]) -> Value:
+    *first, found = values
+    for value in reversed(first):
+        if value is Special.UNKNOWN or value is Special.IMPRECISE:
+            found = value if found is not Special.IMPRECISE else found
+        else:
+            found = _chosen(truth.negated(is_null(value)), value, found)
+    return found
+
+
+def _nullif(comparison: Comparison, values: Sequence[Value]) -> Value:
+    value, other = values
+    return _chosen(truth.known_true(comparison.equal(value, other)), Special.NULL, value)
+
+
+def _greatest(comparison: Comparison, values: Sequence[Value]) -> Value:
+    """NULLs are left out, as Spark does."""
+    return _extreme(comparison, values, max)
+
+
+def _least(comparison: Comparison, values: Sequence[Value]) -> Value:
+    return _extreme(comparison, values, min)
+
+
+def _extreme(comparison: Comparison, values: Sequence[Value], choose: Callable[..., Any]) -> Value:
+    found: Value = Special.NULL
+    for value in values:
+        if found is Special.NULL or value is Special.NULL:
+            found = value if found is Special.NULL else found
+            continue
+        left, right = comparison.alike(found, value)
+        if isinstance(left, Range) and isinstance(right, Range):
+            found = Range(left.type, choose(left.low, right.low), choose(left.high, right.high))
+        else:
+            found = Special.IMPRECISE if Special.IMPRECISE in (left, right) else Special.UNKNOWN
+    return found
+
+
+CONDITIONS: dict[str, Callable[[Comparison, Sequence[Value]], Value]] = {
+    "case": _case,
+    "coalesce": _coalesce,
+    "nullif": _nullif,
+    "greatest": _greatest,
+    "least": _least,
+}

@@ -1,0 +1,249 @@
+"""Functions on dates and timestamps. A timestamp's fields are those of the session's clock."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.conversion import MICROS, Conversion, dates_between, days
+from tidemark.dependency_model.lineage.functions.calendar_steps import UNITS, date_of, first_day, last_day, months_on
+from tidemark.dependency_model.lineage.functions.formats import FORMATS, is_ordered, parsed, printed
+from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.time.zone import DAY_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.lineage.functions.signature import Function
+
+DAY_MICROS: Final = DAY_SECONDS * MICROS
+_SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
+_ELAPSED = ("hour", "minute", "second")
+"""Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
+_MONTHS = {"year": 12, "quarter": 3, "month": 1}
+_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+
+
+def to_date(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
+    """`to_date(x)` and `CAST(x AS DATE)`; with a format, of a text."""
+    if form is None or (isinstance(value, Range) and value.type is not Type.STRING):
+        return conversion.cast(value, Type.DATE)
+    if not isinstance(value, Range) or not isinstance(form, Range) or not form.is_point:
+        return pointwise(lambda *_: Special.UNKNOWN, value, form)
+    return dates_between(value, lambda text: point(Type.DATE, parsed(text.low, form.low)))
+
+
+def add_days(conversion: Conversion, start: Value, count: Value) -> Value:
+    """`date_add(start, count)`."""
+    day, shift = to_date(conversion, start), conversion.cast(count, Type.NUMBER)
+    if isinstance(day, Range) and isinstance(shift, Range):
+        return Range(Type.DATE, day.low + int(shift.low), day.high + int(shift.high))
+    return pointwise(lambda one, other: point(Type.DATE, one.low + int(other.low)), day, shift)
+
+
+def add_months(conversion: Conversion, start: Value, count: Value) -> Value:
+    """`add_months(start, count)`."""
+    return monotone(
+        lambda day, months: point(Type.DATE, months_on(day.low, int(months.low))), to_date(conversion, start), count
+    )
+
+
+def add_unit(conversion: Conversion, start: Value, count: Value, unit: Value) -> Value:
+    """`dateadd(UNIT, count, start)`: a date stays one where the unit is a day or longer."""
+    name = _unit(unit)
+    if name is None:
+        return Special.UNKNOWN
+    if not isinstance(count, Range) or count.type is not Type.NUMBER or not count.is_point:
+        return pointwise(lambda *_: Special.UNKNOWN, start, count)
+    months, seconds = _MONTHS.get(name, 0) * int(count.low), _SECONDS.get(name, 0) * int(count.low)
+    if name in _ELAPSED and abs(seconds) >= DAY_SECONDS:
+        return Special.UNKNOWN
+    return add_interval(conversion, start, point(Type.INTERVAL, (months, seconds * MICROS)))
+
+
+def add_interval(conversion: Conversion, start: Value, interval: Value) -> Value:
+    """`start + INTERVAL ...`: whole days keep a date a date, and go by the clock; what is left goes by elapsed time."""
+    if isinstance(start, Range) and start.type is Type.STRING:
+        start = conversion.cast(start, Type.TIMESTAMP)
+    return monotone(lambda value, step: _stepped(conversion, value, *step.low), start, interval)
+
+
+def _stepped(conversion: Conversion, value: Range, months: int, micros: int) -> Value:
+    if value.type is Type.DATE and micros % DAY_MICROS == 0:
+        return point(Type.DATE, months_on(value.low, months) + micros // DAY_MICROS)
+    moved = conversion.cast(value, Type.TIMESTAMP)
+    if not isinstance(moved, Range):
+        return Special.UNKNOWN
+    days_, elapsed = divmod(abs(micros), DAY_MICROS)
+    sign, instant = -1 if micros < 0 else 1, moved.low
+    if months or days_:
+        day, rest = conversion.local(instant)
+        instant = conversion.instant(months_on(day, months) + sign * days_, rest)
+    return point(Type.TIMESTAMP, instant + sign * elapsed)
+
+
+def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
+    """`-` where a date or timestamp is on the left."""
+    if isinstance(right, Range) and right.type is Type.INTERVAL:
+        months, micros = right.low
+        return add_interval(conversion, left, point(Type.INTERVAL, (-months, -micros)))
+    if isinstance(right, Range) and right.type is Type.NUMBER:
+        return add_days(conversion, left, Range(Type.NUMBER, -right.high, -right.low))
+    return pointwise(_between_dates, left, right)
+
+
+def _between_dates(left: Range, right: Range) -> Value:
+    """Of instants it goes by what the session's clock showed: not known here."""
+    if left.type is not Type.DATE or right.type is not Type.DATE:
+        return Special.UNKNOWN
+    return point(Type.INTERVAL, (0, (left.low - right.low) * DAY_MICROS))
+
+
+def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
+    """`datediff(end, start)`."""
+    last, first = to_date(conversion, end), to_date(conversion, start)
+    if isinstance(last, Range) and isinstance(first, Range):
+        return Range(Type.NUMBER, last.low - first.high, last.high - first.low)
+    return pointwise(lambda one, other: point(Type.NUMBER, one.low - other.low), last, first)
+
+
+def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
+    """`datediff(DAY, start, end)`: days that passed, from a time of day to the same one; known of dates."""
+    for moment in (end, start):
+        if isinstance(moment, Range) and moment.type is not Type.DATE:
+            return Special.UNKNOWN
+    return days_between(conversion, end, start)
+
+
+def truncated(conversion: Conversion, value: Value, unit: Value) -> Value:
+    """`trunc(date, unit)`: a date."""
+    name = _unit(unit)
+    if name not in ("year", "quarter", "month", "week"):
+        return Special.UNKNOWN
+    return monotone(lambda day: point(Type.DATE, first_day(day.low, name)), to_date(conversion, value))
+
+
+def timestamp_truncated(conversion: Conversion, value: Value, unit: Value) -> Value:
+    """`date_trunc(unit, x)`: a timestamp."""
+    name = _unit(unit)
+    if name is None:
+        return Special.UNKNOWN
+    return monotone(lambda one: _floor(conversion, one.low, name), conversion.cast(value, Type.TIMESTAMP))
+
+
+def _floor(conversion: Conversion, instant: int, unit: str) -> Value:
+    day, rest = conversion.local(instant)
+    if unit not in ("hour", "minute", "second"):
+        return point(Type.TIMESTAMP, conversion.zone.midnight(first_day(day, unit)) * MICROS)
+    return point(Type.TIMESTAMP, instant - rest % (_SECONDS[unit] * MICROS))
+
+
+def month_end(conversion: Conversion, value: Value) -> Value:
+    """`last_day(date)`."""
+    return monotone(lambda day: point(Type.DATE, last_day(day.low)), to_date(conversion, value))
+
+
+def next_weekday(conversion: Conversion, value: Value, name: Value) -> Value:
+    """`next_day(date, 'MO')`: the first such day after the date."""
+
+    def after(day: Range, wanted: Range) -> Value:
+        number = _WEEKDAYS.index(wanted.low.strip()[:2].upper())
+        return point(Type.DATE, day.low + 1 + (number - date_of(day.low + 1).weekday()) % 7)
+
+    return monotone(after, to_date(conversion, value), name)
+
+
+def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
+    """`date_format(x, form)`."""
+
+    def shown(one: Range, pattern: Range) -> Value:
+        day, micros = conversion.local(one.low) if one.type is Type.TIMESTAMP else (one.low, 0)
+        return point(Type.STRING, printed(day, micros // MICROS, pattern.low))
+
+    moment = conversion.cast(value, Type.TIMESTAMP) if isinstance(value, Range) and value.type is Type.STRING else value
+    if isinstance(moment, Range) and moment.type not in (Type.DATE, Type.TIMESTAMP):
+        return Special.UNKNOWN
+    ordered = isinstance(form, Range) and form.is_point and form.low in FORMATS and is_ordered(form.low)
+    return (monotone if ordered else pointwise)(shown, moment, form)
+
+
+def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:
+    """A number read off a date, which rises within a unit and begins anew with the next; `last` is its greatest."""
+
+    def field(conversion: Conversion, value: Value) -> Value:
+        day = to_date(conversion, value)
+        if within and isinstance(day, Range) and not _is_within(day, within):
+            return Range(Type.NUMBER, 0, last)
+        return monotone(lambda one: point(Type.NUMBER, read(date_of(one.low))), day)
+
+    return field
+
+
+def _is_within(days_: Range, unit: str) -> bool:
+    try:
+        return first_day(days_.low, unit) == first_day(days_.high, unit)
+    except (ValueError, OverflowError):
+        return False
+
+
+def _time_field(seconds: int, modulus: int) -> Function:
+    """A number read off a time of day."""
+
+    def field(conversion: Conversion, value: Value) -> Value:
+        def read(one: Range) -> Value:
+            return point(Type.NUMBER, conversion.local(one.low)[1] // MICROS // seconds % modulus)
+
+        return pointwise(read, conversion.cast(value, Type.TIMESTAMP))
+
+    return field
+
+
+def _made_date(_: Conversion, year: Value, month: Value, day: Value) -> Value:
+    return pointwise(lambda *parts: point(Type.DATE, days(date(*(int(part.low) for part in parts)))), year, month, day)
+
+
+def _days_since_1970(conversion: Conversion, value: Value) -> Value:
+    return monotone(lambda day: point(Type.NUMBER, day.low), to_date(conversion, value))
+
+
+def _from_days(_: Conversion, value: Value) -> Value:
+    return monotone(lambda number: point(Type.DATE, int(number.low)), value)
+
+
+def _to_timestamp(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
+    if form is None or (isinstance(value, Range) and value.type is not Type.STRING):
+        return conversion.cast(value, Type.TIMESTAMP)
+    return Special.UNKNOWN
+
+
+def _unit(unit: Value) -> str | None:
+    return UNITS.get(unit.low.upper().rstrip("S")) if isinstance(unit, Range) and unit.type is Type.STRING else None
+
+
+DATES: dict[str, Function] = {
+    "to_date": to_date,
+    "to_timestamp": _to_timestamp,
+    "date_add": add_days,
+    "add_months": add_months,
+    "add_unit": add_unit,
+    "datediff": days_between,
+    "whole_days_between": whole_days_between,
+    "trunc": truncated,
+    "date_trunc": timestamp_truncated,
+    "last_day": month_end,
+    "next_day": next_weekday,
+    "date_format": date_text,
+    "year": _field(lambda found: found.year),
+    "quarter": _field(lambda found: (found.month + 2) // 3, "year", 4),
+    "month": _field(lambda found: found.month, "year", 12),
+    "day": _field(lambda found: found.day, "month", 31),
+    "dayofweek": _field(lambda found: found.isoweekday() % 7 + 1, "day", 7),
+    "weekday": _field(lambda found: found.weekday(), "week", 6),
+    "dayofyear": _field(lambda found: found.timetuple().tm_yday, "year", 366),
+    "weekofyear": _field(lambda found: found.isocalendar().week, "week", 53),
+    "hour": _time_field(3600, 24),
+    "minute": _time_field(60, 60),
+    "make_date": _made_date,
+    "unix_date": _days_since_1970,
+    "date_from_unix_date": _from_days,
+}

@@ -1,0 +1,71 @@
+"""Date patterns, as sqlglot hands them on: Spark's letters in the words of strftime."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Final
+
+from tidemark.dependency_model.lineage.conversion import days
+from tidemark.dependency_model.lineage.functions.calendar_steps import date_of
+
+_PART = re.compile(r"%([YmdHMS]|B|b|a|j|y)(strict)?")
+_PARTS: Final = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d{2})", "d": r"(?P<d>\d{2})"}
+_ORDER: Final = "YmdHMS"
+_NO_TEXT: Final = re.compile(r"[A-Za-z%'\[\]#{}]")
+
+
+class _Formats:
+    """Every pattern of years, months, days, hours, minutes and seconds, filled up with zeros, each at most once.
+
+    Letters that remain are parts that sqlglot has no word for (`Q`, `e`); quotes and brackets enclose what is no part.
+    """
+
+    def __contains__(self, form: object) -> bool:
+        if not isinstance(form, str) or _NO_TEXT.search(_PART.sub("", form)):
+            return False
+        parts = [(match[1], match[2]) for match in _PART.finditer(form)]
+        letters = [letter for letter, _ in parts]
+        return len(set(letters)) == len(letters) and all(
+            letter in _ORDER and (strict or letter == "Y") for letter, strict in parts
+        )
+
+
+FORMATS: Final = _Formats()
+
+
+def is_ordered(form: str) -> bool:
+    """Whether later moments print as greater texts: parts from the longest to the shortest, none left out."""
+    letters = "".join(match[1] for match in _PART.finditer(form))
+    return bool(letters) and _ORDER.startswith(letters)
+
+
+def printed(day: int, second: int, form: str) -> str:
+    """A moment in a pattern. Raises ValueError for a pattern with other parts."""
+    if form not in FORMATS:
+        raise ValueError(form)
+    found = date_of(day)
+    values = {
+        "Y": f"{found.year:04}",
+        "m": f"{found.month:02}",
+        "d": f"{found.day:02}",
+        "H": f"{second // 3600:02}",
+        "M": f"{second // 60 % 60:02}",
+        "S": f"{second % 60:02}",
+    }
+    return _PART.sub(lambda match: values[match[1]], form)
+
+
+def parsed(text: str, form: str) -> int:
+    """The day of a text in a pattern. Raises ValueError where it does not fit, or the pattern has other parts."""
+    if form not in FORMATS:
+        raise ValueError(form)
+    pattern, end = "", 0
+    for match in _PART.finditer(form):
+        pattern += re.escape(form[end : match.start()]) + _PARTS.get(match[1], "(?!)")
+        end = match.end()
+    found = re.fullmatch(pattern + re.escape(form[end:]), text, re.ASCII)
+    if found is None:
+        raise ValueError(text)
+    groups = {"m": "01", "d": "01", **found.groupdict()}
+    return days(date(int(groups["Y"]), int(groups["m"]), int(groups["d"])))

@@ -1,0 +1,112 @@
+"""Arithmetic. Numbers are whole or exact fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.functions.dates import add_days, add_interval, subtract
+from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, point, pointwise
+from tidemark.dependency_model.time.zone import DAY_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.lineage.conversion import Conversion
+    from tidemark.dependency_model.lineage.functions.signature import Function
+
+_MOMENTS = (Type.DATE, Type.TIMESTAMP)
+
+
+def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
+    left, right = (right, left) if _is_step(left) and _is_moment(right) else (left, right)
+    if isinstance(right, Range) and right.type is Type.INTERVAL:
+        return add_interval(conversion, left, right)
+    if _is_moment(left):
+        return add_days(conversion, left, right)
+    return _arithmetic(conversion, left, right, lambda one, other: one + other)
+
+
+def _minus(conversion: Conversion, left: Value, right: Value) -> Value:
+    if _is_moment(left) or (isinstance(right, Range) and right.type is Type.INTERVAL):
+        return subtract(conversion, left, right)
+    return _arithmetic(conversion, left, right, lambda one, other: one - other)
+
+
+def _is_moment(value: Value) -> bool:
+    return isinstance(value, Range) and value.type in _MOMENTS
+
+
+def _is_step(value: Value) -> bool:
+    return isinstance(value, Range) and value.type in (Type.NUMBER, Type.INTERVAL)
+
+
+def _arithmetic(
+    conversion: Conversion, left: Value, right: Value, compute: Callable[[Fraction, Fraction], object]
+) -> Value:
+    def computed(one: Range, other: Range) -> Value:
+        return point(Type.NUMBER, compute(Fraction(one.low), Fraction(other.low)))
+
+    return pointwise(computed, conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER))
+
+
+def _operator(compute: Callable[[Fraction, Fraction], object]) -> Function:
+    return lambda conversion, left, right: _arithmetic(conversion, left, right, compute)
+
+
+def _of_one(compute: Callable[[Fraction], object]) -> Function:
+    def function(conversion: Conversion, value: Value) -> Value:
+        return pointwise(
+            lambda one: point(Type.NUMBER, compute(Fraction(one.low))), conversion.cast(value, Type.NUMBER)
+        )
+
+    return function
+
+
+def _remainder(left: Fraction, right: Fraction) -> Fraction:
+    """Spark's `%` has the sign of the left side."""
+    return abs(left) % abs(right) * (-1 if left < 0 else 1)
+
+
+def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
+    """Spark's `pmod`: never negative, unless the right side is."""
+    found = _remainder(left, right)
+    return _remainder(found + right, right) if found < 0 else found
+
+
+def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
+    return pointwise(lambda one: point(Type.NUMBER, int(one.low)), conversion.cast(value, Type.NUMBER))
+
+
+def _interval(_: Conversion, *parts: Value) -> Value:
+    """`make_interval(years, months, weeks, days, hours, minutes, seconds)`."""
+
+    def made(*ranges: Range) -> Value:
+        years, months, weeks, days, hours, minutes, seconds = [
+            *(int(one.low) for one in ranges),
+            *[0] * (7 - len(ranges)),
+        ]
+        whole, elapsed = (weeks * 7 + days) * DAY_SECONDS, (hours * 60 + minutes) * 60 + seconds
+        if abs(elapsed) >= DAY_SECONDS or whole * elapsed < 0:  # no sum of both: days go by the clock
+            return Special.UNKNOWN
+        return point(Type.INTERVAL, (years * 12 + months, (whole + elapsed) * 1_000_000))
+
+    return pointwise(made, *parts) if parts else Special.UNKNOWN
+
+
+NUMBERS: dict[str, Function] = {
+    "+": _plus,
+    "-": _minus,
+    "*": _operator(lambda one, other: one * other),
+    "/": _operator(lambda one, other: one / other),
+    "div": _operator(lambda one, other: int(one / other)),
+    "%": _operator(_remainder),
+    "pmod": _operator(_positive_remainder),
+    "negative": _of_one(lambda one: -one),
+    "abs": _of_one(abs),
+    "floor": _of_one(floor),
+    "ceil": _of_one(ceil),
+    "cast_to_whole": _cast_to_whole,
+    "make_interval": _interval,
+}

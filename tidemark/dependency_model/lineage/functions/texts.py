@@ -1,0 +1,109 @@
+"""Functions on texts."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage import truth
+from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.lineage.conversion import Conversion
+    from tidemark.dependency_model.lineage.functions.signature import Function
+
+
+def _of_texts(compute: Callable[..., str]) -> Function:
+    """A function of one text and further arguments."""
+
+    def function(conversion: Conversion, text: Value, *others: Value) -> Value:
+        return pointwise(
+            lambda *values: point(Type.STRING, compute(*(value.low for value in values))),
+            conversion.cast(text, Type.STRING),
+            *others,
+        )
+
+    return function
+
+
+def concatenated(conversion: Conversion, *parts: Value) -> Value:
+    """`concat` and `||`: ordered as long as all but the last part have one length."""
+    texts = [conversion.cast(part, Type.STRING) for part in parts]
+    ranges = [text for text in texts if isinstance(text, Range)]
+    if len(ranges) == len(texts) and all(len(one.low) == len(one.high) for one in ranges[:-1]):
+        return Range(Type.STRING, "".join(one.low for one in ranges), "".join(one.high for one in ranges))
+    return pointwise(lambda *values: point(Type.STRING, "".join(one.low for one in values)), *texts)
+
+
+def _joined(conversion: Conversion, separator: Value, *parts: Value) -> Value:
+    """`concat_ws`: NULL parts are left out."""
+    if separator is Special.NULL:
+        return separator
+    there = [part for part in parts if part is not Special.NULL]
+    return concatenated(conversion, *[piece for part in there for piece in (separator, part)][1:])
+
+
+def _part(text: str, start: int, length: int | None = None) -> str:
+    begin = int(start) - 1 if start > 0 else len(text) + int(start) if start < 0 else 0
+    stop = len(text) if length is None else begin + int(length)
+    return text[max(begin, 0) : max(stop, 0)]
+
+
+def _substring(conversion: Conversion, text: Value, start: Value, length: Value | None = None) -> Value:
+    others = (start,) if length is None else (start, length)
+    is_prefix = isinstance(start, Range) and start.is_point and start.low in (0, 1)
+    return (monotone if is_prefix else pointwise)(
+        lambda *values: point(Type.STRING, _part(*(value.low for value in values))),
+        conversion.cast(text, Type.STRING),
+        *others,
+    )
+
+
+def _padded(text: str, length: int, fill: str = " ") -> str:
+    size = int(length)
+    return text[:size] if len(text) >= size else ((fill * size)[: size - len(text)] + text)
+
+
+def _padded_right(text: str, length: int, fill: str = " ") -> str:
+    size = int(length)
+    return text[:size] if len(text) >= size else text + (fill * size)[: size - len(text)]
+
+
+def _length(conversion: Conversion, text: Value) -> Value:
+    return pointwise(lambda one: point(Type.NUMBER, len(one.low)), conversion.cast(text, Type.STRING))
+
+
+def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
+    return pointwise(
+        lambda one, like: truth.TRUE if _pattern(like.low).fullmatch(one.low) else truth.FALSE,
+        conversion.cast(text, Type.STRING),
+        pattern,
+    )
+
+
+@lru_cache(maxsize=256)
+def _pattern(like: str) -> re.Pattern[str]:
+    words = re.split(r"(\\.|%|_)", like)
+    return re.compile(
+        "".join({"%": ".*", "_": "."}.get(word) or re.escape(word.removeprefix("\\")) for word in words), re.DOTALL
+    )
+
+
+TEXTS: dict[str, Function] = {
+    "concat": concatenated,
+    "concat_ws": _joined,
+    "substring": _substring,
+    "left": lambda conversion, text, length: _substring(conversion, text, point(Type.NUMBER, 1), length),
+    "right": _of_texts(lambda text, length: text[-int(length) :] if length > 0 else ""),
+    "lpad": _of_texts(_padded),
+    "rpad": _of_texts(_padded_right),
+    "replace": _of_texts(lambda text, old, new="": text.replace(old, new) if old else text),
+    "upper": _of_texts(str.upper),
+    "lower": _of_texts(str.lower),
+    "trim": _of_texts(lambda text: text.strip(" ")),
+    "length": _length,
+    "like": _like,
+}

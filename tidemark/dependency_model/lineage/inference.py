@@ -1,0 +1,147 @@
+"""Offsets from queries: what an entity's SQL reads of each table, found by evaluating its predicates over dates.
+
+Nothing is matched by its text. The conditions that bind a table's partition columns are evaluated at business times
+where calendars are odd (ends of months and years, leap days, changes of the clock, turns of weeks) against all of
+time; then the offset is sought whose slices are those sets at every one of them. Where there is none the answer is
+that it is undecidable, and why: YAML states the dependency then.
+
+Source: seed capability A7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.binding import bind
+from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, walk
+from tidemark.dependency_model.lineage.business_times import parameter_names
+from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.lineage.reading import Evaluation
+from tidemark.dependency_model.lineage.slice_space import PARTITION_COLUMNS
+from tidemark.dependency_model.lineage.subject import Session, Subject
+from tidemark.dependency_model.lineage.tables import Tables
+from tidemark.dependency_model.lineage.unknown import unknown_function
+from tidemark.dependency_model.offset.offset import STATIC
+from tidemark.dependency_model.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.fitting import Fit
+    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.reading import Needed
+    from tidemark.dependency_model.lineage.relation import Relation
+
+
+UTC = Session()
+
+
+def infer(
+    queries: Sequence[Query],
+    downstream: Subject,
+    upstreams: Mapping[str, Subject],
+    *,
+    session: Session = UTC,
+    views: Mapping[str, Query] | None = None,
+) -> dict[str, Read]:
+    """What an entity's queries read of each table. Raises QueryError."""
+    return Inference(downstream, upstreams, session, views or {}).of(queries)
+
+
+class Inference:
+    """Infers the reads of queries of one downstream entity."""
+
+    def __init__(
+        self, downstream: Subject, upstreams: Mapping[str, Subject], session: Session, views: Mapping[str, Query]
+    ) -> None:
+        self._down = downstream
+        self._subjects = upstreams
+        self._session = session
+        tables = {name.lower(): subject.table for name, subject in upstreams.items()}
+        self._tables = Tables(tables, views)
+
+    def of(self, queries: Sequence[Query]) -> dict[str, Read]:
+        """The reads, by table, in the order of their first mention."""
+        relations = [(query, relation) for query in queries for relation in bind(query, self._tables)]
+        mentions: dict[str, str] = {}
+        for query, relation in relations:
+            for one in relation.occurrences:
+                if one.table in self._subjects:
+                    mentions.setdefault(one.table, query.where(one.place))
+        if unknown := self._unknown_parameter(queries):
+            return {name: Read(name, where, undecidable=unknown) for name, where in mentions.items()}
+        sliced = {name: where for name, where in mentions.items() if self._subjects[name].period is not None}
+        fitted = self._of_slices(sliced, relations)
+        return {name: fitted.get(name, Read(name, where, (STATIC,))) for name, where in mentions.items()}
+
+    def _unknown_parameter(self, queries: Sequence[Query]) -> str:
+        """A parameter that no slice binds: the query cannot run, whatever it reads."""
+        known = parameter_names(self._down.period)
+        for query in queries:
+            for name, place in query.parameters().items():
+                if name not in known:
+                    hint = did_you_mean(name, known)
+                    return f"unknown parameter :{name} ({query.where(place)})" + (f", {hint}" if hint else "")
+        return ""
+
+    def _of_slices(self, mentions: Mapping[str, str], relations: Sequence[tuple[Query, Relation]]) -> dict[str, Read]:
+        """The reads of tables that have slices."""
+        if self._down.period is None:
+            why = "a Static entity has no business time to read slices by"
+            return {name: Read(name, where, undecidable=why) for name, where in mentions.items()}
+        if not mentions:
+            return {}
+        evaluation = Evaluation(self._down.calendar, self._down.period, self._down.start, self._subjects)
+        needed = evaluation.needed([relation for _, relation in relations], self._session)
+        return {
+            name: self._fitted(name, where, needed[name], evaluation, relations) for name, where in mentions.items()
+        }
+
+    @staticmethod
+    def _fitted(
+        name: str, where: str, needed: Needed, evaluation: Evaluation, relations: Sequence[tuple[Query, Relation]]
+    ) -> Read:
+        unknown = (
+            f"{found.why or 'an expression that is not known'} ({query.where(found.place)})"
+            for query, relation in relations
+            if (found := unknown_function(name, [relation]))
+        )
+        read = fitted(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
+        return chosen_by(read, needed, next(unknown, ""))
+
+
+def fitted(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
+    """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
+    if isinstance(needed, str):
+        return replace(read, undecidable=why or needed)
+    if not any(needed.values()):
+        return replace(read, undecidable=why or "its conditions are never true: no slice of it is read")
+    offsets = fit.offsets(needed)
+    if offsets is None:
+        return replace(read, undecidable=why or "no offset names the slices that it reads at every business time")
+    return replace(read, offsets=offsets)
+
+
+def chosen_by(read: Read, needed: Needed, unknown: str) -> Read:
+    """The read, undecidable where an unknown function of time may leave out some of several slices."""
+    if not unknown or isinstance(needed, str) or all(len(slices) <= 1 for slices in needed.values()):
+        return read
+    return replace(read, offsets=(), undecidable=unknown)
+
+
+def _reason(name: str, relations: Sequence[tuple[Query, Relation]]) -> str:
+    """What in the conditions on a table's partition columns nobody can know, with its place."""
+    for query, relation in relations:
+        for constraint in relation.constraints:
+            parts = list(walk(constraint.condition))
+            if not any(_is_partition_of(one, name) for one in parts):
+                continue
+            for one in parts:
+                if isinstance(one, Opaque) and one.why:
+                    return f"{one.why} ({query.where(one.place)})"
+    return ""
+
+
+def _is_partition_of(part: Bound, name: str) -> bool:
+    return isinstance(part, Column) and part.occurrence.table == name and part.name in PARTITION_COLUMNS

@@ -1,0 +1,101 @@
+"""What a Python function reads of its inputs: by the plans that it makes at business times where calendars are odd.
+
+Each plan holds the business time as constants, so it is evaluated at its own business time only; the offset is then
+sought whose slices are what is read at every one of them, as of a query. What a function does on a day of its own
+between these business times is not seen.
+
+Source: seed capability A7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.lineage.bound import Opaque, walk
+from tidemark.dependency_model.lineage.business_times import sampled
+from tidemark.dependency_model.lineage.inference import chosen_by, fitted
+from tidemark.dependency_model.lineage.plan.relations import relations
+from tidemark.dependency_model.lineage.plan.tree import read_plan, tables_named
+from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.lineage.reading import Evaluation
+from tidemark.dependency_model.lineage.unknown import unknown_function
+from tidemark.dependency_model.offset.offset import STATIC
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.reading import Needed
+    from tidemark.dependency_model.lineage.relation import Relation
+    from tidemark.dependency_model.lineage.subject import Session, Subject
+
+
+def business_times(downstream: Subject) -> tuple[int, ...]:
+    """The slices whose plans are asked for: two weeks, turns of months and years, leap days, changes of the clock."""
+    if downstream.period is None:
+        return ()
+    return sampled(downstream.calendar, downstream.period, downstream.start, closely=False)
+
+
+def infer_reads(
+    plans: Mapping[int, str], where: str, downstream: Subject, upstreams: Mapping[str, Subject], session: Session
+) -> dict[str, Read]:
+    """What is read of each input that some plan reads; `plans` are Spark's JSON by slice. Raises ParseError."""
+    if downstream.period is None:
+        return {}
+    evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
+    found: dict[str, Needed] = {}
+    why: dict[str, str] = {}
+    unknown: dict[str, str] = {}
+    for ordinal, text in plans.items():
+        ways = _relations(text)
+        _add(found, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
+        for name in _tables(ways):
+            why[name] = why.get(name) or _opaque(name, ways)
+            unknown[name] = unknown.get(name) or _unknown(name, ways)
+    reads = {name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in found.items()}
+    return {name: chosen_by(read, found[name], unknown[name]) for name, read in reads.items()}
+
+
+def _relations(text: str) -> list[Relation]:
+    """The ways to a plan's rows. Raises ParseError, also where an input is named that no way reads."""
+    found = relations(read_plan(text))
+    lost = tables_named(text) - _tables(found)
+    if lost:
+        raise ParseError("the plan names an input in a place that is not known", found=", ".join(sorted(lost)))
+    return found
+
+
+def _tables(ways: Sequence[Relation]) -> frozenset[str]:
+    return frozenset(one.table for way in ways for one in way.occurrences)
+
+
+def _add(found: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
+    """Put one business time's answer to the others; where it cannot be told once, it cannot at all."""
+    for name in sorted(tables):
+        known, new = found.setdefault(name, {}), needed.get(name, {})
+        if isinstance(known, str) or isinstance(new, str):
+            found[name] = known if isinstance(known, str) else new
+        else:
+            known[ordinal] = new.get(ordinal, frozenset())
+
+
+def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: Mapping[int, str]) -> Read:
+    if evaluation.subjects[read.table].period is None:
+        return Read(read.table, read.where, (STATIC,))
+    every = needed if isinstance(needed, str) else {one: needed.get(one, frozenset()) for one in plans}
+    return fitted(read, every, evaluation.fit(read.table), why)
+
+
+def _opaque(name: str, ways: Sequence[Relation]) -> str:
+    """What in the conditions on an input nobody can know."""
+    conditions = [
+        each.condition for way in ways for each in way.constraints if any(one.table == name for one in each.targets)
+    ]
+    return next((one.why for each in conditions for one in walk(each) if isinstance(one, Opaque) and one.why), "")
+
+
+def _unknown(name: str, ways: Sequence[Relation]) -> str:
+    """The unknown function of time in the conditions on an input."""
+    found = unknown_function(name, ways)
+    return (found.why or "an expression that is not known") if found else ""

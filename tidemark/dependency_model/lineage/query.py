@@ -1,0 +1,89 @@
+"""A query's text, parsed once, and the place of everything in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from tidemark.dependency_model.errors import QueryError
+from tidemark.dependency_model.lineage.bound import Place
+
+SIZE_LIMIT = 256 * 1024
+_PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+_IGNORED = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`first_line` is where the text begins in its file; `tree` is sqlglot's."""
+
+    text: str
+    file: str
+    tree: exp.Expr = field(compare=False, repr=False)
+    first_line: int = 1
+
+    def where(self, place: Place) -> str:
+        """`file:line:column`."""
+        return f"{self.file}:{self.first_line + place.line - 1}:{place.column}"
+
+    def place_of(self, node: exp.Expr) -> Place:
+        """Where a part of the query stands: its first word."""
+        starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]
+        return self.place_at(min(starts)) if starts else Place()
+
+    def place_at(self, position: int) -> Place:
+        """The place of a character."""
+        return Place(self.text.count("\n", 0, position) + 1, position - self.text.rfind("\n", 0, position))
+
+    def error(self, message: str, node: exp.Expr | None = None, **detail: str | None) -> QueryError:
+        """An error at a part of the query."""
+        place = self.place_of(node) if node is not None else Place()
+        return QueryError(message, where=self.where(place), **detail)
+
+    def parameters(self) -> dict[str, Place]:
+        """The named parameters, each with the place of its first mention."""
+        blank = _IGNORED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self.text)
+        found: dict[str, Place] = {}
+        for match in _PARAMETER.finditer(blank):
+            found.setdefault(match[1], self.place_at(match.start()))
+        return found
+
+
+def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Query:
+    """The one SELECT of a text in Spark's SQL. Raises QueryError with file, line and column."""
+    if len(text) > SIZE_LIMIT:
+        raise QueryError("query too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
+    try:
+        statements = [one for one in sqlglot.parse(text, dialect="spark") if one is not None]
+    except SqlglotError as error:
+        raise _unreadable(error, file, first_line) from error
+    except RecursionError as error:
+        raise QueryError("query nested too deep", where=f"{file}:{first_line}:1") from error
+    if len(statements) != 1 or not isinstance(statements[0], (exp.Query, exp.Table)):
+        what = f"{len(statements)} statements" if len(statements) != 1 else statements[0].key.upper()
+        raise QueryError(
+            "an entity is computed by one query",
+            expected="one SELECT",
+            found=what if statements else "no statement",
+            where=f"{file}:{first_line}:1",
+        )
+    return Query(text, file, statements[0], first_line)
+
+
+def _unreadable(error: SqlglotError, file: str, first_line: int) -> QueryError:
+    details: list[dict[str, Any]] = getattr(error, "errors", [])
+    if not details:
+        return QueryError(f"this is no SQL: {str(error).splitlines()[0]}", where=f"{file}:{first_line}:1")
+    first = details[0]
+    line, end, word = first.get("line") or 1, first.get("col") or 1, str(first.get("highlight") or "")
+    message = re.sub(r" but got <Token.*", "", str(first.get("description") or error)).rstrip(".")
+    return QueryError(
+        f"this is no SQL: {message[:1].lower()}{message[1:]}",
+        found=repr(word) if word else None,
+        where=f"{file}:{first_line + line - 1}:{max(1, end - max(len(word), 1) + 1)}",
+    )

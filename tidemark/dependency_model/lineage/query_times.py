@@ -1,0 +1,134 @@
+"""The business times at which a query is evaluated: those where calendars are odd, and those that it singles out.
+
+A condition can single out a day by its name (`'2024-09-01'`, `year(...) = 2031`), or so many days from a named one or
+from the turn of a month (`date_add(:biz_date, 5) = last_day(:biz_date)`). What does more than shift days and find
+starts of units may treat any day in its own way: all days are looked at then.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.lineage.bound import Bound, Call, Column, Literal, Parameter, evaluated
+from tidemark.dependency_model.lineage.business_times import sampled
+from tidemark.dependency_model.lineage.functions.calendar_steps import date_of, first_day
+from tidemark.dependency_model.lineage.value import Range, Type
+from tidemark.dependency_model.time.clock_grid import ClockGrid
+from tidemark.dependency_model.time.date_grid import day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tidemark.dependency_model.time.calendar import Calendar
+    from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.period import Period
+
+_MOVES: Final = frozenset(["date_add", "add_unit", "+", "-"])
+_UNITS: Final = frozenset(["trunc", "date_trunc", "last_day", "add_months"])
+_COMPARES: Final = frozenset(["and", "or", "not", "=", "<", "<=", "<=>", "is_null"])
+_CONVERTS: Final = frozenset(["to_date", "to_timestamp", "datediff", "whole_days_between", "concat"])
+_ALIKE: Final = _COMPARES | _CONVERTS | _MOVES | _UNITS
+"""Calls that treat all days alike, but for those near turns of months, which are looked at besides."""
+_COUNT_LIMIT: Final = 40_000
+_MONTHS_LOOKED_AT: Final = 14
+_DAY_MICROS: Final = 86_400_000_000
+_LAST_YEAR: Final = 2199
+_FEW_DAYS: Final = 60
+_STEP: Final = 7
+_COMPACT: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})?(?:\D.*)?", re.ASCII)
+
+
+def query_times(calendar: Calendar, period: Period, start: str | None, conditions: Iterable[Bound]) -> list[int]:
+    """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
+    parts = [part for one in conditions for part in _parts(one)]
+    closely = any(_tells_days_apart(one) for one in parts) or _moves_twice(parts)
+    chosen = sampled(calendar, period, start, closely=closely)
+    grid = calendar.grid(period)
+    first = grid.zone.day_at(grid.start(chosen[0]))
+    days = _singled_out(parts, first)
+    step = 1 if len(days) <= _FEW_DAYS else _STEP
+    singled_out = {slice_ for day in days for slice_ in _slices(grid, day, step)}
+    return sorted({*chosen, *(one for one in singled_out if one >= chosen[0])})
+
+
+def _parts(condition: Bound) -> list[Bound]:
+    """What a condition is made of; nothing where it speaks neither of business time nor of slices."""
+    parts = list(evaluated(condition))
+    return parts if _is_timed(parts) else []
+
+
+def _is_timed(parts: Iterable[Bound]) -> bool:
+    return any(isinstance(one, Parameter) or (isinstance(one, Column) and one.name == "dt") for one in parts)
+
+
+def _tells_days_apart(part: Bound) -> bool:
+    """Whether it does more with a business time or a partition column than to shift it or to find its unit's start."""
+    return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(evaluated(part))
+
+
+def _moves_twice(parts: Iterable[Bound]) -> bool:
+    """Whether some moment is shifted from a shifted one, beside starts of units: how far is not looked for."""
+    names = [[one.name for one in evaluated(part) if isinstance(one, Call)] for part in parts]
+    has_units = any(name in _UNITS for each in names for name in each)
+    return has_units and any(each[:1] and each[0] in _MOVES and _MOVES & {*each[1:]} for each in names)
+
+
+def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
+    """Days that are named, whole years that are, and days so far from these or from turns of months as is counted."""
+    parts = list(parts)
+    named = {day for one in parts for day in _named(one)}
+    numbers = {number for one in parts for number in _numbers(one)}
+    turns = _turns(first) if any(isinstance(one, Call) and one.name in _UNITS for one in parts) else set()
+    counts = {0, *(sign * one for one in numbers if abs(one) <= _COUNT_LIMIT for sign in (1, -1))}
+    near = {day + count + one for day in named | turns for count in counts for one in (-1, 0, 1)}
+    years = {one for one in numbers if date_of(first).year <= one <= _LAST_YEAR}
+    end = day_of(f"{_LAST_YEAR}-12-31")
+    return {day for day in near if first <= day <= end} | {day for year in years for day in _days_of(year)}
+
+
+def _named(part: Bound) -> Iterator[int]:
+    """The day that a text or a number spells: `2024-09-01`, `20240901`; of a month the first."""
+    if not isinstance(part, Literal) or not isinstance(part.value, Range):
+        return
+    if part.value.type is Type.DATE:
+        yield part.value.low
+    found = _COMPACT.fullmatch(str(part.value.low))
+    if found:
+        with suppress(ParseError):
+            yield day_of(f"{found[1]}-{found[2]}-{found[3] or '01'}")
+
+
+def _numbers(part: Bound) -> Iterator[int]:
+    """The number that a literal is; of an interval its days, of a text the year."""
+    if not isinstance(part, Literal) or not isinstance(part.value, Range):
+        return
+    value = part.value.low
+    match part.value.type:
+        case Type.NUMBER:
+            yield int(value)
+        case Type.INTERVAL:
+            yield value[1] // _DAY_MICROS
+        case Type.STRING if len(value) == 4 and value.isdecimal():
+            yield int(value)
+
+
+def _turns(first: int) -> set[int]:
+    """First days of months, from a day on."""
+    found = [first_day(first, "month")]
+    for _ in range(_MONTHS_LOOKED_AT):
+        found.append(first_day(found[-1] + 31, "month"))
+    return set(found)
+
+
+def _days_of(year: int) -> range:
+    return range(day_of(f"{year}-01-01"), day_of(f"{year}-12-31") + 1)
+
+
+def _slices(grid: Grid, day: int, step: int) -> Iterable[int]:
+    """A day's slices, or every so many of them, others on each day."""
+    if not isinstance(grid, ClockGrid):
+        return (grid.at(grid.zone.midnight(day)),)
+    return range(grid.day_start(day), grid.day_start(day + 1))[day % step :: step]

@@ -1,0 +1,109 @@
+"""Which slices of each table queries read, business time by business time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound import Column
+from tidemark.dependency_model.lineage.business_times import parameters
+from tidemark.dependency_model.lineage.conversion import Conversion
+from tidemark.dependency_model.lineage.evaluation import Evaluator
+from tidemark.dependency_model.lineage.fitting import Fit
+from tidemark.dependency_model.lineage.network import Domain, Network, Variable
+from tidemark.dependency_model.lineage.query_times import query_times
+from tidemark.dependency_model.lineage.slice_space import partition_columns, slice_space
+from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.zone import Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.relation import Relation
+    from tidemark.dependency_model.lineage.subject import Session, Subject
+    from tidemark.dependency_model.time.grid import Grid
+
+Needed = dict[int, frozenset[int]] | str
+"""By downstream slice: the slices of one table that it reads; or why there is no telling."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Evaluates what a downstream entity reads at its business times."""
+
+    calendar: Calendar
+    period: Period
+    start: str | None
+    subjects: Mapping[str, Subject]
+
+    def needed(self, relations: Sequence[Relation], session: Session) -> dict[str, Needed]:
+        """By table with slices, at the business times that matter."""
+        conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
+        times = query_times(self.calendar, self.period, self.start, conditions)
+        return self.needed_at(times, relations, session)
+
+    def needed_at(
+        self, business_times: Iterable[int], relations: Sequence[Relation], session: Session
+    ) -> dict[str, Needed]:
+        """By table with slices, at chosen business times (slices of the downstream)."""
+        evaluator, networks = self._networks(relations, session)
+        found: dict[str, Needed] = {}
+        for ordinal in business_times:
+            evaluator.begin(parameters(self.grid, ordinal))
+            known: dict[object, Domain] = {}
+            for network in networks:
+                near = {one: self.fit(one.table).anchor(ordinal) for one in network.occurrences}
+                for occurrence, domain in network.read(near, known).items():
+                    _add(found, occurrence.table, ordinal, domain)
+            if all(isinstance(one, str) for one in found.values()):
+                break
+        return found
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The downstream's slices."""
+        return self.calendar.grid(self.period)
+
+    def fit(self, name: str) -> Fit:
+        """What finds offsets to a table."""
+        return _fit(self.calendar, self.period, self.subjects[name])
+
+    def _networks(self, relations: Sequence[Relation], session: Session) -> tuple[Evaluator, list[Network]]:
+        variables = {
+            one: Variable(
+                one,
+                slice_space(self.subjects[one.table].grid),
+                tuple(Column(one, column) for column in partition_columns(self.subjects[one.table].period)),
+            )
+            for relation in relations
+            for one in relation.occurrences
+            if one.table in self.subjects and self.subjects[one.table].period is not None
+        }
+        names = {one: tuple(column.name for column in variable.columns) for one, variable in variables.items()}
+        evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), names)
+        return evaluator, [Network(relation, variables, evaluator) for relation in relations]
+
+
+def _add(found: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:
+    known = found.setdefault(table, {})
+    if isinstance(known, str):
+        return
+    if domain is None:
+        found[table] = "no condition bounds its partition columns at both ends"
+        return
+    known[ordinal] = known.get(ordinal, frozenset()) | frozenset(domain)
+
+
+@lru_cache(maxsize=4096)
+def _fit(calendar: Calendar, period: Period, subject: Subject) -> Fit:
+    return Fit(calendar, period, subject.grid, _first(subject, subject.grid))
+
+
+def _first(subject: Subject, grid: Grid) -> int:
+    """The upstream's first slice."""
+    if subject.start is None:
+        return grid.first
+    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in subject.start else Period.DAY)
+    return grid.at(by.start(by.ordinal(subject.start)))

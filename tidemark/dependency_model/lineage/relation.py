@@ -1,0 +1,170 @@
+"""What a FROM item, or a whole query, offers: columns, the tables that it reads, and what restricts their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidemark.dependency_model.lineage.bound import (
+    Bound,
+    Call,
+    Column,
+    Exists,
+    InQuery,
+    Occurrence,
+    Opaque,
+    Source,
+    Sourced,
+    evaluated,
+)
+
+Side = frozenset[Source]
+"""FROM items whose rows an outer join makes up together."""
+Sides = Mapping[Occurrence, tuple[Side, ...]]
+"""The sides around each occurrence, from the innermost to the outermost."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraint:
+    """A condition without which a row of the target occurrences changes nothing. `sides` hold where it stands."""
+
+    condition: Bound
+    targets: frozenset[Occurrence]
+    sides: Sides
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A column by name; not certain where nobody knows the columns of its table."""
+
+    bound: Bound
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """A `*` over a table whose columns nobody knows."""
+
+    relation: Relation
+    source: Source | None = None
+    without: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relation:
+    """`columns` by name in lower case, in order; `indirect` are the columns that decide which rows there are."""
+
+    columns: Mapping[str, Bound]
+    occurrences: tuple[Occurrence, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    sides: Sides = field(default_factory=dict)
+    open_table: Occurrence | None = None
+    open: tuple[Open, ...] = ()
+    indirect: tuple[Bound, ...] = ()
+    members: Mapping[str, tuple[Relation, Source | None]] = field(default_factory=dict)
+    """Of tables joined in brackets: each under its own name."""
+    ends_with_time: bool = True
+    """Whether columns that are not known by name come before those of business time, as in a table."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may have columns that are not known by name."""
+        return self.open_table is not None or bool(self.open)
+
+    def find(self, name: str) -> Found | None:
+        """The column of a name in lower case."""
+        known = self.columns.get(name)
+        if known is not None:
+            return Found(known, certain=True)
+        if self.open_table is not None:
+            return Found(Column(self.open_table, name), certain=False)
+        found = [
+            Found(sourced(one.source, inner.bound), certain=inner.certain)
+            for one in self.open
+            if name not in one.without and (inner := one.relation.find(name))
+        ]
+        certain = [one for one in found if one.certain]
+        if certain or len(found) == 1:
+            return (certain or found)[0]
+        return Found(Opaque(tuple(one.bound for one in found)), certain=False) if found else None
+
+
+def sourced(source: Source | None, bound: Bound) -> Bound:
+    """The expression as a FROM item shows it."""
+    return Sourced(source, bound) if source else bound
+
+
+def veiled(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
+    """The expression with everything hidden that is no key: rows with other values of it count as well."""
+    if bound in keys:
+        return bound
+    match bound:
+        case Column():
+            return Opaque((bound,))
+        case Sourced(source=source, inner=inner):
+            return Opaque((bound,)) if not isinstance(inner, (Call, Opaque)) else Sourced(source, veiled(inner, keys))
+        case Call(name=name, arguments=arguments):
+            return Call(name, tuple(veiled(one, keys) for one in arguments))
+        case Exists() | InQuery():
+            return Opaque((bound,))
+    return bound
+
+
+def merged(relations: list[Relation]) -> Relation:
+    """Several ways to the same rows as one relation that hides which way a row came."""
+    if len(relations) == 1:
+        return relations[0]
+    first = relations[0]
+    names = list(first.columns)
+    columns: dict[str, Bound] = {
+        name: Opaque(tuple(list(one.columns.values())[at] for one in relations if at < len(one.columns)))
+        for at, name in enumerate(names)
+    }
+    return Relation(
+        columns,
+        tuple(dict.fromkeys(occurrence for one in relations for occurrence in one.occurrences)),
+        tuple(dict.fromkeys(constraint for one in relations for constraint in one.constraints)),
+        {occurrence: sides for one in relations for occurrence, sides in one.sides.items()},
+        None,
+        tuple(Open(_all_opaque(one)) for one in relations if one.is_open),
+        tuple(bound for one in relations for bound in one.indirect),
+    )
+
+
+def hidden(relation: Relation) -> Relation:
+    """The relation with all of its columns veiled."""
+    return Relation(
+        {name: veiled(bound) for name, bound in relation.columns.items()},
+        relation.occurrences,
+        relation.constraints,
+        relation.sides,
+        None,
+        (Open(_all_opaque(relation)),) if relation.is_open else (),
+        relation.indirect,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Veiled(Relation):
+    """Any column by name, and nothing known of it."""
+
+    def find(self, name: str) -> Found | None:
+        found = Relation.find(self, name)
+        return Found(veiled(found.bound), certain=found.certain) if found else None
+
+
+def _all_opaque(relation: Relation) -> Relation:
+    return _Veiled(
+        relation.columns,
+        relation.occurrences,
+        relation.constraints,
+        relation.sides,
+        relation.open_table,
+        relation.open,
+        relation.indirect,
+    )
+
+
+def tables_in(bound: Bound) -> frozenset[Occurrence]:
+    """The occurrences that an expression speaks of."""
+    return frozenset(one.occurrence for one in evaluated(bound) if isinstance(one, Column))

@@ -1,0 +1,108 @@
+"""Names inside one SELECT: FROM items, aliases of the select list, and the queries around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound import Bound, Opaque, Source
+from tidemark.dependency_model.lineage.relation import Found, Relation, Sides, sourced
+from tidemark.dependency_model.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from tidemark.dependency_model.lineage.query import Query
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """One FROM item. `source` is None in a SELECT without outer joins, where no row is ever made up."""
+
+    alias: str
+    relation: Relation
+    source: Source | None
+
+    def find(self, name: str) -> Found | None:
+        """A column of the item, as the SELECT sees it."""
+        found = self.relation.find(name)
+        return Found(sourced(self.source, found.bound), certain=found.certain) if found else None
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """`shared` are columns that USING made one, `aliases` those of the select list so far.
+
+    `is_selected` in HAVING and QUALIFY, where a name may mean the select list's column as well as a table's.
+    """
+
+    query: Query
+    parent: Scope | None = None
+    items: list[Item] = field(default_factory=list)
+    shared: dict[str, Bound] = field(default_factory=dict)
+    aliases: dict[str, Bound] = field(default_factory=dict)
+    sides: dict[object, object] = field(default_factory=dict)
+    is_selected: bool = False
+
+    def all_sides(self) -> Sides:
+        """What is known of sides here and around."""
+        around = dict(self.parent.all_sides()) if self.parent else {}
+        return {**around, **self.sides}  # type: ignore[dict-item]
+
+    def column(self, node: exp.Column) -> Bound:
+        """The column of a reference. Raises QueryError where there is none, or more than one."""
+        name, table = node.name.lower(), node.table.lower()
+        found = self._qualified(table, name) if table else self._plain(name, node)
+        if found is not None:
+            return found
+        if table:
+            as_struct = self._plain(table, node)
+            if as_struct is not None:
+                return Opaque((as_struct,))
+        raise self.query.error("no such column", node, found=node.sql("spark"), hint=self._near(table or name))
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is an item here."""
+        return any(item.alias == name for item in self.items)
+
+    def _qualified(self, table: str, name: str) -> Bound | None:
+        for item in self.items:
+            if item.alias == table:
+                found = item.find(name)
+                return found.bound if found else None
+            if table in item.relation.members:
+                relation, source = item.relation.members[table]
+                inner = relation.find(name)
+                return sourced(item.source, sourced(source, inner.bound)) if inner else None
+        return self.parent._qualified(table, name) if self.parent else None  # noqa: SLF001 - the same class
+
+    def _plain(self, name: str, node: exp.Column) -> Bound | None:
+        found = self._of_items(name, node)
+        selected = self.aliases.get(name) if self.is_selected else None
+        if found is None or selected is None or found == selected:
+            return found
+        return Opaque((found, selected), f"{name} is a table's column and another one of the select list")
+
+    def _of_items(self, name: str, node: exp.Column) -> Bound | None:
+        if name in self.shared:
+            return self.shared[name]
+        found = [one for item in self.items if (one := item.find(name))]
+        certain = [one for one in found if one.certain]
+        if len(certain) > 1:
+            owners = ", ".join(item.alias for item in self.items if (one := item.find(name)) and one.certain)
+            raise self.query.error(
+                "ambiguous column", node, found=name, expected=f"a table's name before it: one of {owners}"
+            )
+        if certain:
+            return certain[0].bound
+        if name in self.aliases:
+            return self.aliases[name]
+        if len(found) == 1:
+            return found[0].bound
+        if found:
+            return Opaque(tuple(one.bound for one in found))
+        return self.parent._plain(name, node) if self.parent else None  # noqa: SLF001 - the same class
+
+    def _near(self, name: str) -> str | None:
+        names = {column for item in self.items for column in item.relation.columns}
+        return did_you_mean(name, names | {item.alias for item in self.items})

@@ -1,0 +1,209 @@
+"""The slices of an upstream as boxes of partition values, from all of time down to a single slice.
+
+`dt` is the local date that a slice starts on; slices shorter than a day have `hour`, and `minute`, as text. The hour
+that an autumn day repeats keeps its offset (`02+01:00`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, Protocol
+
+from tidemark.dependency_model.lineage.value import Range, Type, Value, point
+from tidemark.dependency_model.time.clock_grid import ClockGrid
+from tidemark.dependency_model.time.date_grid import DateGrid, day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.period import Period
+
+Box = tuple[Value, ...]
+"""A value for each partition column."""
+
+_ANY_HOUR: Final = Range(Type.STRING, "", "24")
+_ANY_MINUTE: Final = Range(Type.STRING, "", "60")
+
+
+PARTITION_COLUMNS: Final = ("dt", "hour", "minute")
+"""All of them, from the longest to the shortest."""
+
+
+def partition_columns(period: Period | None) -> tuple[str, ...]:
+    """The columns that tell the slice of a row."""
+    if period is None:
+        return ()
+    if not period.is_clock:
+        return ("dt",)
+    return ("dt", "hour") if period.minutes == 60 else ("dt", "hour", "minute")
+
+
+class SliceSpace(Protocol):
+    """Units in a row - slices, or days of them - and what lies in a unit."""
+
+    first: int
+    last: int
+
+    def unit_of(self, ordinal: int) -> int:
+        """The unit that a slice is in."""
+
+    def box(self, low: int, high: int) -> Box:
+        """The partition values of a stretch of units."""
+
+    def slices(self, low: int, high: int) -> range:
+        """The slices of a stretch of units."""
+
+    def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
+        """A unit's smaller boxes in order: partition values and slices."""
+
+    def point(self, ordinal: int) -> Box:
+        """The partition values of a slice."""
+
+
+class DateSpace:
+    """Slices of whole days: each is a unit."""
+
+    def __init__(self, grid: DateGrid) -> None:
+        self._grid = grid
+        self.first, self.last = grid.first, grid.last
+
+    def unit_of(self, ordinal: int) -> int:
+        return ordinal
+
+    def box(self, low: int, high: int) -> Box:
+        return (Range(Type.DATE, self._grid.first_day(low), self._grid.first_day(high)),)
+
+    def slices(self, low: int, high: int) -> range:
+        return range(low, high + 1)
+
+    def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
+        return ((self.box(unit, unit), range(unit, unit + 1)),)
+
+    def point(self, ordinal: int) -> Box:
+        return self.box(ordinal, ordinal)
+
+
+class ClockSpace:
+    """Slices shorter than a day: days are the units."""
+
+    def __init__(self, grid: ClockGrid) -> None:
+        self._grid = grid
+        self._has_minutes = grid.step < 3600
+        self.first, self.last = 0, grid.place(grid.last)[0]
+        self.point = lru_cache(maxsize=4096)(self._point)
+
+    def unit_of(self, ordinal: int) -> int:
+        return self._grid.place(ordinal)[0]
+
+    def box(self, low: int, high: int) -> Box:
+        days = Range(Type.DATE, low, high)
+        return (days, _ANY_HOUR, _ANY_MINUTE) if self._has_minutes else (days, _ANY_HOUR)
+
+    def slices(self, low: int, high: int) -> range:
+        return range(self._grid.day_start(low), self._grid.day_start(high + 1))
+
+    def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
+        """The hours of a day, each as one box."""
+        found: list[tuple[Box, range]] = []
+        for hour, group in groupby(self.slices(unit, unit), key=lambda ordinal: self.point(ordinal)[1]):
+            ordinals = list(group)
+            box = (point(Type.DATE, unit), hour, _ANY_MINUTE) if self._has_minutes else self.point(ordinals[0])
+            found.append((box, range(ordinals[0], ordinals[-1] + 1)))
+        return found
+
+    def _point(self, ordinal: int) -> Box:
+        return _clock_box(self._grid.key(ordinal), has_minutes=self._has_minutes)
+
+
+def _clock_box(key: str, *, has_minutes: bool) -> Box:
+    day, _, clock = key.partition("T")
+    dt = point(Type.DATE, day_of(day))
+    if not has_minutes:
+        return (dt, point(Type.STRING, clock))
+    return (dt, point(Type.STRING, clock[:2] + clock[5:]), point(Type.STRING, clock[3:5]))
+
+
+@lru_cache(maxsize=256)
+def slice_space(grid: Grid) -> SliceSpace:
+    """The slices of a grid as boxes."""
+    if isinstance(grid, ClockGrid):
+        return ClockSpace(grid)
+    if isinstance(grid, DateGrid):
+        return DateSpace(grid)
+    raise TypeError(f"no slices of {grid!r}")
+
+
+class TooManyBoxesError(Exception):
+    """The slices lie too far apart to be told in the time there is."""
+
+
+def needed_slices(
+    space: SliceSpace, ask: Callable[[Box], tuple[bool, bool]], near: int, budget: int = 4_000
+) -> list[range] | None:
+    """The slices that a question does not rule out, in order; None where they go on to an end of time.
+
+    `ask` tells of a box whether some slice of it may be needed, and whether all are. One begins at the slice `near`,
+    where the answer usually is, and cuts what lies farther away into longer stretches. Raises TooManyBoxesError.
+    """
+    middle = min(max(space.unit_of(near), space.first), space.last)
+    stack = [(middle + 1, space.last), (space.first, middle - 1), (middle, middle)]
+    found: list[range] = []
+    while stack:
+        low, high = stack.pop()
+        if low > high:
+            continue
+        budget -= 1
+        if budget < 0:
+            raise TooManyBoxesError
+        some, every = ask(space.box(low, high))
+        if every and (low == space.first or high == space.last):
+            return None
+        if every:
+            found.append(space.slices(low, high))
+        elif some and low == high:
+            found += _inside(space, low, ask)
+        elif some:
+            cut = _cut(low, high, middle)
+            stack += [(low, cut), (cut + 1, high)]
+    return sorted((one for one in found if one), key=lambda one: one.start)
+
+
+def _cut(low: int, high: int, middle: int) -> int:
+    """Where to cut a stretch: eight times as far from the middle as it begins, or in half."""
+    if low > middle and high - middle > 8 * (low - middle):
+        return middle + 8 * (low - middle)
+    if high < middle and middle - low > 8 * (middle - high):
+        return middle - 8 * (middle - high) - 1
+    return (low + high) // 2
+
+
+def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]]) -> list[range]:
+    """The needed slices of one unit: its boxes cut in halves, then slice by slice."""
+    boxes = space.inside(unit)
+    found: list[range] = []
+    stack = [(0, len(boxes) - 1)]
+    while stack:
+        low, high = stack.pop()
+        some, every = ask(_hull(boxes[low][0], boxes[high][0]))
+        if not some:
+            continue
+        if every:
+            found.append(range(boxes[low][1].start, boxes[high][1].stop))
+        elif low < high:
+            middle = (low + high) // 2
+            stack += [(low, middle), (middle + 1, high)]
+        else:
+            found += [range(one, one + 1) for one in boxes[low][1] if ask(space.point(one))[0]]
+    return found
+
+
+def _hull(first: Box, last: Box) -> Box:
+    """From one box to another of the same day."""
+    if first is last:
+        return first
+    return tuple(
+        Range(low.type, low.low, high.high) if isinstance(low, Range) and isinstance(high, Range) else low
+        for low, high in zip(first, last, strict=True)
+    )

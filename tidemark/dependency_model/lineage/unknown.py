@@ -1,0 +1,46 @@
+"""Functions of time that are not known here: which slices they choose is no matter of data, yet nobody here can tell.
+
+What the data decides (an aggregate, a window, a column) lets a condition be true as well as false, and all slices are
+read that it leaves. A function of partition columns alone leaves out some of these for good; of several slices it is a
+wrong answer to wait for all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, evaluated, walk
+from tidemark.dependency_model.lineage.slice_space import PARTITION_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.dependency_model.lineage.relation import Relation
+
+
+def unknown_function(table: str, relations: Iterable[Relation]) -> Opaque | None:
+    """An unknown function of nothing but time in a condition on a table's slices."""
+    for relation in relations:
+        for constraint in relation.constraints:
+            if any(one.table == table for one in constraint.targets):
+                found = _of_time_alone(constraint.condition, table)
+                if found is not None:
+                    return found
+    return None
+
+
+def _of_time_alone(condition: Bound, table: str) -> Opaque | None:
+    if not any(_is_time_of(one, table) for one in walk(condition)):
+        return None
+    unknown = (one for one in evaluated(condition) if isinstance(one, Opaque) and not one.of_data)
+    return next((one for one in unknown if all(map(_is_known_without_data, walk(one)))), None)
+
+
+def _is_time_of(part: Bound, table: str) -> bool:
+    return isinstance(part, Column) and part.occurrence.table == table and part.name in PARTITION_COLUMNS
+
+
+def _is_known_without_data(part: Bound) -> bool:
+    if isinstance(part, Column):
+        return part.name in PARTITION_COLUMNS
+    return not (isinstance(part, Opaque) and part.of_data)

@@ -1,0 +1,80 @@
+"""What a waiting slice still lacks, kept as counters: an input that comes or goes changes one number.
+
+The meaning of a clause is `release`; here is the same by counting, and the tests compare the two.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.readiness.release import accepts
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.entity.dependency import Dependency
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.slice_status import SliceStatus
+
+
+class Waiting:
+    """A slice that is not launched yet. `unmet` counts its clauses, `is_open` says that its earliest time has come."""
+
+    __slots__ = ("counters", "is_open", "not_before", "piece", "state", "unmet")
+
+    def __init__(self, piece: Slice, state: str, not_before: int) -> None:
+        self.piece, self.state, self.not_before = piece, state, not_before
+        self.counters: tuple[Counter, ...] = ()
+        self.unmet = 0
+        self.is_open = False
+
+    @property
+    def is_released(self) -> bool:
+        return self.is_open and not self.unmet
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it goes on without something that it asked for."""
+        return any(counter.there < counter.total for counter in self.counters)
+
+
+class Counter:
+    """One clause: `there` of `total` inputs, `needed` of which suffice; at `due` (seconds), if ever, waiting ends."""
+
+    __slots__ = ("dependency", "due", "inputs", "is_due", "is_met", "needed", "there", "total", "waiting")
+
+    def __init__(self, waiting: Waiting, dependency: Dependency, inputs: tuple[Slice, ...]) -> None:
+        weak = dependency.weak
+        self.waiting, self.dependency, self.inputs = waiting, dependency, inputs
+        self.total = len(inputs)
+        self.needed = min(weak.quorum.needed(self.total), self.total) if weak and weak.quorum else self.total
+        self.due = waiting.not_before + int(weak.timeout.total_seconds()) if weak and weak.timeout else None
+        self.there = 0
+        self.is_due = self.is_met = False
+
+    def accepts(self, status: SliceStatus | None) -> bool:
+        """Whether an input will do as it is."""
+        return status is not None and accepts(self.dependency, status)
+
+    def begin(self, there: int, now: int) -> None:
+        """Count for the first time."""
+        self.there = there
+        self.is_due = self.due is not None and now >= self.due
+        self.is_met = self.is_due or there >= self.needed
+        self.waiting.unmet += not self.is_met
+
+    def add(self, change: int) -> bool:
+        """One input more or less; whether that changed what the clause says."""
+        self.there += change
+        return self._judge()
+
+    def come_due(self, now: int) -> bool:
+        """The time is `now`; whether that changed what the clause says."""
+        self.is_due = self.is_due or (self.due is not None and now >= self.due)
+        return self._judge()
+
+    def _judge(self) -> bool:
+        met = self.is_due or self.there >= self.needed
+        if met is self.is_met:
+            return False
+        self.is_met = met
+        self.waiting.unmet += -1 if met else 1
+        return True

@@ -1,0 +1,78 @@
+"""Why a slice is where it is: clause by clause, slice by slice, as deep as someone wants to look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.readiness.release import Release, Verdict, release
+from tidemark.dependency_model.readiness.times import earliest, ready_by
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.graph.requirement import Requirement
+    from tidemark.dependency_model.readiness.known import KnownSlices
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.slice_status import SliceStatus
+    from tidemark.dependency_model.time.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One dependency: what it asks for; where the state is known, how it stands, and why what is missing is missing."""
+
+    requirement: Requirement
+    verdict: Verdict | None
+    missing: tuple[Explanation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One slice. Without known states there are no `status`, `release` and verdicts: only what the declaration says."""
+
+    piece: Slice
+    window: Window
+    not_before: datetime
+    promised: datetime | None
+    clauses: tuple[Clause, ...]
+    users: tuple[Slice, ...]
+    status: SliceStatus | None = None
+    release: Release | None = None
+
+
+def explain(
+    graph: DependencyGraph,
+    piece: Slice,
+    *,
+    state: str = COMPLETED,
+    known: KnownSlices | None = None,
+    now: datetime | None = None,
+    depth: int = 1,
+) -> Explanation:
+    """What a slice waits for, and what waits for it. Raises ParseError and UnknownEntityError.
+
+    With `known` and `now` the clauses are judged, and each missing slice is explained in turn, `depth` levels down.
+    """
+    window, entity = graph.window(piece), graph.entity(piece.entity)
+    not_before = earliest(entity, window)
+    requirements = graph.requirements(piece, state)
+    judged = release(requirements, known, not_before, now) if known and now else None
+    verdicts: tuple[Verdict | None, ...] = judged.verdicts if judged else (None,) * len(requirements)
+    clauses = []
+    for requirement, verdict in zip(requirements, verdicts, strict=True):
+        wanted = verdict.missing if verdict and depth > 0 else ()
+        deeper = (explain(graph, one, known=known, now=now, depth=depth - 1) for one in wanted)
+        clauses.append(Clause(requirement, verdict, tuple(deeper)))
+    return Explanation(
+        piece,
+        window,
+        not_before,
+        ready_by(entity, window),
+        tuple(clauses),
+        graph.downstream(piece),
+        known.status(piece) if known else None,
+        judged,
+    )

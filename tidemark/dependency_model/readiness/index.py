@@ -1,0 +1,339 @@
+"""The readiness index: which slices may start, kept up to date with work proportional to the edges an event touches.
+
+It holds the status of every known slice, and for those that are not launched yet a counter a clause (`counter.py`). A
+status that changes reaches, through the slices registered for it, exactly the counters that it matters for. The clock
+is a value that is passed in; what time alone changes (earliest times, time-outs) lies in a heap.
+
+The index compares what a slice is with what it may be: `decide` names the slices that are to be released, and those
+that were released and have to wait again (an input was tainted, failed its rules, or was asked for again). Statuses are
+told by number: one that is told twice, or after a later one, changes nothing.
+
+Which slices it looks at: those of scheduled entities that lie in or after `since`, and older ones that someone asked
+for (generation 2 and on). A start costs what is open and what is near in time, however long the past is: the rest stays
+in the archive, and `checkpoint` says what has to be noted for the schedule to begin where it was. Source: seed
+capabilities A6, A8.
+"""
+
+from __future__ import annotations
+
+import heapq
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count, islice
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import ParseError, UnknownEntityError
+from tidemark.dependency_model.garbage import collection_paused
+from tidemark.dependency_model.readiness.archive import Archive, EmptyArchive, KnownSlice
+from tidemark.dependency_model.readiness.checkpoint import Checkpoint
+from tidemark.dependency_model.readiness.counter import Counter, Waiting
+from tidemark.dependency_model.readiness.registrations import Registrations
+from tidemark.dependency_model.readiness.schedule import Named, Schedule, not_before
+from tidemark.dependency_model.readiness.scheduled import is_scheduled, next_state
+from tidemark.dependency_model.readiness.status_table import StatusTable
+from tidemark.dependency_model.status.slice_status import Life, SliceStatus
+from tidemark.dependency_model.status.transition import Event
+from tidemark.dependency_model.time.window import seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.graph.requirement import Requirement
+    from tidemark.dependency_model.readiness.newest import Place
+    from tidemark.dependency_model.slice import Slice
+
+_UNKNOWN = SliceStatus()
+_NOT_LAUNCHED = (Life.WAITING, Life.READY)
+_NO_ARCHIVE = EmptyArchive()
+_NOTHING_NAMED = Named()
+_ALL = 1 << 62
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A slice is to be `released` for a state (`partial`: without something that it asked for), or `withdrawn`."""
+
+    piece: Slice
+    event: Event
+    state: str
+    partial: bool = False
+
+
+class ReadinessIndex:
+    """`since` and `now` are aware instants; slices that ended before `since` start only where someone asks for them."""
+
+    def __init__(
+        self,
+        graph: DependencyGraph,
+        since: datetime,
+        now: datetime,
+        archive: Archive = _NO_ARCHIVE,
+        named: Named = _NOTHING_NAMED,
+    ) -> None:
+        self._graph = graph
+        self._now = seconds_of(now)
+        self._statuses = StatusTable(archive)
+        self._waiting: dict[Slice, Waiting] = {}
+        self._undecided: dict[Slice, None] = {}
+        self._due: list[tuple[int, int, Waiting]] = []
+        self._unnoted: list[tuple[int, int, Waiting]] = []
+        self._noting: list[Waiting] = []
+        self._order = count()
+        self._registered = Registrations(graph, self._statuses)
+        self._schedule = Schedule(graph, seconds_of(since), named)
+
+    @property
+    def work(self) -> int:
+        """How often an input was counted (`Registrations`)."""
+        return self._registered.work
+
+    @property
+    def statuses(self) -> StatusTable:
+        """Every known slice; those in memory, where one goes through them."""
+        return self._statuses
+
+    @property
+    def waiting_count(self) -> int:
+        """How many slices are not launched yet, and counted."""
+        return len(self._waiting)
+
+    @property
+    def next_time(self) -> datetime | None:
+        """When time alone may change something; None where it never does."""
+        times = [time for time in (self._schedule.next_time, self._due[0][0] if self._due else None) if time]
+        return datetime.fromtimestamp(min(times), UTC) if times else None
+
+    def status(self, piece: Slice) -> SliceStatus:
+        """The status of a slice; one that nothing is known of waits."""
+        return self._statuses.get(piece) or _UNKNOWN
+
+    def newest(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
+        """The newest known slice up to this one, of the same entity and part, whose status is accepted."""
+        return self._registered.newest.find(piece, accepts)
+
+    def load(self, known: Iterable[KnownSlice]) -> None:
+        """What was known before a restart, in any order; for an index that has not been told anything."""
+        with collection_paused():
+            for piece, status, version in known:
+                self._statuses.set(piece, status, version)
+            newest = self._registered.newest
+            for piece in self._statuses:
+                if piece.entity in newest:
+                    with suppress(ParseError):  # of another period
+                        newest.add(piece)
+            self._follow_all([one for one in self._statuses if self.status(one).life in _NOT_LAUNCHED])
+
+    def observe(self, piece: Slice, status: SliceStatus, version: int) -> None:
+        """A slice's status after its transition number `version`."""
+        if piece.entity not in self._graph:
+            return
+        before = self._statuses.get(piece)
+        if version <= (self._statuses.version(piece) or 0):
+            return
+        self._statuses.set(piece, status, version)
+        if status == before:
+            return
+        if not _look_alike(before or _UNKNOWN, status):
+            for waiting in self._registered.tell(piece, before, status):
+                self._undecided[waiting.piece] = None
+        self._follow(piece, status)
+
+    def advance(self, now: datetime, limit: int | None = None) -> bool:
+        """Move the clock on (never back); whether all whose time has come was looked at, with at most `limit` of it."""
+        self._now = max(self._now, seconds_of(now))
+        room = _ALL if limit is None else limit
+        room -= self._take_scheduled(self._now, room)
+        while room and self._take_due(self._now):
+            room -= 1
+        return room > 0
+
+    def prepare(self, until: datetime, limit: int) -> bool:
+        """Count slices whose time comes by `until` beforehand, at most `limit`; whether there are no more of them."""
+        return self._take_scheduled(seconds_of(until), limit) < limit
+
+    def has_to_prepare(self, until: datetime) -> bool:
+        """Whether `prepare` has anything to do."""
+        time = self._schedule.next_time
+        return time is not None and time <= seconds_of(until)
+
+    def checkpoint(self, until: datetime, most: int) -> Checkpoint | None:
+        """What has to be noted so that the schedule may begin after `until`, or where it is, if that is earlier.
+
+        At most so many slices and schedules; None while a schedule that is new has not come to where others were noted.
+        """
+        upcoming = self._schedule.next_time
+        limit = min([seconds_of(until), self._now, *([upcoming - 1] if upcoming is not None else [])])
+        if limit < self._schedule.until:
+            return None
+        waiting = self._to_note(limit, most)
+        names = islice(self._schedule.unnoted, most - len(waiting))
+        schedules = {name: self._schedule.text_of(name) for name in names}
+        return Checkpoint(limit, waiting, schedules, is_last=len(waiting) + len(schedules) < most)
+
+    def _to_note(self, limit: int, most: int) -> list[Slice]:
+        """Slices that wait since then and are not written down; the same again, unless they are `noted`."""
+        self._noting = [waiting for waiting in self._noting if self._is_unnoted(waiting)]
+        while len(self._noting) < most and self._unnoted and self._unnoted[0][0] <= limit:
+            _, _, waiting = heapq.heappop(self._unnoted)
+            if self._is_unnoted(waiting):
+                self._noting.append(waiting)
+        return [waiting.piece for waiting in self._noting[:most]]
+
+    def _is_unnoted(self, waiting: Waiting) -> bool:
+        return self._waiting.get(waiting.piece) is waiting and self._statuses.version(waiting.piece) is None
+
+    def noted(self, checkpoint: Checkpoint) -> None:
+        """A checkpoint is written down."""
+        for piece in checkpoint.waiting:
+            self._statuses.add(piece, _UNKNOWN, 0)
+        for name in checkpoint.schedules:
+            del self._schedule.unnoted[name]
+        if checkpoint.is_last:
+            self._schedule.until = checkpoint.until
+
+    def let_go(self) -> None:
+        """The index is not needed any more: leave no circles for the garbage collector."""
+        for waiting in self._waiting.values():
+            waiting.counters = ()
+
+    def decide(self) -> list[Decision]:
+        """What has to change, in the order in which it came up; each is to be told back by `observe`."""
+        undecided, self._undecided = self._undecided, {}
+        found = (self._decision(piece) for piece in undecided)
+        return [decision for decision in found if decision]
+
+    def refresh(self, names: Iterable[str]) -> None:
+        """These entities came, changed or went in the graph, or what they depend on did."""
+        gone = set(names)
+        for piece in [piece for piece in self._waiting if piece.entity in gone]:
+            self._forget(piece)
+        for name in sorted(gone):
+            self._schedule.refresh(name)
+        self._registered.newest.refresh(gone)
+        for piece in [piece for piece in self._statuses if piece.entity in gone]:
+            with suppress(UnknownEntityError):  # gone
+                self._follow(piece, self.status(piece))
+        self.advance(datetime.fromtimestamp(self._now, UTC))
+
+    def _take_scheduled(self, until: int, limit: int) -> int:
+        """Count slices whose time comes by then, at most `limit`; how many there were."""
+        taken = 0
+        named = iter(lambda: self._schedule.take(until), None)
+        while pieces := list(islice(named, min(limit - taken, _AT_ONCE))):
+            self._follow_all(pieces)
+            taken += len(pieces)
+        return taken
+
+    def _take_due(self, now: int) -> bool:
+        if not self._due or self._due[0][0] > now:
+            return False
+        _, _, waiting = heapq.heappop(self._due)
+        if self._waiting.get(waiting.piece) is waiting:
+            waiting.is_open = waiting.is_open or now >= waiting.not_before
+            for counter in waiting.counters:
+                counter.come_due(now)
+            self._undecided[waiting.piece] = None
+        return True
+
+    def _follow_all(self, pieces: Sequence[Slice]) -> None:
+        """The same for many, whose inputs the archive is asked for together."""
+        if not self._statuses.is_whole:
+            for start in range(0, len(pieces), _AT_ONCE):
+                self._fetch_inputs(pieces[start : start + _AT_ONCE])
+        for piece in pieces:
+            self._follow(piece, self.status(piece))
+
+    def _fetch_inputs(self, pieces: Sequence[Slice]) -> None:
+        self._statuses.fetch(pieces)
+        inputs: list[Slice] = []
+        places: dict[Place, None] = {}
+        for piece in pieces:
+            state = self._wanted_state(piece, self.status(piece))
+            for requirement in self._graph.requirements(piece, state) if state else ():
+                if requirement.or_older:
+                    places.update(((one.entity, one.sub), None) for one in requirement.slices)
+                else:
+                    inputs.extend(requirement.slices)
+        self._statuses.fetch(inputs)
+        self._registered.newest.fetch(places)
+
+    def _follow(self, piece: Slice, status: SliceStatus) -> None:
+        """Count for a slice that is not launched; stop counting for one that is."""
+        state = self._wanted_state(piece, status)
+        waiting = self._waiting.get(piece)
+        if waiting and state != waiting.state:
+            self._forget(piece)
+            waiting = None
+        if state is None:
+            return
+        if waiting is None:
+            self._begin(piece, state)
+        self._undecided[piece] = None
+
+    def _wanted_state(self, piece: Slice, status: SliceStatus) -> str | None:
+        """The state that a slice is to reach by itself; None where it is under way, done, or not to start."""
+        if status.life not in _NOT_LAUNCHED:
+            return None
+        node = self._graph.node(piece.entity)
+        if not is_scheduled(node.entity):
+            return None
+        first = self._schedule.first(piece.entity, piece.sub)
+        try:
+            ordinal = node.ordinal(piece)
+        except ParseError:  # of another period, from before the entity was changed
+            return None
+        is_scheduled_one = first is not None and ordinal >= first
+        if ordinal not in node.existing_of(piece.sub) or not (is_scheduled_one or status.generation > 1):
+            return None
+        return next_state(node.entity, status)
+
+    def _begin(self, piece: Slice, state: str) -> None:
+        node = self._graph.node(piece.entity)
+        grid = node.grid_of(piece.sub)
+        if grid is None:
+            return
+        waiting = Waiting(piece, state, not_before(node.entity, grid, node.ordinal(piece)))
+        waiting.is_open = self._now >= waiting.not_before
+        self._waiting[piece] = waiting
+        if self._statuses.version(piece) is None:
+            heapq.heappush(self._unnoted, (waiting.not_before, next(self._order), waiting))
+        waiting.counters = tuple([self._count(waiting, one) for one in self._graph.requirements(piece, state)])
+        times = {counter.due for counter in waiting.counters if counter.due is not None and not counter.is_due}
+        for time in times if waiting.is_open else times | {waiting.not_before}:
+            heapq.heappush(self._due, (time, next(self._order), waiting))
+
+    def _count(self, waiting: Waiting, requirement: Requirement) -> Counter:
+        counter = Counter(waiting, requirement.dependency, requirement.slices)
+        add = self._registered.add_latest if requirement.or_older else self._registered.add
+        counter.begin(add(counter), self._now)
+        return counter
+
+    def _forget(self, piece: Slice) -> None:
+        waiting = self._waiting.pop(piece)
+        for counter in waiting.counters:
+            self._registered.remove(counter)
+        waiting.counters = ()  # no circle is left for the garbage collector
+
+    def _decision(self, piece: Slice) -> Decision | None:
+        waiting = self._waiting.get(piece)
+        if waiting is None:
+            return None
+        life = self.status(piece).life
+        if waiting.is_released and life is Life.WAITING:
+            return Decision(piece, Event.RELEASED, waiting.state, waiting.is_partial)
+        if not waiting.is_released and life is Life.READY:
+            return Decision(piece, Event.WITHDRAWN, waiting.state)
+        return None
+
+
+def _look_alike(one: SliceStatus, other: SliceStatus) -> bool:
+    """Whether two statuses are the same to everyone who may use the slice."""
+    return (
+        one.states == other.states
+        and one.quality is other.quality
+        and one.issues == other.issues
+        and one.tainted is other.tainted
+    )

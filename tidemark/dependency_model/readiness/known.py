@@ -1,0 +1,45 @@
+"""What is known of slices when one asks whether another may start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from tidemark.dependency_model.status.slice_status import SliceStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+    Accepts = Callable[[SliceStatus], bool]
+
+
+class KnownSlices(Protocol):
+    """The statuses of slices, from wherever they are kept."""
+
+    def status(self, piece: Slice) -> SliceStatus:
+        """The status of a slice; one that nothing is known of waits."""
+
+    def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
+        """The newest slice up to this one, of the same entity and part, whose status is accepted."""
+
+
+class Statuses:
+    """Known slices from a mapping: for tests, explanations and small engines."""
+
+    def __init__(self, graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus]) -> None:
+        self._graph = graph
+        self._statuses = statuses
+
+    def status(self, piece: Slice) -> SliceStatus:
+        return self._statuses.get(piece) or SliceStatus()
+
+    def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
+        end = self._graph.window(piece).end
+        older = [
+            (self._graph.window(other).end, other)
+            for other, status in self._statuses.items()
+            if other.entity == piece.entity and other.sub == piece.sub and accepts(status)
+        ]
+        return max(((ended, other) for ended, other in older if ended <= end), default=(None, None))[1]

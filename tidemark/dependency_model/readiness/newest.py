@@ -1,0 +1,109 @@
+"""The known slices of each entity and part in order of time, for clauses that take the newest one there is.
+
+What lies before a place's boundary is read from the archive page by page, when a search comes that far. Within a day
+the repeated hours of a clock do not sort as text as they follow each other in time, so pages of clocks end with days.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.readiness.status_table import StatusTable
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.slice_status import SliceStatus
+
+    Place = tuple[str, tuple[tuple[str, str], ...]]
+
+_PAGE = 4
+_CLOCK_PAGE = 400
+"""More than any day has slices."""
+
+
+class NewestSlices:
+    """Keeps order only for entities that someone takes the newest slice of."""
+
+    def __init__(self, graph: DependencyGraph, statuses: StatusTable) -> None:
+        self._graph, self._statuses = graph, statuses
+        self._boundaries: dict[Place, str] = {}
+        self._ordered: dict[Place, list[int]] = {}
+        self._entities = {name for name in graph if _has_latest_users(graph, name)}
+
+    def __contains__(self, entity: str) -> bool:
+        return entity in self._entities
+
+    def refresh(self, names: Iterable[str]) -> None:
+        """These entities, or what they depend on, have changed: others may take their newest slice, or they others'."""
+        ups = {edge.up.name for name in names if name in self._graph for edge in self._graph.node(name).upstream}
+        changed = {*names, *ups}
+        wanted = {name for name in changed if name in self._graph and _has_latest_users(self._graph, name)}
+        for place in [place for place in self._ordered if place[0] in changed - wanted]:
+            del self._ordered[place]
+        self._boundaries = {place: text for place, text in self._boundaries.items() if place[0] not in changed}
+        self._entities = (self._entities - changed) | wanted
+        for piece in [piece for piece in self._statuses if piece.entity in wanted]:
+            with suppress(ParseError):  # of another period
+                self.add(piece)
+
+    def add(self, piece: Slice) -> None:
+        """A slice of one of the entities has become known."""
+        ordinals = self._ordered.setdefault((piece.entity, piece.sub), [])
+        ordinal = self._graph.node(piece.entity).ordinal(piece)
+        at = bisect_right(ordinals, ordinal)
+        if not at or ordinals[at - 1] != ordinal:
+            insort(ordinals, ordinal)
+
+    def fetch(self, places: Iterable[Place]) -> None:
+        """Read the first page of all of these that were not read from yet."""
+        archive = self._statuses.archive
+        new = [place for place in places if place not in self._boundaries] if archive.floor else []
+        for limit in (_PAGE, _CLOCK_PAGE):
+            group = [place for place in new if self._page_of(place) == limit]
+            if group:
+                self._read(group, archive.floor, limit)
+
+    def find(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
+        """The newest slice up to this one whose status is accepted."""
+        node, place = self._graph.node(piece.entity), (piece.entity, piece.sub)
+        last = node.ordinal(piece)
+        while True:
+            boundary = self._boundaries.get(place, self._statuses.archive.floor)
+            ordinals = self._ordered.get(place, [])
+            for at in range(bisect_right(ordinals, last) - 1, -1, -1):
+                found = node.slice(ordinals[at], piece.sub)
+                if found.key < boundary:
+                    break
+                status = self._statuses.get(found)
+                if status is not None and accepts(status):
+                    return found
+            if not boundary:
+                return None
+            self._read((place,), boundary, self._page_of(place))
+
+    def _page_of(self, place: Place) -> int:
+        period = self._graph.node(place[0]).period
+        return _CLOCK_PAGE if period is not None and period.is_clock else _PAGE
+
+    def _read(self, places: Collection[Place], before: str, limit: int) -> None:
+        """One page of each place; what sorts before the boundary that it leaves has not been read wholly."""
+        pages: dict[Place, list[str]] = {place: [] for place in places}
+        for one in self._statuses.archive.older(places, before, limit):
+            self._statuses.add(*one)
+            pages[one.piece.entity, one.piece.sub].append(one.piece.key)
+            with suppress(ParseError):  # of another period
+                self.add(one.piece)
+        for place, keys in pages.items():
+            lowest = min(keys, default="")
+            is_last = len(keys) < limit
+            self._boundaries[place] = "" if is_last else lowest[:10] + "~" if limit == _CLOCK_PAGE else lowest
+
+
+def _has_latest_users(graph: DependencyGraph, name: str) -> bool:
+    return any(edge.is_latest for edge in graph.node(name).users)

@@ -1,0 +1,121 @@
+"""Whether the clauses of a declaration release a slice - a pure function of what is known and the time.
+
+A strong clause is met by all of its slices. A weak one (seed capability A8) is met, too, by `any_of` them, by
+`at_least` a number or share of them, or by a `timeout` after the slice's earliest time; the slice is then partial, and
+what was missing is said. Quality and taint count unless the clause ignores them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.status.slice_status import Quality
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from tidemark.dependency_model.entity.dependency import Dependency, Weak
+    from tidemark.dependency_model.graph.requirement import Requirement
+    from tidemark.dependency_model.readiness.known import KnownSlices
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.slice_status import SliceStatus
+
+
+class Reason(Enum):
+    """Why a clause is met, or that it is not."""
+
+    ALL = "all there"
+    OLDER = "an older one is there"
+    ANY_OF = "any of them suffices"
+    AT_LEAST = "enough of them are there"
+    TIMEOUT = "waited long enough"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One clause: met and why, with what, and without what. `due` is when a timeout would meet it."""
+
+    requirement: Requirement
+    reason: Reason
+    used: tuple[Slice, ...]
+    missing: tuple[Slice, ...]
+    due: datetime | None = None
+
+    @property
+    def met(self) -> bool:
+        return self.reason is not Reason.WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """All clauses of a slice. It is partial where it goes on without something that it asked for."""
+
+    verdicts: tuple[Verdict, ...]
+    not_before: datetime
+    now: datetime
+
+    @property
+    def released(self) -> bool:
+        """Its earliest time has come, and each clause is met."""
+        return self.now >= self.not_before and all(verdict.met for verdict in self.verdicts)
+
+    @property
+    def partial(self) -> bool:
+        return self.released and bool(self.missing)
+
+    @property
+    def missing(self) -> tuple[Slice, ...]:
+        """What is not there, clause by clause."""
+        return tuple(piece for verdict in self.verdicts for piece in verdict.missing)
+
+    @property
+    def due(self) -> datetime | None:
+        """When to look again even if nothing happens; None where time alone changes nothing."""
+        times = [self.not_before, *(verdict.due for verdict in self.verdicts if verdict.due and not verdict.met)]
+        return min((time for time in times if time > self.now), default=None)
+
+
+def release(requirements: Iterable[Requirement], known: KnownSlices, not_before: datetime, now: datetime) -> Release:
+    """Whether a slice with these requirements may start at `now`; `not_before` is its earliest time."""
+    verdicts = tuple(_verdict(requirement, known, not_before, now) for requirement in requirements)
+    return Release(verdicts, not_before, now)
+
+
+def accepts(dependency: Dependency, status: SliceStatus) -> bool:
+    """Whether a clause takes an upstream slice as it is."""
+    if not status.states.intersection(dependency.states):
+        return False
+    if dependency.quality == "ignore":
+        return True
+    return status.quality in (Quality.PASSED, Quality.IGNORED) and not status.issues and not status.tainted
+
+
+def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime, now: datetime) -> Verdict:
+    dependency = requirement.dependency
+    taken = partial(accepts, dependency)
+    used: list[Slice] = []
+    missing: list[Slice] = []
+    for piece in requirement.slices:
+        found = piece if taken(known.status(piece)) else known.newest(piece, taken) if requirement.or_older else None
+        (used if found else missing).append(found or piece)
+    weak = dependency.weak
+    due = not_before + weak.timeout if weak and weak.timeout and missing else None
+    reason = _reason(weak, len(used), len(requirement.slices), due, now) if missing else _of_all(requirement, used)
+    return Verdict(requirement, reason, tuple(used), tuple(missing), due)
+
+
+def _of_all(requirement: Requirement, used: list[Slice]) -> Reason:
+    return Reason.ALL if tuple(used) == requirement.slices else Reason.OLDER
+
+
+def _reason(weak: Weak | None, used: int, wanted: int, due: datetime | None, now: datetime) -> Reason:
+    """Why a clause is met though something is missing."""
+    quorum = weak.quorum if weak else None
+    if weak and quorum and used >= quorum.needed(wanted):
+        return Reason.ANY_OF if weak.any_of else Reason.AT_LEAST
+    return Reason.TIMEOUT if due and now >= due else Reason.WAITING

@@ -1,0 +1,137 @@
+"""When which slice's time comes: one entry an entity and part, which moves on slice by slice.
+
+So that a start does not go through the past again, it is noted up to when everything has been named, and of what an
+entity's schedule was made then: one that is new, or is cut or timed otherwise since, is named from the beginning.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.graph.node import WHOLE
+from tidemark.dependency_model.readiness.scheduled import is_scheduled
+from tidemark.dependency_model.time.cron import Cron
+from tidemark.dependency_model.time.zone import Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tidemark.dependency_model.entity.entity import Entity
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.grid import Grid
+
+
+def not_before(entity: Entity, grid: Grid, ordinal: int) -> int:
+    """The earliest time of a slice, in seconds since 1970: its end, or the first time of its cron text after that."""
+    end = grid.start(ordinal + 1)
+    return end if entity.earliest is None else Cron.parse(entity.earliest).next(end, Zone.load(entity.time_zone))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Every slice whose earliest time is `until` (seconds) or before was named, of entities with these schedules."""
+
+    until: int = 0
+    schedules: Mapping[str, str] = field(default_factory=dict)
+
+
+class Schedule:
+    """Names every slice of every scheduled entity once, from the one of `since` (seconds) on, as time goes on.
+
+    What is `named` already is passed over.
+    """
+
+    def __init__(self, graph: DependencyGraph, since: int, named: Named) -> None:
+        self._graph, self._since = graph, since
+        self.until, self._named = named.until, dict(named.schedules)
+        self._first: dict[tuple[str, Sub], int] = {}
+        self.unnoted: dict[str, None] = {name: None for name in self._named if name not in graph}
+        """Entities whose schedule is not the one that was noted."""
+        self._heap: list[tuple[int, str, Sub, int, Node]] = []
+        for name in graph:
+            self._heap += self._entries(name)
+        heapq.heapify(self._heap)
+
+    def first(self, entity: str, sub: Sub) -> int | None:
+        """The first slice that the schedule names; None where it names none of them."""
+        return self._first.get((entity, sub))
+
+    @property
+    def next_time(self) -> int | None:
+        """When the next slice's time comes."""
+        return self._heap[0][0] if self._heap else None
+
+    def take(self, until: int) -> Slice | None:
+        """The next slice whose time comes by `until` (seconds)."""
+        while self._heap and self._heap[0][0] <= until:
+            time, name, sub, ordinal, node = self._heap[0]
+            if name not in self._graph or self._graph.node(name) is not node:
+                heapq.heappop(self._heap)
+                continue
+            grid = node.grid_of(sub)
+            if grid is not None and ordinal + 1 < min(node.existing_of(sub).stop, grid.last):
+                following = max(time, not_before(node.entity, grid, ordinal + 1))
+                heapq.heapreplace(self._heap, (following, name, sub, ordinal + 1, node))
+            else:
+                heapq.heappop(self._heap)
+            return node.slice(ordinal, sub)
+        return None
+
+    def refresh(self, entity: str) -> None:
+        """The entity came, changed or went; its slices are named anew from the first one."""
+        for key in [key for key in self._first if key[0] == entity]:
+            del self._first[key]
+        self._heap = [entry for entry in self._heap if entry[1] != entity]
+        self._named.pop(entity, None)
+        self.unnoted[entity] = None
+        if entity in self._graph:
+            self._heap += self._entries(entity)
+        heapq.heapify(self._heap)
+
+    def text_of(self, entity: str) -> str:
+        """What decides which slices an entity's schedule names and when; empty where it names none."""
+        if entity not in self._graph:
+            return ""
+        node = self._graph.node(entity)
+        firsts = [
+            f"{part} {grid.zone.name} {self._first[entity, part]}"
+            for part in self._parts(entity)
+            if (entity, part) in self._first and (grid := node.grid_of(part))
+        ]
+        declared = node.entity
+        return f"{declared.period} {declared.week_start} {declared.earliest} {declared.end} {firsts}" if firsts else ""
+
+    def _entries(self, name: str) -> Iterator[tuple[int, str, Sub, int, Node]]:
+        node = self._graph.node(name)
+        parts = self._parts(name) if is_scheduled(node.entity) else ()
+        for sub in parts:
+            grid = node.grid_of(sub)
+            if grid is not None:
+                self._first[name, sub] = max(node.existing_of(sub).start, grid.at(self._since))
+        is_named = name in self._named and self._named[name] == self.text_of(name)
+        if not is_named and (parts or name in self._named):
+            self.unnoted[name] = None
+        for sub in parts:
+            grid, first = node.grid_of(sub), self._first.get((name, sub))
+            if grid is None or first is None:
+                continue
+            ordinal = max(first, _next(node.entity, grid, self.until)) if is_named else first
+            if ordinal in node.existing_of(sub):
+                yield not_before(node.entity, grid, ordinal), name, sub, ordinal, node
+
+    def _parts(self, name: str) -> tuple[Sub, ...]:
+        parts = self._graph.node(name).parts
+        return parts if parts == (WHOLE,) else (WHOLE, *parts)
+
+
+def _next(entity: Entity, grid: Grid, until: int) -> int:
+    """The first slice whose earliest time is after an instant."""
+    ordinal = grid.at(until)
+    while ordinal > grid.first and not_before(entity, grid, ordinal - 1) > until:
+        ordinal -= 1
+    return ordinal

@@ -1,0 +1,28 @@
+"""Which slices start by themselves, and which wait for a word from outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.entity import Entity, Kind
+from tidemark.dependency_model.graph.node import WHOLE
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.slice_status import SliceStatus
+
+
+def is_scheduled(entity: Entity) -> bool:
+    """Whether time and inputs release its slices; external data and snapshots of captured tables arrive instead."""
+    return not (entity.is_static or entity.kind is Kind.VIRTUAL or entity.source or entity.snapshot_of)
+
+
+def is_marker(node: Node, piece: Slice) -> bool:
+    """Whether nothing computes the slice: a project's root or end, or a whole whose parts are all there."""
+    return node.entity.is_project or (piece.sub == WHOLE and node.parts != (WHOLE,))
+
+
+def next_state(entity: Entity, status: SliceStatus) -> str | None:
+    """The state that a slice has to reach next: the first one declared that it has not; None where it has all."""
+    return next((state for state in entity.state_names if state not in status.states), None)

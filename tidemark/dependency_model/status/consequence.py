@@ -1,0 +1,145 @@
+"""What follows from one event, for all slices that it reaches - worked out from the tables, changing nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tidemark.dependency_model.status.slice_status import BACKFILLED, SliceStatus
+from tidemark.dependency_model.status.spread import BY_POLICY, REPROCESS, targets
+from tidemark.dependency_model.status.transition import Event, apply, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.spread import Spread
+
+
+class KnownStatuses(Protocol):
+    """The statuses before: a mapping will do."""
+
+    def get(self, piece: Slice, /) -> SliceStatus | None:
+        """The status of a slice; None where nothing is known of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """An event for a slice; `cause` is the slice whose quality it is about."""
+
+    piece: Slice
+    event: Event
+    cause: Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One consequence that changed something, with the slice's status after it."""
+
+    piece: Slice
+    event: Event
+    cause: Slice
+    status: SliceStatus
+
+
+def consequences(
+    graph: DependencyGraph,
+    known: KnownStatuses,
+    piece: Slice,
+    event: Event,
+    until: datetime,
+    *,
+    changed: bool = True,
+) -> dict[Slice, SliceStatus]:
+    """The new status of every slice that an event changes, the slice itself first.
+
+    `known` holds the statuses before (a slice that is not in it waits), `until` is how far users of static slices are
+    looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event itself is not
+    possible; what follows from it passes over slices in whose life it is not.
+    """
+    return {step.piece: step.status for step in steps(graph, known, piece, event, until, changed=changed)}
+
+
+def steps(
+    graph: DependencyGraph,
+    known: KnownStatuses,
+    piece: Slice,
+    event: Event,
+    until: datetime,
+    *,
+    changed: bool = True,
+    tainted: Container[str] | None = None,
+    state: str | None = None,
+) -> list[Step]:
+    """The same one by one, in the order in which they follow.
+
+    `tainted` names the entities with tainted slices, where that is known: it spares looking for users to ask. `state`
+    is the state that a run reached.
+    """
+    walk = _Walk(graph, known, until, changed=changed, tainted=tainted)
+    walk.take(Consequence(piece, event, piece), state)
+    while walk.waiting:
+        for follower in walk.followers(walk.waiting.popleft()):
+            if walk.status(follower.piece).life in row_of(follower.event).lives:
+                walk.take(follower)
+    return walk.steps
+
+
+class _Walk:
+    def __init__(
+        self,
+        graph: DependencyGraph,
+        known: KnownStatuses,
+        until: datetime,
+        *,
+        changed: bool,
+        tainted: Container[str] | None,
+    ) -> None:
+        self.graph, self.known, self.until, self.changed = graph, known, until, changed
+        self.tainted = tainted
+        self.steps: list[Step] = []
+        self.after: dict[Slice, SliceStatus] = {}
+        self.waiting: deque[Consequence] = deque()
+
+    def status(self, piece: Slice) -> SliceStatus:
+        return self.after.get(piece) or self.known.get(piece) or SliceStatus()
+
+    def take(self, step: Consequence, state: str | None = None) -> None:
+        """Apply one event; what changes nothing goes no further."""
+        before = self.status(step.piece)
+        after = apply(before, step.event, cause=step.cause, state=state)
+        if after != before:
+            self.after[step.piece] = after
+            self.steps.append(Step(step.piece, step.event, step.cause, after))
+            self.waiting.append(step)
+
+    def followers(self, step: Consequence) -> Iterator[Consequence]:
+        for spread in row_of(step.event).spreads:
+            if spread.event == BY_POLICY and not self._has_to_ask(step.piece):
+                continue
+            for target in targets(self.graph, step.piece, spread.to, self.until):
+                event = self._event(spread, step.piece, target)
+                if event:
+                    yield Consequence(target, event, step.cause)
+
+    def _event(self, spread: Spread, piece: Slice, target: Slice) -> Event | None:
+        if spread.event != BY_POLICY:
+            return Event(spread.event)
+        if not self.status(target).tainted and BACKFILLED not in self.status(piece).states:
+            return None
+        policy = REPROCESS[self.graph.entity(target.entity).reprocess]
+        event = Event(policy.changed if self.changed else policy.unchanged)
+        return None if event is Event.KEPT and self._has_bad_input(target) else event
+
+    def _has_to_ask(self, piece: Slice) -> bool:
+        """Whether the policy of any user can matter: the slice is a backfilled one, or an entity below has taints."""
+        if self.tainted is None or BACKFILLED in self.status(piece).states or len(self.after) > 1:
+            return True
+        return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(piece.entity))
+
+    def _has_bad_input(self, piece: Slice) -> bool:
+        needed = (one for requirement in self.graph.requirements(piece) for one in requirement.slices)
+        return any(self.status(one).issues or self.status(one).tainted for one in needed)

@@ -1,0 +1,58 @@
+"""What is known of one slice at one moment (seed capability D2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.dependency import COMPLETED
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.slice import Slice
+
+BACKFILLED = "backfilled"
+"""The state of a slice that was computed again."""
+PARTIAL = "partial"
+"""The state of a slice that was computed without all of its inputs."""
+
+
+class Life(Enum):
+    """Where a slice is on the way from 'not yet' to 'there'."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    LAUNCHED = "launched"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ABSENT = "absent"
+
+
+class Quality(Enum):
+    """What the rules said about a slice's rows. Without rules a completed slice has passed."""
+
+    UNKNOWN = "unknown"
+    PASSED = "passed"
+    FAILED = "failed"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceStatus:
+    """`issues` holds the slices whose failed quality reaches this one, itself among them where its own rules failed.
+
+    `states` are not exclusive: estimated *and* partial. `generation` counts how often the slice was asked for.
+    """
+
+    life: Life = Life.WAITING
+    states: frozenset[str] = frozenset()
+    quality: Quality = Quality.UNKNOWN
+    issues: frozenset[Slice] = frozenset()
+    tainted: bool = False
+    generation: int = 1
+
+    @property
+    def valid(self) -> bool:
+        """There, and fit for use: no failed quality reaches it, and none of its inputs was found wrong since."""
+        return COMPLETED in self.states and not self.issues and not self.tainted

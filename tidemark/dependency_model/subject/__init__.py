@@ -1,0 +1,7 @@
+"""Subjects: slices named by conditions, the way that schedulers and catalogs speak of them (seed capability A4)."""
+
+from tidemark.dependency_model.subject.resolution import resolve
+from tidemark.dependency_model.subject.subject import DependencySubject, Instance, SubjectKind
+from tidemark.dependency_model.subject.subject_id import DependencySubjectId, Values
+
+__all__ = ["DependencySubject", "DependencySubjectId", "Instance", "SubjectKind", "Values", "resolve"]

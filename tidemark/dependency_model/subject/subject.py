@@ -1,0 +1,114 @@
+"""What a subject id stands for: a project, a job or a table, at some times, in some partitions, of some instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.subject.subject_id import DependencySubjectId, Values
+from tidemark.dependency_model.suggestion import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.dependency_model.slice import Slice
+
+
+class SubjectKind(Enum):
+    """What is named; the value is the condition that names it."""
+
+    PROJECT = "project"
+    TASK = "taskId"
+    JOB = "job"
+    TABLE = "table"
+
+
+class Instance(Enum):
+    """Who asked for the slices."""
+
+    SCHEDULED = "scheduled"
+    MANUAL = "manual"
+
+
+_TIMES = ("bizDate", "dt", "hour")
+_OWN = (*(kind.value for kind in SubjectKind), *_TIMES, "instance")
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySubject:
+    """`dates` None stands for all times; `partitions` holds the values of each sub-partition that is named."""
+
+    kind: SubjectKind
+    name: str
+    dates: Values | None = None
+    hours: Values | None = None
+    partitions: Mapping[str, Values] = field(default_factory=dict)
+    instance: Instance = Instance.SCHEDULED
+
+    @classmethod
+    def of(cls, subject_id: DependencySubjectId) -> DependencySubject:
+        """The subject of an id. Raises ParseError where the conditions name none, or more than one."""
+        found = dict(subject_id.conditions)
+        kinds = [kind for kind in SubjectKind if kind.value in found]
+        if len(kinds) != 1:
+            raise _wrong(subject_id, "a subject has exactly one of project, taskId, job and table")
+        if "bizDate" in found and "dt" in found:
+            raise _wrong(subject_id, "bizDate and dt say the same: one of them")
+        return cls(
+            kinds[0],
+            _single(found[kinds[0].value], subject_id),
+            found.get("bizDate") or found.get("dt"),
+            found.get("hour"),
+            {name: values for name, values in found.items() if name not in _OWN},
+            _instance(found.get("instance"), subject_id),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> DependencySubject:
+        """The subject of an id's text. Raises ParseError."""
+        return cls.of(DependencySubjectId.parse(text))
+
+    @classmethod
+    def of_slice(cls, piece: Slice, kind: SubjectKind = SubjectKind.JOB) -> DependencySubject:
+        """The subject that stands for one slice."""
+        partitions = {dimension: Values.of([value]) for dimension, value in piece.sub}
+        return cls(kind, piece.entity, Values.of([piece.key]), None, partitions)
+
+    @property
+    def id(self) -> DependencySubjectId:
+        """The id, with the date as `dt` for tables and `bizDate` for what runs."""
+        conditions = {self.kind.value: Values.of([self.name]), **self.partitions}
+        if self.dates:
+            conditions["dt" if self.kind is SubjectKind.TABLE else "bizDate"] = self.dates
+        if self.hours:
+            conditions["hour"] = self.hours
+        if self.instance is not Instance.SCHEDULED:
+            conditions["instance"] = Values.of([self.instance.value])
+        return DependencySubjectId.of(**conditions)
+
+    def entity(self, tasks: Mapping[str, str] | None = None) -> str:
+        """The entity behind the name; `tasks` translates a scheduler's ids, and what it does not have stays."""
+        return (tasks or {}).get(self.name, self.name)
+
+
+def _single(values: Values, subject_id: DependencySubjectId) -> str:
+    if values.is_range or len(values.values) != 1:
+        raise _wrong(subject_id, "a subject has one name")
+    return values.values[0]
+
+
+def _instance(values: Values | None, subject_id: DependencySubjectId) -> Instance:
+    if values is None:
+        return Instance.SCHEDULED
+    given, known = _single(values, subject_id), [instance.value for instance in Instance]
+    if given not in known:
+        raise ParseError(
+            "unknown instance", expected=" or ".join(known), found=shown(given), hint=did_you_mean(given, known)
+        )
+    return Instance(given)
+
+
+def _wrong(subject_id: DependencySubjectId, message: str) -> ParseError:
+    return ParseError(message, expected="such as job=dwd_orders&&bizDate=20220101", found=shown(str(subject_id)))

@@ -1,0 +1,114 @@
+"""`DependencySubjectId`: conditions joined by `&&`, the same id in whatever order they are written.
+
+    taskId=1234&&bizDate=20220101                   one date
+    job=dwd_order&&bizDate=20220101..20220107       a range of dates, both ends included
+    job=dwd_order&&bizDate=20220101,20220103        a set of dates
+    table=dwd_order&&dt=20220101&&region=cn         a partition of a table
+
+A value is made of letters, digits and `_ - : + .`; all else, and dots at its ends or in a row, is percent-encoded.
+Printing is canonical: conditions in order of name, values of a set in order and once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.suggestion import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+TEXT_LIMIT = 16_384
+_SAFE = ":+"
+_NAME_LIMIT = 64
+_DOTS = re.compile(r"^\.|\.$|\.(?=\.)|(?<=\.)\.")
+"""Dots that could be taken for those of a range."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Values:
+    """A set of values (one or more, in order), or a range with both ends included."""
+
+    values: tuple[str, ...]
+    is_range: bool = False
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Values:
+        """One value or a set of them."""
+        return cls(tuple(sorted(set(values))))
+
+    @classmethod
+    def range(cls, first: str, last: str) -> Values:
+        """A range, both ends included."""
+        return cls((first, last), is_range=True)
+
+    def __str__(self) -> str:
+        return (".." if self.is_range else ",").join(_encoded(value) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySubjectId:
+    """Conditions in order of name."""
+
+    conditions: tuple[tuple[str, Values], ...]
+
+    @classmethod
+    def of(cls, **conditions: str | Values) -> DependencySubjectId:
+        """The id of these conditions, whatever their order."""
+        found = {name: value if isinstance(value, Values) else Values.of([value]) for name, value in conditions.items()}
+        return cls(tuple(sorted(found.items())))
+
+    @classmethod
+    def parse(cls, text: str) -> DependencySubjectId:
+        """The id of a text; conditions may be in any order. Raises ParseError."""
+        if not isinstance(text, str) or not text or len(text) > TEXT_LIMIT:
+            raise _unreadable(text, "this is no subject id")
+        conditions = list(_conditions(text))
+        if len({name for name, _ in conditions}) < len(conditions):
+            raise _unreadable(text, "a condition stands twice")
+        return cls(tuple(sorted(conditions)))
+
+    def get(self, name: str) -> Values | None:
+        """The values of a condition."""
+        return dict(self.conditions).get(name)
+
+    def __str__(self) -> str:
+        return "&&".join(f"{name}={values}" for name, values in self.conditions)
+
+
+def _conditions(text: str) -> Iterator[tuple[str, Values]]:
+    for position, part in enumerate(text.split("&&"), start=1):
+        name, equals, value = part.strip().partition("=")
+        if not (equals and name.isidentifier() and name.isascii() and len(name) <= _NAME_LIMIT):
+            raise _unreadable(text, f"condition {position} is {shown(part)}, not name=value")
+        yield name, _values(value, text, position)
+
+
+def _values(value: str, text: str, position: int) -> Values:
+    first, dots, last = value.partition("..")
+    if dots:
+        return Values.range(_decoded(first, text, position), _decoded(last, text, position))
+    return Values.of(_decoded(one, text, position) for one in value.split(","))
+
+
+def _decoded(value: str, text: str, position: int) -> str:
+    try:
+        decoded = unquote(value, errors="strict")
+        is_canonical = bool(decoded) and _encoded(decoded) == value
+    except UnicodeError:
+        is_canonical = False
+    if not is_canonical:
+        raise _unreadable(text, f"the value {shown(value)} of condition {position} is not written in its one form")
+    return decoded
+
+
+def _encoded(value: str) -> str:
+    return _DOTS.sub("%2E", quote(value, safe=_SAFE).replace("~", "%7E"))
+
+
+def _unreadable(text: object, message: str) -> ParseError:
+    return ParseError(message, expected="conditions such as taskId=1234&&bizDate=20220101", found=shown(text))

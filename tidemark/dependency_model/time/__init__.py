@@ -1,0 +1,7 @@
+"""Business time: periods, time zones, and the windows that tile the time line."""
+
+from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.window import Window
+
+__all__ = ["Calendar", "Period", "Window"]

@@ -1,0 +1,124 @@
+"""The earliest time of a slice, written as cron: minute, hour, day of month, month, day of week.
+
+`*`, lists, ranges, steps and names (`mon`, `jan`) as in Vixie cron; a day matches if its date *or* its weekday does,
+where both are given; `?` reads as `*`. A time that the local clock skips is taken right after the gap.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, Zone
+
+_NAMES = {
+    name: number
+    for names in ("sun mon tue wed thu fri sat", "- jan feb mar apr may jun jul aug sep oct nov dec")
+    for number, name in enumerate(names.split())
+}
+_FIELDS = (("minute", 0, 59), ("hour", 0, 23), ("day of month", 1, 31), ("month", 1, 12), ("day of week", 0, 7))
+_PART = re.compile(r"(\*|\?|\w{1,3})(?:-(\w{1,3}))?(?:/(\d{1,2}))?", re.ASCII)
+_LIMIT = 200
+_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_DAYS_AHEAD = 366 * 8 + 3
+"""The longest wait that a cron text can ask for: from one 29 February over a century to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """Which minutes of the local clock a cron text names."""
+
+    text: str
+    minutes: frozenset[int]
+    hours: frozenset[int]
+    days: frozenset[int] | None
+    months: frozenset[int]
+    weekdays: frozenset[int] | None
+
+    @classmethod
+    def parse(cls, text: str) -> Cron:
+        """The meaning of a cron text. Raises ParseError, also where no date ever matches."""
+        return _parse(text)
+
+    def next(self, instant: int, zone: Zone) -> int:
+        """The first instant (seconds) not before `instant` that the local clock of `zone` shows a time of this text."""
+        day = zone.day_at(instant)
+        for ahead in range(_DAYS_AHEAD):
+            if self._is_on(day + ahead):
+                for minute in self._minutes_of_day():
+                    found = zone.earliest((day + ahead) * DAY_SECONDS + minute * 60)
+                    if found >= instant:
+                        return found
+        raise _never(self.text)
+
+    def _is_on(self, day: int) -> bool:
+        found = date.fromordinal(EPOCH_ORDINAL + day)
+        by_date = self.days is None or found.day in self.days
+        by_weekday = self.weekdays is None or found.isoweekday() % 7 in self.weekdays
+        both_given = self.days is not None and self.weekdays is not None
+        return found.month in self.months and (by_date or by_weekday if both_given else by_date and by_weekday)
+
+    def _minutes_of_day(self) -> list[int]:
+        return [hour * 60 + minute for hour in sorted(self.hours) for minute in sorted(self.minutes)]
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> Cron:
+    fields = text.lower().split() if isinstance(text, str) and len(text) <= _LIMIT else []
+    if len(fields) != len(_FIELDS):
+        raise ParseError("this is no cron text", expected="five fields, as '30 0 * * *'", found=shown(text))
+    minutes, hours, days, months, weekdays = (
+        _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
+    )
+    weekdays = frozenset(day % 7 for day in weekdays)
+    if fields[4] in "*?" and min(days) > max(_LONGEST[month - 1] for month in months):
+        raise _never(text)
+    return Cron(
+        text,
+        minutes,
+        hours,
+        None if fields[2] in "*?" else days,
+        months,
+        None if fields[4] in "*?" else weekdays,
+    )
+
+
+def _field(text: str, name: str, low: int, high: int) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        match = _PART.fullmatch(part)
+        if match is None:
+            raise _wrong(text, name, low, high)
+        found.update(_range(match, text, name, low, high))
+    return frozenset(found)
+
+
+def _range(match: re.Match[str], text: str, name: str, low: int, high: int) -> range:
+    step = int(match[3] or 1)
+    if match[1] in "*?":
+        first, last = low, min(high, 6) if name == "day of week" else high
+    else:
+        first = _number(match[1], name)
+        last = _number(match[2], name) if match[2] else high if match[3] else first
+    if not (low <= first <= last <= high and step):
+        raise _wrong(text, name, low, high)
+    return range(first, last + 1, step)
+
+
+def _number(text: str, name: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    is_name = (name == "month" and text in _NAMES and _NAMES[text] > 0) or name == "day of week"
+    return _NAMES.get(text, -1) if is_name else -1
+
+
+def _never(text: str) -> ParseError:
+    return ParseError("no date ever matches", found=shown(text))
+
+
+def _wrong(text: str, name: str, low: int, high: int) -> ParseError:
+    return ParseError(f"the {name} of the cron text cannot be read", expected=f"{low} to {high}", found=shown(text))

@@ -1,0 +1,111 @@
+"""What every tiling of the time line offers: slices numbered without gaps, so that counting is arithmetic."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.time.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.dependency_model.time.period import Period
+    from tidemark.dependency_model.time.zone import Zone
+
+_KEY_LIMIT = 32
+_MEMORY = 100_000
+_STRETCH = 4
+
+
+class Grid(ABC):
+    """The slices of one period on one local clock. `start(n + 1)` is where slice `n` ends: no gap, no overlap.
+
+    Ordinals are whole numbers; instants are seconds since 1970-01-01T00:00Z.
+    """
+
+    def __init__(self, period: Period, zone: Zone) -> None:
+        self.period = period
+        self.zone = zone
+        self._keys: dict[int, str] = {}
+        self._ordinals: dict[str, int] = {}
+        self._printed: dict[range, tuple[str, ...]] = {}
+        self._held = 0
+
+    @abstractmethod
+    def start(self, ordinal: int) -> int:
+        """The instant at which a slice begins."""
+
+    @abstractmethod
+    def at(self, instant: int) -> int:
+        """The slice that an instant lies in."""
+
+    @abstractmethod
+    def _print(self, ordinal: int) -> str:
+        """The key of a slice."""
+
+    @abstractmethod
+    def _parse(self, key: str) -> int:
+        """The slice of a key. Raises ParseError, NoSuchSliceError."""
+
+    @property
+    @abstractmethod
+    def first(self) -> int:
+        """The first slice there is: the one that 1970-01-01 begins in."""
+
+    @property
+    @abstractmethod
+    def last(self) -> int:
+        """The last slice there is."""
+
+    def window(self, ordinal: int) -> Window:
+        """The stretch of time of a slice."""
+        return Window.of_seconds(self.start(ordinal), self.start(ordinal + 1))
+
+    def key(self, ordinal: int) -> str:
+        """The key of a slice, such as `2026-03-29T03`."""
+        key = self._keys.get(ordinal)
+        if key is None:
+            key = self._print(ordinal)
+            if len(self._keys) >= _MEMORY:
+                self._keys.clear()
+            self._keys[ordinal] = key
+        return key
+
+    def keys(self, ordinals: Sequence[int]) -> Sequence[str]:
+        """The keys of many slices. Of one day all entities ask for the same stretches: those are remembered."""
+        if not isinstance(ordinals, range) or len(ordinals) < _STRETCH:
+            return [self.key(ordinal) for ordinal in ordinals]
+        keys = self._printed.get(ordinals)
+        if keys is None:
+            keys = tuple(self._print_all(ordinals))
+            if self._held >= _MEMORY:
+                self._printed.clear()
+                self._held = 0
+            self._printed[ordinals] = keys
+            self._held += len(keys)
+        return keys
+
+    def _print_all(self, ordinals: range) -> list[str]:
+        """The keys of a stretch of slices."""
+        return [self.key(ordinal) for ordinal in ordinals]
+
+    def ordinal(self, key: str) -> int:
+        """The number of the slice with this key; only the canonical form is a key. Raises ParseError."""
+        ordinal = self._ordinals.get(key)
+        if ordinal is None:
+            ordinal = self._checked(key)
+            if len(self._ordinals) >= _MEMORY:
+                self._ordinals.clear()
+            self._ordinals[key] = ordinal
+        return ordinal
+
+    def _checked(self, key: str) -> int:
+        if len(key) > _KEY_LIMIT:
+            raise ParseError(f"this is no key of a {self.period} slice", found=shown(key))
+        ordinal = self._parse(key)
+        if not self.first <= ordinal <= self.last:
+            raise ParseError("slices are known from 1970 to 2199", found=shown(key))
+        return ordinal

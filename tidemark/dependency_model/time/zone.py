@@ -1,0 +1,152 @@
+"""Time zones as tables: when the offset to UTC changes, and at which instant a local day begins."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from importlib.resources import files
+from itertools import accumulate
+from zoneinfo import ZoneInfo
+
+from tidemark.dependency_model.errors import CalendarError
+from tidemark.dependency_model.suggestion import did_you_mean, shown
+
+DAY_SECONDS = 86_400
+EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+LAST_DAY = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL
+
+_FOREVER = 1 << 60
+_SCAN_STEP = 6 * DAY_SECONDS
+"""No zone changes its offset twice within six days since 1970 (a test reads the whole database for it)."""
+_FIXED = re.compile(r"UTC(?:([+-])(\d{1,2})(?::([0-5]\d))?)?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Zone:
+    """The local clock of one time zone, 1970 to 2199. Instants are in seconds, days in days, both since 1970-01-01.
+
+    `changes[i]` is the instant from which `offsets[i]` (seconds east of UTC) holds; `local_ends[i]` the latest
+    local clock reading shown before `changes[i + 1]`.
+    """
+
+    name: str
+    changes: tuple[int, ...]
+    offsets: tuple[int, ...]
+    local_ends: tuple[int, ...]
+    unsettled_days: frozenset[int]
+    """Days in whose neighbourhood the offset changes; everywhere else arithmetic is plain."""
+
+    def offset_at(self, instant: int) -> int:
+        """Seconds east of UTC."""
+        return self.offsets[bisect_right(self.changes, instant) - 1]
+
+    def earliest(self, local: int) -> int:
+        """The first instant at which the local clock shows `local` (seconds) or later.
+
+        In a gap this is the instant of the change; of an hour that comes twice, the first.
+        """
+        index = bisect_right(self.local_ends, local)
+        return max(self.changes[index], local - self.offsets[index])
+
+    def midnight(self, day: int) -> int:
+        """The instant at which a local day begins; a day that the zone skips begins where the next one does."""
+        return self.earliest(day * DAY_SECONDS)
+
+    def day_at(self, instant: int) -> int:
+        """The local day that an instant lies in."""
+        day = (instant + self.offset_at(instant)) // DAY_SECONDS
+        if day in self.unsettled_days:
+            while self.midnight(day) > instant:
+                day -= 1
+            while self.midnight(day + 1) <= instant:
+                day += 1
+        return day
+
+    def changes_within(self, start: int, end: int) -> tuple[int, ...]:
+        """Instants in (start, end) at which the offset changes."""
+        low, high = bisect_right(self.changes, start), bisect_right(self.changes, end - 1)
+        return self.changes[low:high]
+
+    @classmethod
+    def load(cls, name: str) -> Zone:
+        """The zone of an IANA name, or of a fixed offset such as `UTC+8`. Raises CalendarError."""
+        if not isinstance(name, str):
+            raise CalendarError("unknown time zone", expected="a name such as Europe/Paris", found=shown(name))
+        return _load(name)
+
+
+@lru_cache(maxsize=1024)
+def _load(name: str) -> Zone:
+    fixed = _FIXED.fullmatch(name)
+    if fixed:
+        return _zone(name, [(-_FOREVER, _fixed_offset(fixed))])
+    return _zone(name, _scan(_database_zone(name)))
+
+
+def _fixed_offset(match: re.Match[str]) -> int:
+    hours, minutes = int(match[2] or 0), int(match[3] or 0)
+    if hours > 14:
+        raise CalendarError("no such offset", expected="at most 14 hours from UTC", found=shown(match[0]))
+    return (-1 if match[1] == "-" else 1) * (hours * 3600 + minutes * 60)
+
+
+def _database_zone(name: str) -> ZoneInfo:
+    """The zone as the `tzdata` package has it, so that every machine computes the same windows."""
+    known = zone_names()
+    if name not in known:
+        raise CalendarError(
+            "unknown time zone",
+            expected="an IANA name such as Europe/Paris, or a fixed offset such as UTC+8",
+            found=shown(name),
+            hint=did_you_mean(name, known),
+        )
+    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
+        return ZoneInfo.from_file(data, key=name)
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> frozenset[str]:
+    """Every IANA name of the database."""
+    return frozenset(files("tzdata").joinpath("zones").read_text(encoding="ascii").split())
+
+
+def _scan(zone: ZoneInfo) -> list[tuple[int, int]]:
+    """(instant, offset from then on) of every change of the offset; the first instant stands for 'always before'."""
+    start, end = -30 * DAY_SECONDS, (LAST_DAY + 30) * DAY_SECONDS
+    found = [(-_FOREVER, _offset(zone, start))]
+    for instant in range(start, end, _SCAN_STEP):
+        offset = _offset(zone, instant + _SCAN_STEP)
+        if offset != found[-1][1]:
+            found.append((_bisect(zone, instant, instant + _SCAN_STEP), offset))
+    return found
+
+
+def _bisect(zone: ZoneInfo, before: int, after: int) -> int:
+    old = _offset(zone, before)
+    while after - before > 1:
+        middle = (before + after) // 2
+        before, after = (middle, after) if _offset(zone, middle) == old else (before, middle)
+    return after
+
+
+def _offset(zone: ZoneInfo, instant: int) -> int:
+    shift = datetime.fromtimestamp(instant, zone).utcoffset() or timedelta()
+    return shift.days * DAY_SECONDS + shift.seconds
+
+
+def _zone(name: str, table: list[tuple[int, int]]) -> Zone:
+    changes, offsets = tuple(c for c, _ in table), tuple(o for _, o in table)
+    ends = [*(change + offset for change, offset in zip(changes[1:], offsets, strict=False)), _FOREVER]
+    return Zone(name, changes, offsets, tuple(accumulate(ends, max)), _unsettled(changes, offsets))
+
+
+def _unsettled(changes: tuple[int, ...], offsets: tuple[int, ...]) -> frozenset[int]:
+    days: set[int] = set()
+    for change, before, after in zip(changes[1:], offsets, offsets[1:], strict=False):
+        low, high = sorted(((change + before) // DAY_SECONDS, (change + after) // DAY_SECONDS))
+        days.update(range(low - 1, high + 2))
+    return frozenset(days)

@@ -1,0 +1,166 @@
+"""The embedded OLAP store: one DuckDB file.
+
+DuckDB gives its file to one process at a time, and within a process to one configuration at a time. So a connection
+lives for one call only, calls of one process queue on a lock, and a file held by another process is asked for again
+with growing pauses up to a limit.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+import pyarrow as pa
+
+from tidemark.olap.errors import OlapBusyError, OlapRefusedError, OlapTableMissingError
+from tidemark.olap.publishing import publish_partition
+from tidemark.olap.sql_types import arrow_type, sql_type
+from tidemark.quoting.standard import quote
+from tidemark.system.crash import crash_point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tidemark.olap.partition import Partition
+    from tidemark.olap.store import Publication
+
+_FIRST_PAUSE_SECONDS: Final = 0.02
+_LONGEST_PAUSE_SECONDS: Final = 0.5
+_INCOMING: Final = "tidemark_incoming"
+
+_one_at_a_time: Final = threading.Lock()
+
+
+@dataclass(frozen=True)
+class DuckDbStore:
+    """An OlapStore in the file `path`; `patience_seconds` bounds the wait for a file that another process holds."""
+
+    path: Path
+    patience_seconds: float = 60.0
+    clock: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = time.sleep
+
+    def publish(self, table: str, data: pa.Table, partition: Partition) -> Publication:
+        """See OlapStore.publish."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._connection() as connection:
+            connection.begin()
+            try:
+                publication = publish_partition(_DuckDbTransaction(connection), table, data, partition)
+            except BaseException:
+                connection.rollback()
+                raise
+            crash_point("olap.before_commit")
+            connection.commit()
+        crash_point("olap.after_commit")
+        return publication
+
+    def read(self, table: str, partition: Partition) -> pa.Table:
+        """See OlapStore.read."""
+        if not self.path.exists():
+            raise OlapTableMissingError(table, str(self.path))
+        with self._connection() as connection:
+            transaction = _DuckDbTransaction(connection)
+            columns = transaction.columns(table)
+            if not columns:
+                raise OlapTableMissingError(table, str(self.path))
+            return transaction.select(table, columns, partition)
+
+    @contextmanager
+    def _connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        if not _one_at_a_time.acquire(timeout=self.patience_seconds):
+            raise OlapBusyError(str(self.path), "another thread of this process", self.patience_seconds)
+        try:
+            with self._opened() as connection:
+                yield connection
+        except duckdb.Error as error:
+            raise OlapRefusedError(str(self.path), str(error)) from error
+        finally:
+            _one_at_a_time.release()
+
+    def _opened(self) -> duckdb.DuckDBPyConnection:
+        deadline = self.clock() + self.patience_seconds
+        pause_seconds = _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return duckdb.connect(str(self.path))
+            except duckdb.IOException as error:
+                if "lock" not in str(error):
+                    raise
+                if self.clock() + pause_seconds > deadline:
+                    raise OlapBusyError(str(self.path), _holder(str(error)), self.patience_seconds) from error
+            self.pause(pause_seconds)
+            pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
+
+
+def _holder(message: str) -> str:
+    """The `/path/of/program (PID 12)` in DuckDB's message."""
+    return message.partition("held in ")[2].partition(". See")[0] or message
+
+
+@dataclass(frozen=True)
+class _DuckDbTransaction:
+    """publishing.Transaction; the locks are no work here, as the process has the whole file."""
+
+    connection: duckdb.DuckDBPyConnection
+
+    def columns(self, table: str) -> Mapping[str, pa.DataType]:
+        rows = self.connection.execute(
+            "SELECT column_name, data_type FROM duckdb_columns() "
+            "WHERE schema_name = current_schema() AND database_name = current_database() AND table_name = $1 "
+            "ORDER BY column_index",
+            [table],
+        ).fetchall()
+        return {name: arrow_type(name, declared, "duckdb") for name, declared in rows}
+
+    def lock_schema(self, table: str) -> None: ...
+
+    def lock_partition(self, table: str, partition: Partition) -> None: ...
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        self.connection.execute(f"CREATE TABLE {_quoted(table)} ({', '.join(map(_definition, schema))})")
+
+    def add_columns(self, table: str, fields: Sequence[pa.Field]) -> None:
+        for field in fields:
+            self.connection.execute(f"ALTER TABLE {_quoted(table)} ADD COLUMN {_definition(field)}")
+
+    def delete(self, table: str, partition: Partition) -> None:
+        where, values = _condition(partition)
+        self.connection.execute(f"DELETE FROM {_quoted(table)} {where}", values)  # noqa: S608 - quoted, bound
+
+    def insert(self, table: str, data: pa.Table) -> None:
+        names = ", ".join(_quoted(name) for name in data.column_names)
+        self.connection.register(_INCOMING, data)
+        self.connection.execute(
+            f"INSERT INTO {_quoted(table)} ({names}) SELECT {names} FROM {_INCOMING}"  # noqa: S608 - quoted
+        )
+        self.connection.unregister(_INCOMING)
+
+    def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table:
+        names = ", ".join(_quoted(name) for name in columns)
+        where, values = _condition(partition)
+        found = self.connection.sql(
+            f"SELECT {names} FROM {_quoted(table)} {where}",  # noqa: S608 - quoted, bound
+            params=values,
+        ).to_arrow_table()
+        return found.cast(pa.schema(list(columns.items())))
+
+
+def _quoted(name: str) -> str:
+    return quote(name, "duckdb")
+
+
+def _definition(field: pa.Field) -> str:
+    return f"{_quoted(field.name)} {sql_type(field.type, 'duckdb')}"
+
+
+def _condition(partition: Partition) -> tuple[str, list[Any]]:
+    if not partition:
+        return "", []
+    tests = " AND ".join(f"{_quoted(column)} = ${at}" for at, column in enumerate(partition, start=1))
+    return f"WHERE {tests}", list(partition.values())

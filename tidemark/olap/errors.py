@@ -1,0 +1,120 @@
+"""What goes wrong between the warehouse and an OLAP store; no text here ever holds a password.
+
+TransientError
+`-- OlapBusyError           somebody else holds the store; the same call may succeed later
+TerminalError
+`-- OlapStoreError
+    |-- OlapRefusedError        the store refused, in its own words
+    |-- OlapTableMissingError   nothing was published under that name
+    |-- OlapComparisonError     what was read back is not what was sent; rolled back
+    |-- OlapSchemaError         a column that the table holds with another type
+    |-- OlapTypeError           a type, or a value of it, that no store gives back unchanged
+    |-- OlapPartitionError      rows that do not belong to the partition they are published into
+    `-- OlapSettingError        TIDEMARK_OLAP names no store
+"""
+
+from __future__ import annotations
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+SETTING = "TIDEMARK_OLAP"
+
+
+class OlapBusyError(TransientError):
+    """Somebody else holds the store or the partition."""
+
+    def __init__(self, where: str, holder: str, waited_seconds: float) -> None:
+        super().__init__(
+            "the OLAP store is in use",
+            expected=f"it to be free within {waited_seconds:g} s",
+            found=f"it held: {holder}",
+            where=where,
+            hint="close the program that holds it and try again; "
+            f"for many programs at once set {SETTING} to a PostgreSQL URL",
+        )
+
+
+class OlapStoreError(TerminalError):
+    """Nothing was committed, and will not be until something is changed."""
+
+
+class OlapRefusedError(OlapStoreError):
+    """The store refused, in its own words."""
+
+    def __init__(self, where: str, words: str) -> None:
+        super().__init__("the OLAP store refused", found=words, where=where, hint=f"see to the store, or set {SETTING}")
+
+
+class OlapTableMissingError(OlapStoreError):
+    """Nothing was published under that name."""
+
+    def __init__(self, table: str, where: str) -> None:
+        super().__init__(
+            f"the OLAP store has no table '{table}'",
+            where=where,
+            hint="materialize the entity of that name first",
+        )
+
+
+class OlapComparisonError(OlapStoreError):
+    """What was read back is not what was sent; rolled back."""
+
+    def __init__(self, table: str, partition: str, expected: str, found: str) -> None:
+        super().__init__(
+            "the partition read back differs from the one sent, nothing was committed",
+            expected=expected,
+            found=found,
+            where=f"{table} {partition}",
+            hint="look for triggers, rules or generated columns on the table; the old partition is still there",
+        )
+
+
+class OlapSchemaError(OlapStoreError):
+    """A column that the table holds with another type."""
+
+    def __init__(self, table: str, column: str, expected: str, found: str) -> None:
+        super().__init__(
+            "a column's type differs from the OLAP table's",
+            expected=expected,
+            found=found,
+            where=f"{table}.{column}",
+            hint="cast it in the entity's SQL, or drop the OLAP table and export its partitions again",
+        )
+
+
+class OlapTypeError(OlapStoreError):
+    """A type, or a value of it, that no store gives back unchanged."""
+
+    def __init__(self, column: str, found: str) -> None:
+        super().__init__(
+            "a column that an OLAP store cannot hold unchanged",
+            expected="bool, int, double, decimal, string, date, or timestamp of microseconds",
+            found=found,
+            where=column,
+            hint="cast it in the entity's SQL",
+        )
+
+
+class OlapPartitionError(OlapStoreError):
+    """Rows that do not belong to the partition they are published into."""
+
+    def __init__(self, table: str, column: str, expected: str, found: str) -> None:
+        super().__init__(
+            "rows of another partition",
+            expected=f"{column}={expected} in every row",
+            found=found,
+            where=f"{table}.{column}",
+            hint="publish each partition by itself",
+        )
+
+
+class OlapSettingError(OlapStoreError):
+    """TIDEMARK_OLAP names no store."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            "no OLAP store goes by that setting",
+            expected="duckdb, or postgresql+psycopg2://user:password@host:port/database",
+            found=found,
+            where=SETTING,
+        )

@@ -1,0 +1,197 @@
+"""The served OLAP store: a PostgreSQL database, through psycopg2 and COPY.
+
+Publishers of different partitions do not wait for each other; two publishers of the same partition do (an advisory
+lock for the transaction), as otherwise both would delete nothing and both insert. The same holds for two that create
+or widen a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import psycopg2
+import pyarrow as pa
+import pyarrow.compute as pc
+from psycopg2 import extensions
+
+from tidemark.olap.errors import OlapBusyError, OlapRefusedError, OlapTableMissingError
+from tidemark.olap.partition import describe
+from tidemark.olap.publishing import publish_partition
+from tidemark.olap.sql_types import arrow_type, sql_type
+from tidemark.quoting.standard import quote
+from tidemark.system.crash import crash_point
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlalchemy import URL
+
+    from tidemark.olap.partition import Partition
+    from tidemark.olap.store import Publication
+
+_CONNECT_SECONDS: Final = 10
+_LOCK_SECONDS: Final = 60
+_FETCH_ROWS: Final = 10_000
+_MASK: Final = "***"
+# What an operator can wait out: no room for connections, server starting or stopping, lock not free, deadlock.
+_PASSING_CODES: Final = ("53300", "57P01", "57P03", "55P03", "40P01", "40001")
+
+
+@dataclass(frozen=True)
+class PostgresStore:
+    """An OlapStore in the database that `url` names; its tables lie in the user's default schema."""
+
+    url: URL = field(repr=False)
+    lock_seconds: int = _LOCK_SECONDS
+
+    def publish(self, table: str, data: pa.Table, partition: Partition) -> Publication:
+        """See OlapStore.publish."""
+        with self._connection() as connection:
+            publication = publish_partition(_PostgresTransaction(connection), table, data, partition)
+            crash_point("olap.before_commit")
+            connection.commit()
+        crash_point("olap.after_commit")
+        return publication
+
+    def read(self, table: str, partition: Partition) -> pa.Table:
+        """See OlapStore.read."""
+        with self._connection() as connection:
+            transaction = _PostgresTransaction(connection)
+            columns = transaction.columns(table)
+            if not columns:
+                raise OlapTableMissingError(table, self.where)
+            return transaction.select(table, columns, partition)
+
+    @property
+    def where(self) -> str:
+        """The URL with its password masked."""
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def _connection(self) -> Iterator[extensions.connection]:
+        try:
+            connection = self._connected()
+            try:
+                yield connection
+            finally:
+                connection.close()
+        except psycopg2.Error as error:
+            # Not chained: the driver's own text and traceback can carry the connection string.
+            raise self._translated(error) from None
+
+    def _connected(self) -> extensions.connection:
+        return psycopg2.connect(
+            host=self.url.host,
+            port=self.url.port,
+            user=self.url.username,
+            password=self.url.password,
+            dbname=self.url.database,
+            connect_timeout=_CONNECT_SECONDS,
+            application_name="tidemark",
+            options=f"-c timezone=UTC -c lock_timeout={self.lock_seconds}s",
+        )
+
+    def _translated(self, error: psycopg2.Error) -> OlapRefusedError | OlapBusyError:
+        message = str(error).strip()
+        if self.url.password:
+            message = message.replace(str(self.url.password), _MASK)
+        if error.pgcode in _PASSING_CODES:
+            return OlapBusyError(self.where, message, self.lock_seconds)
+        return OlapRefusedError(self.where, message)
+
+
+@dataclass(frozen=True)
+class _PostgresTransaction:
+    """publishing.Transaction on a connection outside of autocommit: its first statement opens the transaction."""
+
+    connection: extensions.connection
+
+    def columns(self, table: str) -> Mapping[str, pa.DataType]:
+        rows = self._rows(
+            "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
+            "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+            [_quoted(table)],
+        )
+        return {name: arrow_type(name, declared, "postgresql") for name, declared in rows}
+
+    def lock_schema(self, table: str) -> None:
+        self._lock(f"schema of {table}")
+
+    def lock_partition(self, table: str, partition: Partition) -> None:
+        self._lock(f"partition {table}/{describe(partition)}")
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        self._execute(f"CREATE TABLE {_name(table)} ({', '.join(map(_definition, schema))})")
+
+    def add_columns(self, table: str, fields: Sequence[pa.Field]) -> None:
+        additions = ", ".join(f"ADD COLUMN {_definition(added)}" for added in fields)
+        self._execute(f"ALTER TABLE {_name(table)} {additions}")
+
+    def delete(self, table: str, partition: Partition) -> None:
+        where, values = _condition(partition)
+        self._execute(f"DELETE FROM {_name(table)} {where}", values)  # noqa: S608 - quoted, bound
+
+    def insert(self, table: str, data: pa.Table) -> None:
+        names = ", ".join(_quoted(name) for name in data.column_names)
+        with self.connection.cursor() as cursor:
+            cursor.copy_expert(f"COPY {_quoted(table)} ({names}) FROM STDIN", io.StringIO(_copy_text(data)))
+
+    def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table:
+        names = ", ".join(_name(name) for name in columns)
+        where, values = _condition(partition)
+        rows = self._rows(f"SELECT {names} FROM {_name(table)} {where}", values)  # noqa: S608 - quoted, bound
+        cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        arrays = [pa.array(column, stored) for column, stored in zip(cells, columns.values(), strict=True)]
+        return pa.table(arrays, names=list(columns))
+
+    def _lock(self, subject: str) -> None:
+        """Wait for the advisory lock of `subject`; PostgreSQL frees it with the transaction."""
+        key = int.from_bytes(hashlib.blake2b(subject.encode(), digest_size=8).digest(), "big", signed=True)
+        self._execute("SELECT pg_advisory_xact_lock(%s)", [key])
+
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement, tuple(values))
+
+    def _rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement, tuple(values))
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def _copy_text(data: pa.Table) -> str:
+    r"""`data` in COPY's text format: cells parted by tabs, `\N` for NULL, backslashes and line ends escaped."""
+    lines = pc.binary_join_element_wise(*(_copy_cells(column) for column in data.columns), "\t").to_pylist()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _copy_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    text = column.cast(pa.string())
+    for raw, escaped in (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):
+        text = pc.replace_substring(text, raw, escaped)
+    return pc.fill_null(text, "\\N")
+
+
+def _quoted(name: str) -> str:
+    return quote(name, "postgresql")
+
+
+def _name(identifier: str) -> str:
+    """The identifier in a statement whose values psycopg2 fills in: a `%` in it is doubled."""
+    return _quoted(identifier).replace("%", "%%")
+
+
+def _definition(column: pa.Field) -> str:
+    return f"{_name(column.name)} {sql_type(column.type, 'postgresql')}"
+
+
+def _condition(partition: Partition) -> tuple[str, list[Any]]:
+    if not partition:
+        return "", []
+    tests = " AND ".join(f"{_name(column)} = %s" for column in partition)
+    return f"WHERE {tests}", list(partition.values())

@@ -1,0 +1,94 @@
+"""How a partition is published, whichever store it goes to: the steps inside one open transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from tidemark.olap.arrow_types import canonical
+from tidemark.olap.checksum import content_checksum
+from tidemark.olap.errors import OlapComparisonError, OlapSchemaError
+from tidemark.olap.partition import describe, with_partition_columns
+from tidemark.olap.store import Publication
+from tidemark.system.crash import crash_point
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from tidemark.olap.partition import Partition
+
+
+class Transaction(Protocol):
+    """One open transaction on a store; whoever opened it commits it, or rolls it back when an error passes."""
+
+    def columns(self, table: str) -> Mapping[str, pa.DataType]:
+        """The table's columns in order; empty when there is no such table."""
+        ...
+
+    def lock_schema(self, table: str) -> None:
+        """Keep others from creating or altering the table until the end of the transaction."""
+        ...
+
+    def create(self, table: str, schema: pa.Schema) -> None: ...
+
+    def add_columns(self, table: str, fields: Sequence[pa.Field]) -> None: ...
+
+    def lock_partition(self, table: str, partition: Partition) -> None:
+        """Keep others from replacing the same partition until the end of the transaction."""
+        ...
+
+    def delete(self, table: str, partition: Partition) -> None: ...
+
+    def insert(self, table: str, data: pa.Table) -> None: ...
+
+    def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table: ...
+
+
+def publish_partition(transaction: Transaction, table: str, data: pa.Table, partition: Partition) -> Publication:
+    """Everything up to the commit; see OlapStore.publish for the promise and the errors."""
+    incoming = canonical(with_partition_columns(table, data, partition))
+    added = _fit_table(transaction, table, incoming.schema)
+    transaction.lock_partition(table, partition)
+    transaction.delete(table, partition)
+    crash_point("olap.after_delete")
+    transaction.insert(table, incoming)
+    crash_point("olap.after_insert")
+    stored = transaction.select(table, _types(incoming.schema), partition)
+    return _compared(table, partition, incoming, stored, added)
+
+
+def _fit_table(transaction: Transaction, table: str, wanted: pa.Schema) -> tuple[str, ...]:
+    """Create the table or add what it lacks; returns the added columns."""
+    if not _lacking(table, transaction.columns(table), wanted):
+        return ()
+    transaction.lock_schema(table)
+    present = transaction.columns(table)
+    lacking = _lacking(table, present, wanted)
+    if not present:
+        transaction.create(table, wanted)
+    elif lacking:
+        transaction.add_columns(table, lacking)
+    return tuple(field.name for field in lacking)
+
+
+def _lacking(table: str, present: Mapping[str, pa.DataType], wanted: pa.Schema) -> list[pa.Field]:
+    for field in wanted:
+        if field.name in present and present[field.name] != field.type:
+            raise OlapSchemaError(table, field.name, str(present[field.name]), str(field.type))
+    return [field for field in wanted if field.name not in present]
+
+
+def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in schema}
+
+
+def _compared(
+    table: str, partition: Partition, sent: pa.Table, stored: pa.Table, added: tuple[str, ...]
+) -> Publication:
+    expected, found = content_checksum(sent), content_checksum(stored)
+    if (stored.num_rows, found) != (sent.num_rows, expected):
+        raise OlapComparisonError(
+            table, describe(partition), f"{sent.num_rows} rows {expected}", f"{stored.num_rows} rows {found}"
+        )
+    return Publication(table, stored.num_rows, found, added)

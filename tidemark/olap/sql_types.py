@@ -1,0 +1,60 @@
+"""The stored Arrow types and their names in each dialect, exactly as the store's own catalog prints them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from tidemark.olap.arrow_types import INSTANT, WALL_CLOCK
+from tidemark.olap.errors import OlapTypeError
+
+if TYPE_CHECKING:
+    from tidemark.quoting.standard import Dialect
+
+_NAMES: Final[dict[Dialect, dict[pa.DataType, str]]] = {
+    "duckdb": {
+        pa.bool_(): "BOOLEAN",
+        pa.int16(): "SMALLINT",
+        pa.int32(): "INTEGER",
+        pa.int64(): "BIGINT",
+        pa.float64(): "DOUBLE",
+        pa.string(): "VARCHAR",
+        pa.date32(): "DATE",
+        WALL_CLOCK: "TIMESTAMP",
+        INSTANT: "TIMESTAMP WITH TIME ZONE",
+    },
+    "postgresql": {
+        pa.bool_(): "boolean",
+        pa.int16(): "smallint",
+        pa.int32(): "integer",
+        pa.int64(): "bigint",
+        pa.float64(): "double precision",
+        pa.string(): "text",
+        pa.date32(): "date",
+        WALL_CLOCK: "timestamp without time zone",
+        INSTANT: "timestamp with time zone",
+    },
+}
+_DECIMAL: Final[dict[Dialect, str]] = {"duckdb": "DECIMAL", "postgresql": "numeric"}
+_DECIMAL_TEXT: Final = re.compile(r"(?:DECIMAL|numeric)\((\d+),(\d+)\)")
+
+
+def sql_type(stored: pa.DataType, dialect: Dialect) -> str:
+    """The dialect's name of a stored type (see arrow_types)."""
+    if kinds.is_decimal128(stored):
+        return f"{_DECIMAL[dialect]}({stored.precision},{stored.scale})"
+    return _NAMES[dialect][stored]
+
+
+def arrow_type(column: str, declared: str, dialect: Dialect) -> pa.DataType:
+    """The stored type behind a catalog's type name; raises OlapTypeError for a column that others made otherwise."""
+    decimal = _DECIMAL_TEXT.fullmatch(declared)
+    if decimal:
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    for stored, name in _NAMES[dialect].items():
+        if name == declared:
+            return stored
+    raise OlapTypeError(column, f"{declared} in {dialect}")

@@ -1,0 +1,1 @@
+"""Names and values as SQL text: the one place that quotes, one module a dialect."""

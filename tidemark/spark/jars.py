@@ -1,0 +1,113 @@
+"""Spark's extra jars: resolved once by Ivy into a folder of their own, read from there for ever after.
+
+`python -m tidemark.spark.jars` is part of the set-up. Later session starts need no network, and any number of
+processes may start at once: the folder appears by one rename, whole or not at all.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import pyspark
+
+from tidemark.spark.java import java_problem
+from tidemark.system.errors import JarsError, JavaMissingError
+
+SCALA = "2.13"
+# Kafka's delegation tokens: Spark's reader loads these classes, and 4.0.0 is the last version that every mirror has.
+_TOKENS = f"org.apache.spark:spark-token-provider-kafka-0-10_{SCALA}"
+
+
+def coordinates() -> tuple[str, ...]:
+    """Maven coordinates: Delta and the Kafka reader that belong to the installed Python packages' versions."""
+    spark = version("pyspark")
+    spark_line = ".".join(spark.split(".")[:2])
+    return (
+        f"io.delta:delta-spark_{spark_line}_{SCALA}:{version('delta-spark')}",
+        f"org.apache.spark:spark-sql-kafka-0-10_{SCALA}:{spark}",
+        f"{_TOKENS}:4.0.0",
+    )
+
+
+def jars_directory(base: Path | None = None) -> Path:
+    """The folder of the resolved jars; its name changes with the coordinates, so a stale one is never used."""
+    digest = hashlib.sha256("\n".join(coordinates()).encode()).hexdigest()[:12]
+    return (base or Path(sys.prefix) / "share" / "tidemark") / f"jars-{digest}"
+
+
+def resolved_jars(base: Path | None = None) -> tuple[Path, ...]:
+    """The jars on this machine, resolving them first when set-up was skipped. Raises JarsError."""
+    target = jars_directory(base)
+    if not target.is_dir():
+        _resolve_into(target)
+    return tuple(sorted(target.glob("*.jar")))
+
+
+def _resolve_into(target: Path) -> None:
+    problem = java_problem()
+    if problem:
+        raise JavaMissingError.of(problem)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".resolving-") as work:
+        *wanted, tokens = coordinates()
+        # Apart, as the reader asks for the tokens in its own version.
+        _run_ivy(Path(work) / "ivy", wanted, [*_EXCLUDED, _TOKENS])
+        _run_ivy(Path(work) / "ivy-tokens", [tokens], [*_EXCLUDED, "org.apache.kafka:kafka-clients"])
+        chosen = Path(work) / "chosen"
+        chosen.mkdir()
+        for jar in _not_in_spark(sorted(Path(work).glob("ivy*/jars/*.jar"))):
+            shutil.copy(jar, chosen / jar.name)
+        _publish(chosen, target)
+
+
+def _publish(chosen: Path, target: Path) -> None:
+    try:
+        chosen.rename(target)
+    except OSError:
+        # Another process was first; what it resolved is the same.
+        if not target.is_dir():
+            raise
+
+
+def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
+    """Let spark-submit resolve `wanted` for a program that ends at once."""
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    with tempfile.NamedTemporaryFile("w", suffix=".py", dir=ivy.parent, delete=False) as program:
+        program.write("")
+    command = [
+        str(submit), "--master", "local[1]", "--packages", ",".join(wanted), "--conf", f"spark.jars.ivy={ivy}",
+        "--exclude-packages", ",".join(excluded), program.name,
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **_PYTHON})
+    if done.returncode:
+        raise JarsError.unresolved(wanted, done.stderr)
+
+
+def _not_in_spark(jars: Sequence[Path]) -> list[Path]:
+    """Leave out what pyspark ships already, maybe in another version: two of a kind on one class path is a lottery."""
+    shipped = {_artifact(jar.name) for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
+    return [jar for jar in jars if _artifact(jar.name.split("_", 1)[1]) not in shipped]
+
+
+def _artifact(file_name: str) -> str:
+    """`jackson-core` from `jackson-core-2.13.5.jar`."""
+    return file_name.removesuffix(".jar").rsplit("-", 1)[0]
+
+
+_EXCLUDED = ("org.apache.hadoop:hadoop-client-runtime", "org.apache.hadoop:hadoop-client-api")
+_PYTHON = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+
+
+def main() -> None:
+    jars = resolved_jars()
+    sys.stdout.write(f"{len(jars)} jars for Spark in {jars_directory()}\n")
+
+
+if __name__ == "__main__":
+    main()

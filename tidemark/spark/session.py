@@ -1,0 +1,134 @@
+"""The process's one Spark session."""
+
+import atexit
+import os
+import tempfile
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from tidemark.spark.jars import resolved_jars
+from tidemark.spark.java import java_problem
+from tidemark.system.disk import writable_directory
+from tidemark.system.errors import JavaMissingError, SparkStartError
+from tidemark.system.settings import Settings
+
+APP_NAME = "tidemark"
+LOGGING = Path(__file__).with_name("log4j2.properties")
+
+
+def spark_session(settings: Settings) -> SparkSession:
+    """The running session, or a new one: Delta configured, UTC, ANSI, quiet, tuned for small jobs on few cores.
+
+    Raises JavaMissingError, JarsError, DiskPathError, SparkStartError.
+    """
+    if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to ask
+        _start(settings)
+    return SparkSession.builder.getOrCreate()
+
+
+def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
+    """Everything that the session is started with; `scratch` is for Spark's temporary files."""
+    conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
+    is_local = settings.spark_master.startswith("local")
+    sql = {**_SQL, **_LOCAL_SQL} if is_local else _SQL
+    jvm = [*_JVM, *_LOCAL_JVM[settings.spark_tuning]] if is_local else [*_JVM]
+    if is_local and settings.spark_tuning == "throughput":
+        jvm.append(f"-Xms{settings.spark_memory}")
+    for key, value in {**_DELTA, **sql, **_KAFKA, **_QUIET, **_class_path(settings.spark_master)}.items():
+        conf.set(key, value)
+    conf.set("spark.driver.memory", settings.spark_memory)
+    conf.set("spark.local.dir", str(scratch))
+    conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
+    conf.set("spark.driver.extraJavaOptions", " ".join([*jvm, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]))
+    return conf
+
+
+def _start(settings: Settings) -> None:
+    problem = java_problem()
+    if problem:
+        raise JavaMissingError.of(problem)
+    scratch = tempfile.TemporaryDirectory(dir=writable_directory(settings.data / "tmp"), prefix="spark-")
+    conf = spark_conf(settings, Path(scratch.name))
+    # The JVM's own warnings at start (incubator module, native library) have no switch: its standard error is a file.
+    log = Path(scratch.name) / "jvm.log"
+    try:
+        with log.open("w") as stderr:
+            gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
+        SparkContext(conf=conf, gateway=gateway)
+    except PySparkRuntimeError as error:
+        raise SparkStartError.of(settings.spark_master, _tail(log)) from error
+    atexit.register(scratch.cleanup)
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+
+
+def _class_path(master: str) -> dict[str, str]:
+    jars = [str(jar) for jar in resolved_jars()]
+    if master.startswith("local"):
+        # On the JVM's class path from the start: nothing is copied or served to executors.
+        return {"spark.driver.extraClassPath": os.pathsep.join(jars)}
+    return {"spark.jars": ",".join(jars)}
+
+
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # The default of 50 adds seconds to every merge: the log is rebuilt after each commit.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # A version whose checksum file lists its files is opened without a job over the log; the default stops at 50 files.
+    "spark.databricks.delta.allFilesInCrc.thresholdNumFiles": "1000",
+}
+
+_SQL = {
+    # Spark 4.2 puts parameters in while it parses, which Delta's parser does not do: every `:name` would stay unbound.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+}
+
+# Every read of topics has consumers of its own, which Spark keeps for five minutes after their last record: each holds
+# what it fetched beyond its range, some 20 MB. A capture of half a million records every ten seconds filled its heap.
+_KAFKA = {
+    f"spark.kafka.consumer.{pool}.{name}": "5s"
+    for pool in ("cache", "fetchedData.cache")
+    for name in ("timeout", "evictorThreadRunInterval")
+}
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+
+# On one machine the JVM lives for minutes and every query is new: what compiling it twice, by Catalyst and by the JIT's
+# second tier, costs is never earned back (CPU seconds of 7 small slices, first pass 9.97 to 4.2, fourth 2.8 to 1.9).
+_LOCAL_SQL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+# With one tier the JVM reserves 48 MB for compiled code, which Spark fills within a minute. A process that parses
+# millions of records earns the second tier back, and a collector that uses all cores; its heap is claimed at the start,
+# as what it would grow to within minutes: a machine without the room says so then.
+_LOCAL_JVM = {
+    "latency": ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
+    "throughput": (
+        "-XX:+UseParallelGC",
+        "-XX:+AlwaysPreTouch",
+        "-XX:ReservedCodeCacheSize=256m",
+        # What codecs have freed goes back to the machine each minute; Java before 17.0.9 does not know it.
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:TrimNativeHeapInterval=60000",
+    ),
+}
+
+_JVM = ("-XX:-UsePerfData", "-Duser.timezone=UTC")

@@ -1,0 +1,32 @@
+"""Settings of a session for a while."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+# Queries over many rows are worth compiling; the session of one machine interprets (tidemark.spark.session).
+COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+# So many rows read and written take longer than compiling their queries.
+_COMPILED_ROWS = 20_000
+
+
+def worth_compiling(rows: int) -> Mapping[str, str]:
+    """Settings for queries over so many rows."""
+    return COMPILED if rows >= _COMPILED_ROWS else {}
+
+
+@contextmanager
+def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
+    """The session has these settings while the block runs, and its own again afterwards; it is this thread's own."""
+    before = {name: spark.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, own in before.items():
+            if own is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, own)

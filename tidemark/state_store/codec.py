@@ -1,0 +1,153 @@
+"""Between values and rows. Equal statuses are one object: of a hundred thousand slices, most are simply completed."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
+from tidemark.state_store.transition import (
+    NOTHING_TOLD,
+    Current,
+    Facts,
+    InputRead,
+    Transition,
+    instant_of,
+    microseconds,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.dependency_model.entity.sub_partition import Sub
+
+STATUS = ("life", "states", "quality", "issues", "tainted", "generation")
+TRANSITION = (
+    *("seq", "event_id", "entity", "key", "sub", "event", "who", "why", "event_time", "record_time"),
+    *STATUS,
+    *("run_id", "cluster", "row_count", "minimum", "maximum", "snapshot_id", "batch_id", "details"),
+)
+CURRENT = ("entity", "key", "sub", *STATUS, "seq", "run_id", "cluster")
+
+_EVENTS = {event.value: event for event in Event}
+
+
+@lru_cache(maxsize=65_536)
+def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
+    """The columns of a status, in the order of `STATUS`."""
+    return (
+        status.life.value,
+        ",".join(sorted(status.states)),
+        status.quality.value,
+        "\n".join(sorted(map(str, status.issues))),
+        status.tainted,
+        status.generation,
+    )
+
+
+@lru_cache(maxsize=65_536)
+def status_of(life: str, states: str, quality: str, issues: str, tainted: int, generation: int) -> SliceStatus:
+    """The status of its columns."""
+    return SliceStatus(
+        Life(life),
+        frozenset(states.split(",")) if states else frozenset(),
+        Quality(quality),
+        frozenset(map(Slice.parse, issues.split("\n"))) if issues else frozenset(),
+        bool(tainted),
+        generation,
+    )
+
+
+@lru_cache(maxsize=65_536)
+def sub_text(sub: Sub) -> str:
+    """A sub-partition as text; nothing for a whole slice."""
+    return str(Slice("", "", sub)).partition("/")[2] if sub else ""
+
+
+@lru_cache(maxsize=65_536)
+def sub_of(text: str) -> Sub:
+    """The sub-partition of its text."""
+    return Slice.parse(f"x@0/{text}").sub if text else ()
+
+
+def transition_row(one: Transition) -> tuple[Any, ...]:
+    """The columns of a transition, in the order of `TRANSITION`."""
+    piece, facts = one.piece, one.facts
+    told = (
+        (None,) * 8
+        if facts is NOTHING_TOLD
+        else (
+            *(facts.run_id, facts.cluster, facts.row_count, facts.minimum, facts.maximum),
+            *(facts.snapshot_id, facts.batch_id, _details(facts)),
+        )
+    )
+    times = (microseconds(one.event_time), microseconds(one.record_time))
+    head = (one.seq, one.event_id, piece.entity, piece.key, sub_text(piece.sub), one.event.value, one.who, one.why)
+    return (*head, *times, *status_values(one.status), *told)
+
+
+def transition_of(row: Sequence[Any]) -> Transition:
+    """The transition of its columns."""
+    seq, event_id, entity, key, sub, event, who, why, event_time, record_time = row[:10]
+    return Transition(
+        seq=seq,
+        event_id=event_id,
+        piece=Slice(entity, key, sub_of(sub)),
+        event=_EVENTS[event],
+        status=status_of(*row[10:16]),
+        who=who,
+        why=why,
+        event_time=instant_of(event_time),
+        record_time=instant_of(record_time),
+        facts=_facts(row[16:]),
+    )
+
+
+def current_row(one: Transition, run: tuple[str | None, str | None]) -> tuple[Any, ...]:
+    """The projection of a slice's last transition, in the order of `CURRENT`."""
+    piece = one.piece
+    return (piece.entity, piece.key, sub_text(piece.sub), *status_values(one.status), one.seq, *run)
+
+
+def waiting_row(piece: Slice) -> tuple[Any, ...]:
+    """The projection of a slice that waits, though nothing has happened to it."""
+    return (piece.entity, piece.key, sub_text(piece.sub), *status_values(SliceStatus()), 0, None, None)
+
+
+def current_of(row: Sequence[Any]) -> Current:
+    """The projection of its columns."""
+    return Current(Slice(row[0], row[1], sub_of(row[2])), status_of(*row[3:9]), row[9], row[10], row[11])
+
+
+def _details(facts: Facts) -> str | None:
+    found = {
+        name: value
+        for name, value in (
+            ("parameters", dict(facts.parameters)),
+            ("watermarks", dict(facts.watermarks)),
+            ("inputs", facts.inputs),
+        )
+        if value
+    }
+    return json.dumps(found, separators=(",", ":"), sort_keys=True) if found else None
+
+
+def _facts(row: Sequence[Any]) -> Facts:
+    if not any(value is not None for value in row):
+        return NOTHING_TOLD
+    run_id, cluster, row_count, minimum, maximum, snapshot_id, batch_id, details = row
+    found = json.loads(details) if details else {}
+    return Facts(
+        run_id,
+        cluster,
+        row_count,
+        minimum,
+        maximum,
+        snapshot_id,
+        batch_id,
+        parameters=found.get("parameters", {}),
+        watermarks=found.get("watermarks", {}),
+        inputs=tuple(InputRead(*one) for one in found.get("inputs", ())),
+    )

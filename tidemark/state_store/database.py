@@ -1,0 +1,137 @@
+"""The one database of the state store: a SQLite file, or PostgreSQL by URL. Everything is written in one transaction.
+
+Writers take turns (SQLite's write lock; an advisory lock in PostgreSQL), so that numbers of transitions are in the
+order in which they become visible, and a reader that has seen one has seen all before it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from sqlalchemy import URL, create_engine, event, make_url, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from tidemark.state_store.errors import StateStoreDownError
+from tidemark.state_store.migrations import migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+    from tidemark.state_store.bulk import Statement
+    from tidemark.system.settings import Settings
+
+_WRITERS: Final = 7_108_451
+"""The advisory lock that writers take turns by: any number that nobody else uses."""
+_WAIT_SECONDS: Final = 30
+
+
+class Database:
+    """Opened and up to date. Safe between threads and between processes."""
+
+    def __init__(self, url: str | URL) -> None:
+        self.url = make_url(url)
+        self.engine = _engine(self.url)
+        self.is_sqlite = self.engine.dialect.name == "sqlite"
+        driver = self.engine.dialect.loaded_dbapi
+        # The driver's own too: what fails while a connection is given back is not wrapped.
+        self._gone = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
+        try:
+            with self.writing() as connection:
+                migrate(connection, self.where)
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    @classmethod
+    def at(cls, file: Path) -> Self:
+        """The SQLite file, created where it is missing."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return cls(URL.create("sqlite", database=str(file)))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The one that the settings name: `state` where it is a URL, else the file `state_db`."""
+        return cls(settings.state) if settings.state else cls.at(settings.state_db)
+
+    @property
+    def where(self) -> str:
+        """The database for people: without its password."""
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction of one writer: committed at its end, or nothing is there. Raises StateStoreDownError."""
+        with self._told(), self.engine.connect() as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.execution_options(isolation_level="READ COMMITTED")
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _WRITERS})
+            yield connection
+            connection.commit()
+
+    def write_at_once(self, statements: Iterable[Statement]) -> None:
+        """One transaction of one writer in a single round trip to PostgreSQL. Raises StateStoreDownError.
+
+        A server that is busy, or far away, lets each round trip wait. What is sent as one text is one transaction.
+        """
+        texts, values = [f"SELECT pg_advisory_xact_lock({_WRITERS})"], list[Any]()
+        for one in statements:
+            texts.append(one.text)
+            values.extend(one.values)
+        with self.reading() as connection:
+            connection.exec_driver_sql(";\n".join(texts), tuple(values))
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Each statement by itself sees what is committed, in one round trip. Raises StateStoreDownError."""
+        with self._told(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[Connection]:
+        """All statements see the same moment. Raises StateStoreDownError."""
+        with self._told(), self.engine.connect() as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN")
+            else:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the driver says when the server is gone, in our words; after it all connections are made anew."""
+        try:
+            yield
+        except self._gone as error:
+            self.engine.dispose()
+            raise StateStoreDownError.of(self.where, error) from error
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            self.engine.dispose()
+            raise StateStoreDownError.of(self.where, error) from error
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        # AUTOCOMMIT from the start: to change it for each short statement takes as long as the statement
+        connect = {"connect_timeout": _WAIT_SECONDS}
+        return create_engine(url, pool_size=4, connect_args=connect, isolation_level="AUTOCOMMIT")
+    engine = create_engine(url, connect_args={"timeout": _WAIT_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # BEGIN is ours: the driver would begin only at the first write
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "cache_size=-65536"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    return engine

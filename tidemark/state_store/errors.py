@@ -1,0 +1,108 @@
+"""Errors of the state store (tree in tidemark.system.errors)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class StateStoreDownError(TransientError):
+    """The database does not answer; what was being written is written wholly or not at all."""
+
+    @classmethod
+    def of(cls, where: str, error: BaseException) -> Self:
+        cause = str(getattr(error, "orig", None) or error).strip().splitlines()
+        return cls(
+            "the state store's database does not answer",
+            found=cause[0] if cause else type(error).__name__,
+            where=where,
+            hint="nothing is lost: the same report may be made again once it answers",
+        )
+
+
+class ConflictError(TransientError):
+    """Somebody else has written since this writer looked."""
+
+    @classmethod
+    def of(cls, expected: int, found: int, who: str, when: datetime | None, what: str) -> Self:
+        return cls(
+            "two writers of one state store",
+            expected=f"transition {expected} to be the last one, as this writer last saw",
+            found=f"transition {found}, written by {who or 'nobody'}"
+            + (f" at {when.isoformat()}" if when else "")
+            + (f" ({what})" if what else ""),
+            hint="read on from there and report again; if it comes back, stop one of the two",
+        )
+
+
+class EventKnownError(TransientError):
+    """An event id of the transitions is written already."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        return cls(
+            "an event that is written already",
+            expected="event ids that no transition has",
+            found=str(getattr(error, "orig", None) or error).strip().splitlines()[-1],
+            hint="nothing was written; report again, and ask `known_ids` first",
+        )
+
+
+class FencedError(TransientError):
+    """A writer that does not hold the lease that it needs, or from whom somebody has taken it."""
+
+    @classmethod
+    def of(cls, lease: str, generation: int, found: int, holder: str) -> Self:
+        return cls(
+            "another center is active",
+            expected=f"generation {generation} of the lease '{lease}'" if generation else f"the lease '{lease}'",
+            found=f"generation {found}, held by {holder or 'nobody'}",
+            hint="ask that one; this one takes its place when it is gone",
+        )
+
+
+class SchemaTooNewError(TerminalError):
+    """The database was written by a later version of this program."""
+
+    @classmethod
+    def of(cls, where: str, expected: int, found: int) -> Self:
+        return cls(
+            "the state store belongs to a later version of Tidemark",
+            expected=f"migration {expected} or an earlier one",
+            found=f"migration {found}",
+            where=where,
+            hint="install that version, or name another database",
+        )
+
+
+class ImportLineError(TerminalError):
+    """A line of an export that cannot be read."""
+
+    @classmethod
+    def of(cls, number: int, line: str, error: Exception) -> Self:
+        return cls(
+            "this is no exported transition",
+            expected="a JSON object as the export writes it",
+            found=f"{line[:80]!r} ({error})",
+            where=f"line {number}",
+            hint="nothing was imported; export again, or take the line out",
+        )
+
+
+class SnapshotNameTakenError(TerminalError):
+    """A name that stands for another version."""
+
+    @classmethod
+    def of(cls, where: str, wanted: int, found: str) -> Self:
+        """`where` is the snapshot, `wanted` the version asked for, `found` what it stands for."""
+        return cls(
+            "the name stands for another version",
+            expected=f"version {wanted}",
+            found=found,
+            where=where,
+            hint="forget the entity's names: ingestion builds them again from the table's log",
+        )

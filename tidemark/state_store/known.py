@@ -1,0 +1,39 @@
+"""The stored states as what readiness asks for: known slices, each read when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.status import SliceStatus
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.readiness.known import Accepts
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.reader import StateReader
+
+_PAGE: Final = 400
+"""More than any day has slices: within a day, the repeated hours of a clock do not sort as they follow each other."""
+
+
+class StoredSlices:
+    """For single questions by people; whoever asks all the time keeps an index."""
+
+    def __init__(self, graph: DependencyGraph, read: StateReader) -> None:
+        self._graph, self._read = graph, read
+
+    def status(self, piece: Slice) -> SliceStatus:
+        found = self._read.current(piece)
+        return found.status if found else SliceStatus()
+
+    def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
+        """Page by page backwards from the slice on."""
+        node = self._graph.node(piece.entity)
+        last, before = node.ordinal(piece), "~"
+        while page := self._read.older([(piece.entity, piece.sub)], before, _PAGE):
+            known = [(node.ordinal(one.piece), one) for one in page]
+            found = [(at, one.piece) for at, one in known if at <= last and accepts(one.status)]
+            if found:
+                return max(found)[1]
+            before = page[-1].piece.key
+        return None

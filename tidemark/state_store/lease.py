@@ -1,0 +1,117 @@
+"""Who may drive the center: one holder at a time, by a row that the holder renews.
+
+Each new holder has the next generation. A writer that carries one is refused as soon as there is a later one
+(`Fence`), however late it wakes up: what a former holder still wants to write is not written.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sqlalchemy import select, text
+
+from tidemark.state_store.schema import LEASES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
+    from tidemark.state_store.database import Database
+
+CENTER: Final = "center"
+_SECOND: Final = 1_000_000
+
+
+class Fence(NamedTuple):
+    """The lease that a writer needs, and the generation that it has of it; generation 0 is nobody's."""
+
+    lease: str
+    generation: int
+
+
+class Held(NamedTuple):
+    """The lease as it is: who has it, and which generation is ours (None where it is not ours)."""
+
+    holder: str
+    generation: int | None
+
+
+@dataclass(slots=True)
+class Lease:
+    """One who would like to hold a lease. Of the same `holder` the last one that asks has it, at once.
+
+    `seconds` after its last renewal somebody else may take the lease. One that `insists` asks a holder that `yields` to
+    let go, which it does at its next renewal. Time is the database's, or `clock`'s (epoch seconds, for tests).
+    """
+
+    database: Database
+    holder: str
+    seconds: float
+    name: str = CENTER
+    insists: bool = False
+    yields: bool = False
+    clock: Callable[[], float] | None = None
+    generation: int | None = None
+
+    def hold(self) -> Held:
+        """Take the lease, or renew it. Raises StateStoreDownError: it is held until its time is over, then."""
+        with self.database.writing() as connection:
+            now = self._now(connection)
+            row = connection.execute(select(LEASES).where(LEASES.c.name == self.name)).one_or_none()
+            if row is None:
+                return self._take(connection, 1, now)
+            if row.holder == self.holder and row.generation == self.generation and row.until > 0:
+                return self._let_go(connection) if self.yields and row.wanted else self._renew(connection, now)
+            if now >= row.until or (row.holder == self.holder and self.generation is None):
+                return self._take(connection, row.generation + 1, now)
+            self.generation = None
+            if self.insists:
+                connection.execute(LEASES.update().where(LEASES.c.name == self.name).values(wanted=True))
+            return Held(row.holder, None)
+
+    def release(self) -> None:
+        """Let go of what is held, so that the next one need not wait."""
+        if self.generation is None:
+            return
+        with self.database.writing() as connection:
+            self._let_go(connection)
+
+    @property
+    def fence(self) -> Fence:
+        """What a writer has to carry."""
+        return Fence(self.name, self.generation or 0)
+
+    def _take(self, connection: Connection, generation: int, now: int) -> Held:
+        values = {"holder": self.holder, "generation": generation, "until": self._until(now), "wanted": False}
+        if generation == 1:
+            connection.execute(LEASES.insert().values(name=self.name, **values))
+        else:
+            connection.execute(LEASES.update().where(LEASES.c.name == self.name).values(values))
+        self.generation = generation
+        return Held(self.holder, generation)
+
+    def _renew(self, connection: Connection, now: int) -> Held:
+        ours = (LEASES.c.name == self.name) & (LEASES.c.generation == self.generation)
+        connection.execute(LEASES.update().where(ours).values(until=self._until(now)))
+        return Held(self.holder, self.generation)
+
+    def _let_go(self, connection: Connection) -> Held:
+        ours = (LEASES.c.name == self.name) & (LEASES.c.generation == self.generation)
+        connection.execute(LEASES.update().where(ours).values(until=0))
+        self.generation = None
+        return Held("", None)
+
+    def _until(self, now: int) -> int:
+        return now + int(self.seconds * _SECOND)
+
+    def _now(self, connection: Connection) -> int:
+        """Microseconds since 1970. All holders of a PostgreSQL lease go by one clock."""
+        if self.clock is not None:
+            return int(self.clock() * _SECOND)
+        if self.database.is_sqlite:
+            return int(time.time() * _SECOND)
+        found = connection.execute(text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
+        return int(found.scalar_one())

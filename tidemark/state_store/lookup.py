@@ -1,0 +1,62 @@
+"""Many slices looked up at once, each by the index and not by going through the table, as each database does it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.state_store.bulk import text_array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+_CHUNK = 5_000
+
+_SLICES: Final = {
+    "sqlite": """
+        SELECT slices.* FROM json_each(?) AS wanted CROSS JOIN slices ON slices.entity = wanted.value ->> 0
+            AND slices.key = wanted.value ->> 1 AND slices.sub = wanted.value ->> 2""",
+    "postgresql": """
+        SELECT slices.* FROM unnest(%s::text[], %s::text[], %s::text[]) AS wanted (entity, key, sub)
+        CROSS JOIN LATERAL (SELECT * FROM slices WHERE slices.entity = wanted.entity
+            AND slices.key = wanted.key AND slices.sub = wanted.sub OFFSET 0) AS slices""",
+}
+_BEFORE: Final = {
+    "sqlite": "SELECT slices.* FROM slices WHERE entity = ? AND sub = ? AND key < ? ORDER BY key DESC LIMIT ?",
+    "postgresql": """
+        SELECT slices.* FROM unnest(%s::text[], %s::text[]) AS wanted (entity, sub)
+        CROSS JOIN LATERAL (SELECT * FROM slices WHERE slices.entity = wanted.entity AND slices.sub = wanted.sub
+            AND slices.key < %s ORDER BY slices.key DESC LIMIT %s) AS slices""",
+}
+"""The table's columns are those of `CURRENT`, in its order."""
+
+
+def slices_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
+    """The rows of slices by entity, key and sub."""
+    found: list[Any] = []
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        if connection.dialect.name == "sqlite":
+            found += raw(connection, _SLICES["sqlite"], (json.dumps(chunk),))
+        else:
+            found += raw(connection, _SLICES["postgresql"], tuple(map(text_array, zip(*chunk, strict=True))))
+    return found
+
+
+def slices_before(connection: Connection, wanted: Sequence[tuple[str, str]], before: str, limit: int) -> list[Any]:
+    """The last rows of each entity and sub whose keys sort before a text, newest first."""
+    if not wanted:
+        return []
+    if connection.dialect.name == "sqlite":
+        text = _BEFORE["sqlite"]
+        return [row for place in wanted for row in raw(connection, text, (*place, before, limit))]
+    places = map(text_array, zip(*wanted, strict=True))
+    return raw(connection, _BEFORE["postgresql"], (*places, before, limit))
+
+
+def raw(connection: Connection, text: str, values: Any) -> list[Any]:
+    """The rows as the driver gives them: a Row object each would cost as much as reading them."""
+    cursor = connection.exec_driver_sql(text, values).cursor
+    return list(cursor.fetchall()) if cursor is not None else []

@@ -1,0 +1,88 @@
+"""Numbered steps from an empty database, or an older one, to today's tables. A step that was released never changes.
+
+Opening applies what is missing, under a lock: two processes may open a new database at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import func, inspect, select, text
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from tidemark.state_store.errors import SchemaTooNewError
+from tidemark.state_store.schema import CURSORS, LEASES, MIGRATIONS, SCHEDULES, SLICES, SNAPSHOTS, TRANSITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlalchemy import Connection, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step; `apply` runs in the transaction that also notes it."""
+
+    number: int
+    name: str
+    apply: Callable[[Connection], None]
+
+
+def _create(*tables: Table) -> Callable[[Connection], None]:
+    """Make the tables that are missing. `snapshots` was there before migrations were numbered."""
+
+    def apply(connection: Connection) -> None:
+        for table in tables:
+            connection.execute(CreateTable(table, if_not_exists=True))
+            for index in table.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
+
+    return apply
+
+
+def _open_slices(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text('ALTER TABLE slices ALTER COLUMN key TYPE varchar COLLATE "C"'))
+    _create(SLICES, SCHEDULES)(connection)
+
+
+def _reopened_snapshots(connection: Connection) -> None:
+    _add_to_snapshots(connection, {"generation": ("INTEGER", 1), "late_batch": ("BIGINT", 0), "moved": ("BIGINT", 0)})
+    connection.execute(text("CREATE INDEX IF NOT EXISTS snapshots_moved ON snapshots (moved)"))
+
+
+def _open_snapshots(connection: Connection) -> None:
+    _add_to_snapshots(connection, {"open_until": ("BIGINT", 0)})
+
+
+def _add_to_snapshots(connection: Connection, columns: Mapping[str, tuple[str, int]]) -> None:
+    """A table that the first step made just now has these columns already."""
+    there = {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}
+    for name, (kind, default) in columns.items():
+        if name not in there:
+            connection.execute(text(f"ALTER TABLE snapshots ADD COLUMN {name} {kind} NOT NULL DEFAULT {default}"))
+
+
+ALL: Final = (
+    Migration(1, "names of snapshots", _create(SNAPSHOTS)),
+    Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
+    Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
+    Migration(4, "leases", _create(LEASES)),
+    Migration(5, "snapshots that are opened again", _reopened_snapshots),
+    Migration(6, "snapshots that wait for late events", _open_snapshots),
+)
+
+
+def migrate(connection: Connection, where: str, migrations: tuple[Migration, ...] = ALL) -> None:
+    """Bring the database up to date; the caller holds the write lock. Raises SchemaTooNewError."""
+    connection.execute(CreateTable(MIGRATIONS, if_not_exists=True))
+    done = connection.execute(select(func.max(MIGRATIONS.c.number))).scalar() or 0
+    if done > migrations[-1].number:
+        raise SchemaTooNewError.of(where, migrations[-1].number, done)
+    for migration in migrations:
+        if migration.number > done:
+            migration.apply(connection)
+            now = int(datetime.now(UTC).timestamp() * 1_000_000)
+            connection.execute(MIGRATIONS.insert().values(number=migration.number, name=migration.name, applied_at=now))

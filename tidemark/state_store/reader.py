@@ -1,0 +1,196 @@
+"""Reading the state: as it is, as it was at any time, and what happened since a transition."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import CompoundSelect, Select, and_, func, select, tuple_
+
+from tidemark.state_store.bulk import text_array
+from tidemark.state_store.codec import CURRENT, TRANSITION, current_of, status_of, sub_text, transition_of
+from tidemark.state_store.lookup import raw, slices_before, slices_of
+from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
+from tidemark.state_store.transition import microseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from sqlalchemy import Connection, Table
+
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.transition import Current, Transition
+
+_CHUNK = 500
+
+
+class StateReader(Protocol):
+    """What reads the state. Everything raises StateStoreDownError where the database does not answer."""
+
+    def last(self) -> int:
+        """The number of the last transition; 0 where there is none."""
+
+    def everything(self, floor: str = "") -> tuple[int, list[Current]]:
+        """The last transition, and the state of every slice whose key sorts at or after `floor`, or that is open.
+
+        All of one moment. Open is what waits, is under way, failed or is tainted.
+        """
+
+    def schedules(self) -> tuple[int, dict[str, str]]:
+        """Up to when (seconds) the schedules of which entities were gone through, and of what those were made."""
+
+    def completed(self, entity: str) -> list[Current]:
+        """What is there of an entity."""
+
+    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
+        """Those of the slices to which anything has happened, as they are now."""
+
+    def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
+        """Of each entity and part the last slices whose keys sort before a text, newest first."""
+
+    def current(self, piece: Slice) -> Current | None:
+        """One slice as it is now; None where nothing has happened to it."""
+
+    def status_at(self, piece: Slice, when: datetime) -> SliceStatus | None:
+        """The status of a slice as it was recorded at an instant."""
+
+    def history(self, piece: Slice) -> list[Transition]:
+        """Everything that happened to a slice, oldest first."""
+
+    def after(self, seq: int, limit: int | None = None) -> list[Transition]:
+        """The transitions after a number, in order."""
+
+    def launches(self, pieces: Iterable[Slice]) -> dict[Slice, Transition]:
+        """The last `launched` or `forced` of each of the slices."""
+
+    def known_ids(self, event_ids: Iterable[str]) -> set[str]:
+        """Those of the event ids that are written."""
+
+    def cursor(self, name: str) -> str | None:
+        """How far a detector has read."""
+
+
+class SqlStateReader:
+    """The reader on a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def last(self) -> int:
+        with self._database.reading() as connection:
+            return _last(connection)
+
+    def everything(self, floor: str = "") -> tuple[int, list[Current]]:
+        query: Select[Any] | CompoundSelect[Any] = _of(SLICES, CURRENT)
+        if floor:
+            rows = _of(SLICES, CURRENT)
+            query = rows.where(SLICES.c.key >= floor).union_all(rows.where(IS_OPEN, SLICES.c.key < floor))
+        with self._database.at_one_moment() as connection:
+            return _last(connection), [current_of(row) for row in _raw(connection, query)]
+
+    def schedules(self) -> tuple[int, dict[str, str]]:
+        with self._database.at_one_moment() as connection:
+            until = connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == SCHEDULE_CURSOR)).scalar()
+            query = select(SCHEDULES.c.entity, SCHEDULES.c.schedule).where(SCHEDULES.c.schedule != "")
+            found = dict(_raw(connection, query))
+        return int(until or 0), found
+
+    def completed(self, entity: str) -> list[Current]:
+        query = _of(SLICES, CURRENT).where(SLICES.c.entity == entity, SLICES.c.life == "completed")
+        with self._database.reading() as connection:
+            return [current_of(row) for row in _raw(connection, query)]
+
+    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
+        wanted = [(one.entity, one.key, sub_text(one.sub)) for one in pieces]
+        with self._database.reading() as connection:
+            return [current_of(row) for row in slices_of(connection, wanted)]
+
+    def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
+        wanted = [(entity, sub_text(sub)) for entity, sub in places]
+        with self._database.reading() as connection:
+            return [current_of(row) for row in slices_before(connection, wanted, before, limit)]
+
+    def current(self, piece: Slice) -> Current | None:
+        with self._database.reading() as connection:
+            row = connection.execute(_of(SLICES, CURRENT).where(_is(SLICES, piece))).one_or_none()
+            return None if row is None else current_of(row)
+
+    def status_at(self, piece: Slice, when: datetime) -> SliceStatus | None:
+        columns = TRANSITIONS.c
+        query = (
+            _of(TRANSITIONS, TRANSITION[10:16])
+            .where(_is(TRANSITIONS, piece), columns.record_time <= microseconds(when))
+            .order_by(columns.seq.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+            return None if row is None else status_of(*row)
+
+    def history(self, piece: Slice) -> list[Transition]:
+        query = _of(TRANSITIONS, TRANSITION).where(_is(TRANSITIONS, piece)).order_by(TRANSITIONS.c.seq)
+        with self._database.reading() as connection:
+            return [transition_of(row) for row in connection.execute(query)]
+
+    def after(self, seq: int, limit: int | None = None) -> list[Transition]:
+        query = _of(TRANSITIONS, TRANSITION).where(TRANSITIONS.c.seq > seq).order_by(TRANSITIONS.c.seq).limit(limit)
+        with self._database.reading() as connection:
+            return [transition_of(row) for row in connection.execute(query)]
+
+    def launches(self, pieces: Iterable[Slice]) -> dict[Slice, Transition]:
+        wanted = list(pieces)
+        found: dict[Slice, Transition] = {}
+        columns = TRANSITIONS.c
+        with self._database.reading() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                chunk = [(one.entity, one.key, sub_text(one.sub)) for one in wanted[start : start + _CHUNK]]
+                rows = connection.execute(
+                    _of(TRANSITIONS, TRANSITION)
+                    .where(
+                        tuple_(columns.entity, columns.key, columns.sub).in_(chunk),
+                        columns.event.in_(("launched", "forced")),
+                    )
+                    .order_by(columns.seq)
+                )
+                found.update((one.piece, one) for one in map(transition_of, rows))
+        return found
+
+    def known_ids(self, event_ids: Iterable[str]) -> set[str]:
+        wanted = list(event_ids)
+        if not wanted:
+            return set()
+        with self._database.reading() as connection:
+            text = "SELECT event_id FROM transitions WHERE event_id "
+            if self._database.is_sqlite:
+                rows = connection.exec_driver_sql(text + "IN (SELECT value FROM json_each(?))", (json.dumps(wanted),))  # noqa: S608
+            else:
+                rows = connection.exec_driver_sql(text + "= ANY(%s::text[])", (text_array(wanted),))
+            return {row[0] for row in rows}
+
+    def cursor(self, name: str) -> str | None:
+        with self._database.reading() as connection:
+            return connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == name)).scalar()
+
+
+def _last(connection: Connection) -> int:
+    return connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
+
+
+def _of(table: Table, names: tuple[str, ...]) -> Select[Any]:
+    return select(*(table.c[name] for name in names))
+
+
+def _is(table: Table, piece: Slice) -> Any:
+    columns = table.c
+    return and_(columns.entity == piece.entity, columns.key == piece.key, columns.sub == sub_text(piece.sub))
+
+
+def _raw(connection: Connection, query: Select[Any] | CompoundSelect[Any]) -> list[Any]:
+    """The rows as the driver gives them: a Row object each would cost as much as reading them."""
+    compiled = query.compile(connection)
+    order = compiled.positiontup
+    return raw(connection, str(compiled), compiled.params if order is None else tuple(map(compiled.params.get, order)))

@@ -1,0 +1,86 @@
+"""One thing that happened to one slice: who, why, when, and what is known of the data since (seed capability C2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import Event, SliceStatus
+
+
+class InputRead(NamedTuple):
+    """Slices that were read, in their order, all in one version: `first` to `last`, `slices` of them."""
+
+    first: str
+    last: str
+    slices: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a run or a detector tells about the slice's data; None and empty where it tells nothing."""
+
+    run_id: str | None = None
+    cluster: str | None = None
+    row_count: int | None = None
+    minimum: str | None = None
+    maximum: str | None = None
+    snapshot_id: str | None = None
+    batch_id: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    watermarks: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[InputRead, ...] = ()
+
+
+NOTHING_TOLD = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An event of the table of transitions, and the status after it.
+
+    `event_id` is unique: what is appended twice is there once. `event_time` is when it happened, `record_time` when it
+    was written, both aware. `seq` numbers all transitions without gaps, in the order in which they became visible.
+    """
+
+    seq: int
+    event_id: str
+    piece: Slice
+    event: Event
+    status: SliceStatus
+    who: str
+    why: str
+    event_time: datetime
+    record_time: datetime
+    facts: Facts = NOTHING_TOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """A slice as it is now: its status after transition `seq`, and its last run."""
+
+    piece: Slice
+    status: SliceStatus
+    seq: int
+    run_id: str | None
+    cluster: str | None
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def microseconds(instant: datetime) -> int:
+    """Whole microseconds since 1970-01-01T00:00Z of an aware instant."""
+    passed = instant - _EPOCH
+    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+
+
+def instant_of(micros: int) -> datetime:
+    """The instant in UTC of so many microseconds since 1970-01-01T00:00Z."""
+    return datetime.fromtimestamp(micros // 1_000_000, UTC).replace(microsecond=micros % 1_000_000)

@@ -1,0 +1,150 @@
+"""Appending transitions: all of a batch or none of it, each event id once, and only by who knows the last one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from tidemark.state_store.bulk import Rows, Statement
+from tidemark.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
+from tidemark.state_store.errors import ConflictError, EventKnownError, FencedError
+from tidemark.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
+from tidemark.state_store.transition import instant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from tidemark.dependency_model.readiness.checkpoint import Checkpoint
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.lease import Fence
+    from tidemark.state_store.transition import Transition
+
+
+class StateWriter(Protocol):
+    """What writes the state."""
+
+    def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
+        """Write transitions numbered from `after` + 1 on, and positions of detectors, in one transaction.
+
+        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is, FencedError
+        where the writer's lease is no longer its own, EventKnownError where one of the event ids is written already,
+        and StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
+        """
+
+    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
+        """Write a part of a checkpoint of the readiness index; its errors are those of `append`."""
+
+
+class SqlStateWriter:
+    """The writer on a database. With a `fence` it writes only as long as that generation of the lease is the last."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.fence: Fence | None = None
+
+    def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
+        try:
+            self._write([*rows_of(transitions), *_positions(cursors or {})], after)
+        except IntegrityError as error:  # numbers are new ones: `after` was looked at in the same transaction
+            raise EventKnownError.of(error) from error
+        return transitions[-1].seq if transitions else after
+
+    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
+        rows = [waiting_row(piece) for piece in checkpoint.waiting]
+        waiting = Rows(SLICES, CURRENT, rows, _SLICE, only_new=True)
+        schedules = Rows(SCHEDULES, ("entity", "schedule"), sorted(checkpoint.schedules.items()), ("entity",))
+        until = {SCHEDULE_CURSOR: str(checkpoint.until)} if checkpoint.is_last else {}
+        self._write([waiting, schedules, *_positions(until)], after)
+
+    def _write(self, rows: Sequence[Rows], after: int) -> None:
+        """All of it in one transaction of who knows the last transition."""
+        if self._database.is_sqlite:
+            with self._database.writing() as connection:
+                _require_lease(connection, self.fence)
+                _require_last(connection, after)
+                for one in rows:
+                    one.write(connection)
+        else:
+            self._write_at_once(rows, after)
+
+    def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
+        statements = (statement for one in rows for statement in one.statements("postgresql"))
+        try:
+            self._database.write_at_once([*_fenced(self.fence), Statement(_REQUIRE_LAST % after, ()), *statements])
+        except DBAPIError as error:
+            if getattr(error.orig, "pgcode", None) not in (_NOT_LAST, _NOT_HELD):
+                raise
+            with self._database.reading() as connection:
+                _require_lease(connection, self.fence)
+                _require_last(connection, after)
+            raise
+
+
+_SLICE: Final = ("entity", "key", "sub")
+_NOT_LAST: Final = "TM001"
+_NOT_HELD: Final = "TM002"
+_REQUIRE_LEASE: Final = """DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM leases WHERE name = '%s' AND generation = %d) THEN
+    RAISE 'not held' USING ERRCODE = 'TM002';
+  END IF;
+END $$"""
+_REQUIRE_LAST: Final = """DO $$ BEGIN
+  IF (SELECT coalesce(max(seq), 0) FROM transitions) <> %d THEN
+    RAISE 'not the last' USING ERRCODE = 'TM001';
+  END IF;
+END $$"""
+
+
+def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
+    """Rows of transitions, and what they make of the projection."""
+    if not transitions:
+        return []
+    told = Rows(TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
+    return [told, Rows(SLICES, CURRENT, _projection(transitions), _SLICE, keep=("run_id", "cluster"))]
+
+
+def _positions(cursors: Mapping[str, str]) -> list[Rows]:
+    return [Rows(CURSORS, ("name", "position"), sorted(cursors.items()), ("name",))] if cursors else []
+
+
+def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
+    """The last transition of each slice, with the slice's last run."""
+    last: dict[Slice, Transition] = {}
+    runs: dict[Slice, tuple[str | None, str | None]] = {}
+    for one in transitions:
+        last[one.piece] = one
+        if one.facts.run_id:
+            runs[one.piece] = (one.facts.run_id, one.facts.cluster)
+    return [current_row(one, runs.get(piece, (None, None))) for piece, one in last.items()]
+
+
+def _require_last(connection: Connection, after: int) -> None:
+    """Raise ConflictError, which names both sides, where transition `after` is not the last one there is."""
+    last = connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
+    if last == after:
+        return
+    columns = TRANSITIONS.c
+    query = select(columns.who, columns.record_time, columns.event, columns.entity, columns.key)
+    who, when, event, entity, key = connection.execute(query.where(columns.seq == last)).one_or_none() or [None] * 5
+    what = f"{entity}@{key} {event}" if entity else ""
+    raise ConflictError.of(after, last, who or "", instant_of(when) if when else None, what)
+
+
+def _fenced(fence: Fence | None) -> list[Statement]:
+    """Names of leases are ours: nothing of them is to be quoted."""
+    return [Statement(_REQUIRE_LEASE % fence, ())] if fence else []
+
+
+def _require_lease(connection: Connection, fence: Fence | None) -> None:
+    """Raise FencedError where there is a later holder, or the writer holds nothing."""
+    if fence is None:
+        return
+    query = select(LEASES.c.generation, LEASES.c.holder).where(LEASES.c.name == fence.lease)
+    generation, holder = connection.execute(query).one_or_none() or (0, "")
+    if generation != fence.generation or not fence.generation:
+        raise FencedError.of(fence.lease, fence.generation, generation, holder)

@@ -1,0 +1,1 @@
+"""What every process stands on: settings, folders, locks, findings of checks, crash points."""

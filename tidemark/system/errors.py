@@ -1,0 +1,143 @@
+"""Errors of the resources, below the one root.
+
+TerminalError
+├── SettingsError            a setting that cannot be used
+├── DiskPathError            a folder that cannot be written
+├── JavaMissingError         no Java that Spark starts on
+├── JarsError                Spark's extra jars could not be resolved
+├── SparkStartError          the Spark session did not start
+├── SchemaChangedError       a write that would drop or retype a column
+├── SnapshotNameTakenError   a name that stands for another version (tidemark.state_store.errors)
+├── SchemaTooNewError        a state store of a later version    (tidemark.state_store.errors)
+├── ImportLineError          a line that is no exported transition (tidemark.state_store.errors)
+└── CaptureError             what came in cannot be taken in (tree in tidemark.capture.errors)
+
+TransientError
+├── StateStoreDownError      the database does not answer          (tidemark.state_store.errors)
+├── ConflictError            two writers of one state store        (tidemark.state_store.errors)
+├── FencedError              a writer without the lease it needs   (tidemark.state_store.errors)
+├── PoolDownError            no warm worker takes a run now        (tidemark.warm_runs.errors)
+└── AlreadyRunningError      another process does the same at this moment
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+
+class SettingsError(TerminalError):
+    """A setting that cannot be used."""
+
+    @classmethod
+    def of(cls, error: ValidationError, prefix: str) -> Self:
+        first = error.errors()[0]
+        name = prefix + str(first["loc"][0]).upper()
+        return cls(
+            "setting cannot be used",
+            found=f"{first['input']!r}: {first['msg']}",
+            where=name,
+            hint=f"correct the environment variable {name}, or unset it",
+        )
+
+
+class DiskPathError(TerminalError):
+    """A folder that cannot be written."""
+
+    @classmethod
+    def of(cls, path: Path, error: OSError) -> Self:
+        return cls(
+            "cannot be written",
+            expected="a folder with the right to create files in it",
+            found=error.strerror or str(error),
+            where=str(path),
+            hint="free the disk or give rights to it, or choose another folder with TIDEMARK_DATA",
+        )
+
+
+class JavaMissingError(TerminalError):
+    """No Java that Spark starts on."""
+
+    @classmethod
+    def of(cls, problem: str) -> Self:
+        found, _, hint = problem.partition(": ")
+        return cls(found, where="Java", hint=hint)
+
+
+class JarsError(TerminalError):
+    """Spark's extra jars could not be resolved."""
+
+    @classmethod
+    def unresolved(cls, wanted: Sequence[str], output: str) -> Self:
+        return cls(
+            f"cannot fetch {', '.join(wanted)}",
+            found="\n".join(output.splitlines()[-10:]),
+            where="python -m tidemark.spark.jars",
+            hint="connect to a Maven repository (DEFAULT_ARTIFACT_REPOSITORY names a mirror) and run it again",
+        )
+
+
+class SparkStartError(TerminalError):
+    """The Spark session did not start."""
+
+    @classmethod
+    def of(cls, master: str, log: str) -> Self:
+        return cls(
+            "the Spark session did not start",
+            found=f"the JVM ended with\n{log}\n",
+            where=f"TIDEMARK_SPARK_MASTER={master}",
+            hint="too little memory is cured with TIDEMARK_SPARK_MEMORY",
+        )
+
+
+class SchemaChangedError(TerminalError):
+    """A write that would drop or retype a column."""
+
+    @classmethod
+    def of(cls, path: Path, lost: Sequence[str], changed: Sequence[str]) -> Self:
+        found = [f"no column {name}" for name in lost] + [f"another type: {change}" for change in changed]
+        return cls(
+            "the rows do not fit the table",
+            expected="every column of the table with its type (new ones may be added)",
+            found="; ".join(found),
+            where=str(path),
+            hint="write a missing column as NULL of its type, cast the others, or remove the table and fill it again",
+        )
+
+    @classmethod
+    def partition_columns_given(cls, path: Path, columns: Sequence[str]) -> Self:
+        return cls(
+            "the writer itself adds the partition's columns",
+            found=f"columns {', '.join(columns)} in the rows",
+            where=str(path),
+            hint="leave them out of the SELECT list",
+        )
+
+    @classmethod
+    def partitioned_otherwise(cls, path: Path, there: Sequence[str], wanted: Sequence[str]) -> Self:
+        return cls(
+            "the table is partitioned by something else",
+            expected=f"partitions by {', '.join(wanted)}",
+            found=", ".join(there) or "no partitions",
+            where=str(path),
+            hint="an entity whose period changed needs a new table: move this folder away and compute its slices again",
+        )
+
+
+class CaptureError(TerminalError):
+    """What came in cannot be taken in."""
+
+
+class AlreadyRunningError(TransientError):
+    """Another process does the same at this moment."""
+
+    @classmethod
+    def of(cls, path: Path, what: str) -> Self:
+        return cls(
+            f"another process is at {what} with the same data",
+            where=str(path),
+            hint="wait until it ends, or stop it; the lock goes with the process",
+        )

@@ -1,0 +1,129 @@
+"""Column lineage of a whole folder of declarations, kept in a cache: which columns each entity's columns come of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tidemark.warehouse.inference_cache import analysis_version
+from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.system.settings import Settings
+
+Names = tuple[str, ...]
+"""Columns as `entity.column`."""
+
+
+@dataclass(frozen=True)
+class EntityColumns:
+    """`direct` by column, in order: what its values are computed of; `indirect`: what decides on the rows."""
+
+    direct: Mapping[str, Names]
+    indirect: Names
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all columns are known by name."""
+        return "*" not in self.direct
+
+
+@dataclass(frozen=True)
+class ColumnGraph:
+    """Column lineage of entities that have SQL, in both directions.
+
+    `same` holds entities whose columns are those of another one: snapshots of a table, the OLAP store's copies.
+    """
+
+    entities: Mapping[str, EntityColumns]
+    same: Mapping[str, str]
+
+    def up(self, name: str) -> Names:
+        """The columns that `entity.column` is computed of."""
+        entity, _, column = name.rpartition(".")
+        if entity in self.same:
+            return (f"{self.same[entity]}.{column}",)
+        found = self.entities.get(entity)
+        return found.direct.get(column, ()) if found else ()
+
+    def down(self, name: str) -> Names:
+        """The columns that are computed of `entity.column`."""
+        return self._users.get(name, ())
+
+    def columns(self, entity: str) -> Names:
+        """The known columns of an entity: of its SQL, or those that others read of it."""
+        found = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
+        if found:
+            return tuple(found.direct)
+        read = {name for name in self._users if name.rpartition(".")[0] == entity}
+        return tuple(sorted(name.rpartition(".")[2] for name in read))
+
+    @cached_property
+    def _users(self) -> dict[str, Names]:
+        users: dict[str, list[str]] = {}
+        for entity, columns in self.entities.items():
+            for column, sources in columns.direct.items():
+                for source in sources:
+                    users.setdefault(source, []).append(f"{entity}.{column}")
+        for copy, entity in self.same.items():
+            for column in {name.rpartition(".")[2] for name in users if name.rpartition(".")[0] == copy}:
+                users.setdefault(f"{entity}.{column}", []).append(f"{copy}.{column}")
+        return {name: tuple(found) for name, found in users.items()}
+
+
+def column_graph(
+    order: Iterable[str], entities: Mapping[str, Entity], queries: Mapping[str, str], root: Path, settings: Settings
+) -> ColumnGraph:
+    """The lineage of every entity with SQL; `order` has upstreams before what reads them. Raises QueryError."""
+    path = cache_path("columns", root, settings)
+    old, new = read_cache(path), dict[str, Any]()
+    found: dict[str, EntityColumns] = {}
+    for name in order:
+        if name not in queries or name not in entities:
+            continue
+        known = {one: tuple(columns.direct) for one, columns in found.items() if columns.is_known}
+        key = _key(entities[name], queries[name], known, entities)
+        entry = _valid(old.get(name), key) or {"key": key, **_analysed(name, queries[name], known, entities)}
+        new[name] = entry
+        direct = {column: tuple(sources) for column, sources in entry["direct"].items()}
+        found[name] = EntityColumns(direct, tuple(entry["indirect"]))
+    if new != old:
+        write_cache(path, new)
+    return ColumnGraph(found, {one.name: one.snapshot_of for one in entities.values() if one.snapshot_of})
+
+
+def _valid(entry: Any, key: str) -> dict[str, Any] | None:
+    """The entry, where it is one and still holds."""
+    if not isinstance(entry, dict) or entry.get("key") != key:
+        return None
+    return entry if isinstance(entry.get("direct"), dict) and isinstance(entry.get("indirect"), list) else None
+
+
+def _analysed(name: str, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Any]:
+    from tidemark.dependency_model.lineage.columns import column_lineage  # noqa: PLC0415 - loads the SQL parser
+    from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.slice_space import partition_columns  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.tables import Table, Tables  # noqa: PLC0415
+
+    tables = {
+        one.name.lower(): Table(one.name, partition_columns(one.period), known.get(one.name))
+        for one in entities.values()
+    }
+    lineage = column_lineage(read_query(text, file=f"{name}.sql"), Tables(tables))
+    return {
+        "direct": {column: [str(one) for one in sources] for column, sources in lineage.direct.items()},
+        "indirect": [str(one) for one in lineage.indirect],
+    }
+
+
+def _key(entity: Entity, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> str:
+    upstreams = dict.fromkeys(one.entity for one in entity.depends_on)
+    parts = [analysis_version(), entity.name, text]
+    parts += [f"{name} {entities[name].period} {known.get(name)}" for name in upstreams if name in entities]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

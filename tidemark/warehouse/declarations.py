@@ -1,0 +1,144 @@
+"""The declarations of a folder: YAML and SQL read together, each entity with the dependencies that its queries have.
+
+Light on purpose: commands that only look at the model import neither Dagster nor Spark, and where every query was
+analysed before, no SQL parser either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity import Entity, read_entities
+from tidemark.dependency_model.entity.document import read_document
+from tidemark.dependency_model.entity.quality import Reconcile
+from tidemark.dependency_model.errors import EntityError, EntityErrors
+from tidemark.dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
+from tidemark.dependency_model.lineage.business_times import parameter_names
+from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.warehouse.inference_cache import InferenceCache, QueryText
+from tidemark.warehouse.python_function import PythonFunction, read_function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from tidemark.dependency_model.lineage.read import Read
+    from tidemark.system.settings import Settings
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL or plans.
+
+    `unread` are the entities of which nobody knows yet what their functions read.
+    """
+
+    entities: Mapping[str, Entity]
+    queries: Mapping[str, str]
+    files: Mapping[str, tuple[Path, ...]]
+    functions: Mapping[str, PythonFunction]
+    problems: tuple[EntityError, ...]
+    differences: tuple[EntityError, ...]
+    unread: frozenset[str] = frozenset()
+
+    def with_differences(self, more: Iterable[EntityError]) -> Declarations:
+        """Themselves with more that is wrong."""
+        return replace(self, differences=(*self.differences, *more))
+
+    def checked(self) -> Declarations:
+        """Themselves. Raises EntityErrors with all problems."""
+        if self.problems:
+            raise EntityErrors(self.problems)
+        return self
+
+
+def read_declarations(root: Path, settings: Settings, plans: InferenceCache | None = None) -> Declarations:
+    """Everything that is declared below a folder, and all that is wrong with it.
+
+    `plans` is what is known of Python functions, by default what the last check found.
+    """
+    catalog, problems = read_entities(root)
+    files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
+    queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    found, differences = dict(catalog.items()), list[EntityError]()
+    with InferenceCache.of(root, settings) as cache:
+        for name, path in files.items():
+            entity = catalog.get(name)
+            if entity is None:
+                differences.append(_undeclared(path.relative_to(root).as_posix(), name))
+                continue
+            texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
+            try:
+                agreement = agreed(entity, cache.reads(entity, texts, catalog), catalog)
+            except EntityError as error:
+                problems.append(error)
+                continue
+            found[name] = agreement.entity
+            problems += agreement.missing
+            differences += agreement.differences
+    functions, unread = dict[str, PythonFunction](), set[str]()
+    with plans or InferenceCache.of(root, settings, kind="plans") as known:
+        for name, path in _python_files(root, catalog, files):
+            try:
+                function, reads, agreement = _of_function(catalog[name], path, root, known, catalog)
+            except EntityError as error:
+                problems.append(error)
+                continue
+            functions[name], found[name], files[name] = function, agreement.entity, path
+            differences += agreement.differences
+            unread |= {name} if reads is None else set()
+    written = {
+        name: tuple(path for path in (files.get(name), root / entity.file) if path) for name, entity in found.items()
+    }
+    return Declarations(found, queries, written, functions, tuple(problems), tuple(differences), frozenset(unread))
+
+
+def _python_files(
+    root: Path, entities: Mapping[str, Entity], queries: Mapping[str, Path]
+) -> Iterator[tuple[str, Path]]:
+    """Entities with a Python file beside their YAML, and no query."""
+    for name, entity in entities.items():
+        path = (root / entity.file).with_suffix(".py")
+        if name not in queries and path.is_file():
+            yield name, path
+
+
+def _of_function(
+    entity: Entity, path: Path, root: Path, plans: InferenceCache, entities: Mapping[str, Entity]
+) -> tuple[PythonFunction, dict[str, Read] | None, Agreement]:
+    """An entity's function, what is known of its reads, and the entity with its inputs. Raises EntityError."""
+    function = read_function(path, path.relative_to(root).as_posix())
+    _refuse_unknown_names(entity, function, entities)
+    reads = plans.known(entity, [function.text], entities)
+    return function, reads, agreed_with_plan(entity, function.tables, function.where, reads, entities)
+
+
+def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Mapping[str, Entity]) -> None:
+    """Raise EntityError for a parameter that is neither a table nor business time."""
+    known = parameter_names(entity.period)
+    for name, options, what in (
+        *((name, entities, "table") for name in function.tables),
+        *((name, known, "parameter") for name in function.parameters),
+    ):
+        if name not in options:
+            place = function.places[name]
+            raise EntityError(f"unknown {what}", found=name, where=place, hint=did_you_mean(name, options))
+
+
+def _undeclared(file: str, name: str) -> EntityError:
+    return EntityError("no declaration beside this query", where=file, hint=f"write {name}.yaml, or take it away")
+
+
+def _texts(entity: Entity, query: QueryText, root: Path) -> list[QueryText]:
+    return [query, *_of_rules(entity, root)]
+
+
+def _of_rules(entity: Entity, root: Path) -> Iterator[QueryText]:
+    """The queries that quality rules compare with."""
+    rules = [(at, rule) for at, rule in enumerate(entity.quality) if isinstance(rule, Reconcile)]
+    if not rules:
+        return
+    document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
+    for at, rule in rules:
+        yield QueryText(rule.equals, entity.file, document.line(("quality", at, "reconcile", "equals")))

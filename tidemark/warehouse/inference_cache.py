@@ -1,0 +1,170 @@
+"""What queries read, kept from process to process: an entity is analysed again only when something about it changed.
+
+Each entry is valid for the texts of the entity's queries, for how time cuts the entity and the tables that it reads,
+and for the code of the analysis.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from tidemark.dependency_model.errors import ParseError, QueryError
+from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.offset.offset import Offset
+from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.system.settings import Settings
+
+_MODEL: Final = Path(__file__).resolve().parent.parent / "tidemark.dependency_model"
+_ANALYSIS: Final = ("lineage", "offset", "time")
+
+
+@dataclass(frozen=True)
+class QueryText:
+    """A query as it stands in a file below the declarations' root, from a line on."""
+
+    text: str
+    file: str
+    first_line: int = 1
+
+
+@dataclass
+class InferenceCache:
+    """Entries by entity; use it as a context, which writes what is new at its end."""
+
+    path: Path | None
+    time_zone: str
+    _old: dict[str, Any] = field(default_factory=dict)
+    _new: dict[str, Any] = field(default_factory=dict)
+    _passing: dict[str, Any] = field(default_factory=dict)
+    _subjects: dict[str, Any] | None = None
+    analysed: int = 0
+    """How many entities were analysed, not found."""
+
+    @classmethod
+    def of(cls, root: Path, settings: Settings, *, kind: str = "inference") -> Self:
+        """The cache of a folder of declarations; of another kind, one beside it."""
+        path = cache_path(kind, root, settings)
+        return cls(path, settings.time_zone, read_cache(path))
+
+    def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        """What an entity's queries read. Raises QueryError."""
+        found = self.known(entity, texts, entities)
+        if found is None:
+            found = self._analysed(entity, texts, entities)
+            self.keep(entity, texts, entities, found)
+        return found
+
+    def known(
+        self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
+    ) -> dict[str, Read] | None:
+        """What was found of an entity as it stands now."""
+        key = _key(entity, texts, self.time_zone)
+        if entity.name in self._passing:
+            return _valid(self._passing[entity.name], key, entities)
+        entry = self._new.get(entity.name, self._old.get(entity.name))
+        found = _valid(entry, key, entities)
+        if found is not None:
+            self._new[entity.name] = entry
+        return found
+
+    def keep(
+        self,
+        entity: Entity,
+        texts: Sequence[QueryText],
+        entities: Mapping[str, Entity],
+        found: Mapping[str, Read],
+        *,
+        lasting: bool = True,
+    ) -> None:
+        """Note what an entity reads; in this process only where it is not `lasting`."""
+        key = _key(entity, texts, self.time_zone)
+        tables = {name: _signature(entities[name]) for name in found}
+        entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in found.values()]}
+        (self._new if lasting else self._passing)[entity.name] = entry
+
+    def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        from tidemark.dependency_model.lineage.business_times import parameter_names  # noqa: PLC0415
+        from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
+        from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
+        from tidemark.dependency_model.lineage.subject import Session, Subject  # noqa: PLC0415
+
+        self.analysed += 1
+        queries = [read_query(one.text, file=one.file, first_line=one.first_line) for one in texts]
+        if self._subjects is None:
+            self._subjects = {
+                one.name: Subject(one.name, one.period, one.calendar, one.start) for one in entities.values()
+            }
+        subjects = self._subjects
+        for query in queries:
+            _refuse_unknown_parameters(query, parameter_names(entity.period))
+        return infer(queries, subjects[entity.name], subjects, session=Session(self.time_zone))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._new != self._old:
+            write_cache(self.path, self._new)
+
+
+def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:
+    """Raise QueryError for a parameter that no slice of the entity binds: the query cannot run."""
+    for name, place in query.parameters().items():
+        if name not in known:
+            expected = ", ".join(f":{one}" for one in known) or "none, a Static entity has no business time"
+            hint = did_you_mean(name, known)
+            raise QueryError(
+                "unknown parameter", expected=expected, found=f":{name}", where=query.where(place), hint=hint
+            )
+
+
+def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:
+    """The reads of an entry that still holds."""
+    try:
+        if entry["key"] != key or any(_signature(entities[name]) != was for name, was in entry["tables"].items()):
+            return None
+        return {one["table"]: _from_json(one) for one in entry["reads"]}
+    except (KeyError, TypeError, AttributeError, ValueError, ParseError):
+        return None
+
+
+def _as_json(read: Read) -> dict[str, Any]:
+    offsets = [str(one) for one in read.offsets]
+    return {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
+
+
+def _from_json(value: Mapping[str, Any]) -> Read:
+    offsets = tuple(Offset.parse(text) for text in value["offsets"])
+    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]))
+
+
+def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
+    parts = [analysis_version(), time_zone, entity.name, _signature(entity)]
+    parts += [f"{one.file}:{one.first_line}\n{one.text}" for one in texts]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _signature(entity: Entity) -> str:
+    """How time cuts an entity."""
+    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.start}"
+
+
+@lru_cache(maxsize=1)
+def analysis_version() -> str:
+    """A fingerprint of the analysis' own code."""
+    files = sorted(path for folder in _ANALYSIS for path in (_MODEL / folder).rglob("*.py"))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

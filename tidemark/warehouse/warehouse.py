@@ -1,0 +1,111 @@
+"""The warehouse as declared: entities, their graph, their SQL, and where their data is. Loaded once, then only read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from tidemark.capture.heartbeat.health import Threshold
+from tidemark.capture.source_table import SourceTable
+from tidemark.dependency_model.entity import Dependency, Entity, EntityState, Kind, LateEvents, Source
+from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.offset import Offset
+from tidemark.warehouse.column_graph import ColumnGraph, column_graph
+from tidemark.warehouse.declarations import read_declarations
+from tidemark.warehouse.partition_keys import first_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tidemark.system.settings import Settings
+    from tidemark.warehouse.python_function import PythonFunction
+
+DECLARATIONS: Final = "warehouse_assets"
+"""The folder of a project that holds its declarations."""
+EXPORT_LAYER: Final = "olap"
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`.
+
+    `files` are those that declare an entity, its query first; `unread` those of whose functions no check knows yet what
+    they read.
+    """
+
+    settings: Settings
+    entities: Mapping[str, Entity]
+    graph: DependencyGraph
+    queries: Mapping[str, str]
+    columns: ColumnGraph
+    files: Mapping[str, tuple[Path, ...]]
+    functions: Mapping[str, PythonFunction]
+    unread: frozenset[str] = frozenset()
+
+    def table_path(self, name: str) -> Path:
+        """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
+        return self.settings.warehouse / (self.entities[name].snapshot_of or name)
+
+    def captured(self, name: str) -> Entity:
+        """The captured table that a snapshot's slices are versions of: itself, or the one that it names versions of."""
+        return self.entities[self.entities[name].snapshot_of or name]
+
+    def is_snapshot(self, name: str) -> bool:
+        """Is the entity a captured table whose slices are versions (B2), not partitions?"""
+        entity = self.entities[name]
+        return entity.source is not None or entity.snapshot_of is not None
+
+    def source_tables(self) -> tuple[SourceTable, ...]:
+        """What the capture merges, with the periods at whose ends it names a snapshot."""
+        return tuple(self._source_table(entity, entity.source) for entity in self.entities.values() if entity.source)
+
+    def _source_table(self, entity: Entity, source: Source) -> SourceTable:
+        named = [entity, *(other for other in self.entities.values() if other.snapshot_of == entity.name)]
+        return SourceTable(
+            name=entity.name,
+            table=source.table,
+            instances=tuple(source.instances),
+            key=tuple(entity.key),
+            partition_by=entity.partition_by,
+            boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
+            threshold=Threshold(source.idle_after, source.broken_after),
+            reopened=frozenset(one.name for one in named if one.late_events is LateEvents.REOPEN),
+            kept={one.name: one.keep_snapshots for one in named if one.keep_snapshots is not None},
+            lateness={one.name: one.allowed_lateness // _MILLISECOND for one in named if one.allowed_lateness},
+        )
+
+
+def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
+    """Read every declaration below `root`, the project's `warehouse_assets` unless given.
+
+    Raises EntityErrors with all that is wrong at once.
+    """
+    root = root or settings.root / DECLARATIONS
+    read = read_declarations(root, settings).checked()
+    declared = tuple(read.entities.values())
+    entities = {
+        entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda one: one.export, declared)))
+    }
+    graph = DependencyGraph.build(entities.values())
+    columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
+    return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread)
+
+
+def _export_of(entity: Entity) -> Entity:
+    """The OLAP store's copy of an ADS entity: same slices, each after its own."""
+    same_slice = Dependency(entity.name, Offset.counted([0]))
+    return replace(
+        entity,
+        name=f"{EXPORT_LAYER}_{entity.name}",
+        kind=Kind.TIME_SERIES,
+        layer=EXPORT_LAYER,
+        description=f"{entity.name} in the OLAP store, for BI.",
+        states=(EntityState(COMPLETED, (same_slice,)),),
+        quality=(),
+        ready_by=None,
+        export=False,
+    )

@@ -1,0 +1,24 @@
+"""Errors of the pool of warm workers (tree in tidemark.system.errors)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.errors import TransientError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class PoolDownError(TransientError):
+    """No pool of warm workers takes a run now."""
+
+    @classmethod
+    def of(cls, folder: Path, found: str) -> Self:
+        return cls(
+            "no pool of warm workers takes a run now",
+            expected="a pool that listens",
+            found=found,
+            where=str(folder),
+            hint="`tidemark up` and `tidemark center` start one",
+        )

@@ -1,0 +1,126 @@
+"""Executing runs in this process, with definitions that stay loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
+from dagster._core.code_pointer import CodePointer, ModuleCodePointer
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.definitions.reconstruct import reconstruct_repository_def_from_pointer
+from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster._core.events import EngineEventData
+from dagster._core.execution.api import execute_run_iterator
+from dagster._core.execution.compute_logs import redirect_to_file
+from dagster._core.storage.compute_log_manager import CapturedLogContext, ComputeIOType
+from dagster._core.storage.local_compute_log_manager import IO_TYPE_EXTENSION, LocalComputeLogManager
+from dagster._core.workspace.autodiscovery import loadable_targets_from_python_module
+from dagster._utils.error import serializable_error_info_from_exc_info
+from dagster._utils.hosted_user_process import recon_job_from_origin
+
+from tidemark.warm_runs.launcher import NOT_BEGUN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dagster._core.definitions.job_base import IJob
+    from dagster._core.definitions.repository_definition import RepositoryDefinition
+
+_IN_PROCESS: Final = "in_process"
+
+
+class Execution:
+    """Runs of one instance, one after the other, in the main thread."""
+
+    def __init__(self, instance: DagsterInstance) -> None:
+        self._instance = instance
+        self._loaded: dict[object, RepositoryDefinition] = {}
+        _capture_directly(instance)
+
+    def load(self, module: str) -> None:
+        """Load a code location beforehand, as a workspace names it. Raises what the module raises."""
+        for target in loadable_targets_from_python_module(module, str(Path.cwd())):
+            self._repository(CodePointer.from_module(module, target.attribute, str(Path.cwd())))
+
+    def run(self, run_id: str) -> bool:
+        """Execute a run to its end; whether Dagster knows that it has ended. Raises nothing: other runs are to come."""
+        try:
+            run = self._run(run_id)
+            if run.status in NOT_BEGUN:
+                self._execute(run)
+            elif run.status is not DagsterRunStatus.CANCELING:
+                return True  # it has ended, or a worker of another machine has begun it
+            return self._close(run_id)
+        except (Exception, KeyboardInterrupt):  # noqa: BLE001 - whatever it is, the host closes the run
+            traceback.print_exc()
+            return False
+
+    def _execute(self, run: DagsterRun) -> None:
+        pid = os.getpid()
+        told = EngineEventData.in_process(pid)
+        self._instance.report_engine_event(f"Running on the warm worker of process {pid}.", run, told)
+        try:
+            for _ in execute_run_iterator(self._job(run), run, self._instance):
+                pass
+        except (Exception, DagsterExecutionInterruptedError):  # noqa: BLE001 - the run's page shows it
+            error = serializable_error_info_from_exc_info(sys.exc_info())
+            self._instance.report_engine_event("The run could not go on.", run, EngineEventData.engine_error(error))
+
+    def _close(self, run_id: str) -> bool:
+        """A run that has come to no end of its own has failed, or is canceled where that was asked for."""
+        run = self._run(run_id)
+        if run.status is DagsterRunStatus.CANCELING:
+            self._instance.report_run_canceled(run)
+        elif not run.is_finished:
+            self._instance.report_run_failed(run)
+        return True
+
+    def _run(self, run_id: str) -> DagsterRun:
+        run = self._instance.get_run_by_id(run_id)
+        if run is None:
+            raise LookupError(f"Dagster does not know run {run_id}")
+        return run
+
+    def _job(self, run: DagsterRun) -> IJob:
+        """The run's job from what is loaded; executors that start processes load it there again."""
+        origin = run.job_code_origin
+        if origin is None:
+            raise LookupError(f"run {run.run_id} does not say where its code is")
+        job = self._repository(origin.repository_origin.code_pointer).get_job(origin.job_name)
+        is_here = job.executor_def.name == _IN_PROCESS
+        return InMemoryJob(job) if is_here else recon_job_from_origin(origin)
+
+    def _repository(self, pointer: CodePointer) -> RepositoryDefinition:
+        key = (pointer.module, pointer.fn_name) if isinstance(pointer, ModuleCodePointer) else pointer
+        if key not in self._loaded:
+            self._loaded[key] = reconstruct_repository_def_from_pointer(pointer)
+        return self._loaded[key]
+
+
+def _capture_directly(instance: DagsterInstance) -> None:
+    """What steps print goes to Dagster's files only.
+
+    Dagster would start four processes a step to copy it to this process's own output, which nobody reads.
+    """
+    manager = instance.compute_log_manager
+    if not isinstance(manager, LocalComputeLogManager):
+        return
+
+    @contextmanager
+    def capture_logs(log_key: Sequence[str]) -> Iterator[CapturedLogContext]:
+        out, err = (
+            manager.get_captured_local_path(log_key, IO_TYPE_EXTENSION[kind])
+            for kind in (ComputeIOType.STDOUT, ComputeIOType.STDERR)
+        )
+        os.makedirs(os.path.dirname(out), exist_ok=True)  # noqa: PTH103, PTH120 - Dagster's paths are texts
+        with redirect_to_file(sys.stdout, out), redirect_to_file(sys.stderr, err):
+            yield CapturedLogContext(log_key)
+        with open(manager.get_captured_local_path(log_key, "complete"), "a"):  # noqa: PTH123
+            pass
+
+    manager.capture_logs = capture_logs  # type: ignore[method-assign]

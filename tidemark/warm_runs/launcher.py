@@ -1,0 +1,124 @@
+"""The run launcher that dagster.yaml names: runs go to the pool of warm workers, or to a new process.
+
+It is made in each of Dagster's processes (web server, daemon, code server) and in the center; the pool is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from dagster import Array, Bool, DagsterRun, DagsterRunStatus, DefaultRunLauncher, Field, Int
+from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, RunLauncher, WorkerStatus
+from dagster._core.storage.tags import GRPC_INFO_TAG
+from dagster._serdes import ConfigurableClass
+
+from tidemark.warm_runs.address import ask
+from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.journal import Journal
+from tidemark.warm_runs.options import PoolOptions, pool_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from dagster._core.instance import DagsterInstance
+    from dagster._serdes import ConfigurableClassData
+
+RUN_TAG: Final = "tidemark/run"
+"""The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
+NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
+"""Statuses of a run that no worker has begun."""
+_DEFAULTS: Final = PoolOptions()
+
+
+class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
+    """Source: Dagster's extension point for run launchers, as dagster-docker and dagster-k8s use it."""
+
+    def __init__(self, options: PoolOptions = _DEFAULTS, inst_data: ConfigurableClassData | None = None) -> None:
+        self.options, self._inst_data = options, inst_data
+        self._new_process = DefaultRunLauncher()
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    @property
+    def inst_data(self) -> ConfigurableClassData | None:
+        return self._inst_data
+
+    @classmethod
+    def config_type(cls) -> dict[str, Field]:
+        return {
+            "modules": Field(Array(str), default_value=list(_DEFAULTS.modules), is_required=False),
+            "watch": Field(Array(str), default_value=list(_DEFAULTS.watch), is_required=False),
+            "workers": Field(Int, default_value=_DEFAULTS.workers, is_required=False),
+            "runs_a_worker": Field(Int, default_value=_DEFAULTS.runs_a_worker, is_required=False),
+            "megabytes": Field(Int, default_value=_DEFAULTS.megabytes, is_required=False),
+            "waiting": Field(Int, default_value=_DEFAULTS.waiting, is_required=False),
+            "spark": Field(Bool, default_value=_DEFAULTS.spark, is_required=False),
+        }
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Mapping[str, Any]) -> Self:
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in config_value.items()
+        }
+        return cls(PoolOptions(**values), inst_data)
+
+    def register_instance(self, instance: DagsterInstance) -> None:
+        super().register_instance(instance)
+        self._new_process.register_instance(instance)
+
+    def launch_run(self, context: LaunchRunContext) -> None:
+        """Raises PoolDownError where there is no pool and no workspace to start a new process by."""
+        if self._is_doubled(context.dagster_run):
+            self._instance.report_run_canceled(context.dagster_run, "A center has started this under its own id.")
+            return
+        try:
+            if ask(self._folder, {"do": "run", "run": context.dagster_run.run_id})["taken"]:
+                return
+            raise PoolDownError.of(self._folder, "a pool that is full, or whose workers do not start")
+        except PoolDownError:
+            if context.workspace is None:
+                raise
+        self._new_process.launch_run(context)
+
+    def _is_doubled(self, run: DagsterRun) -> bool:
+        """Whether a center runs what a sensor asked for.
+
+        A daemon that was killed asks again for the runs of its last tick, which a center may have taken over since.
+        """
+        asked = run.tags.get(RUN_TAG, run.run_id)
+        return asked != run.run_id and self._instance.has_run(asked)
+
+    def terminate(self, run_id: str) -> bool:
+        run = self._instance.get_run_by_id(run_id)
+        if run is None or run.is_finished:
+            return False
+        if GRPC_INFO_TAG in run.tags:
+            return bool(self._new_process.terminate(run_id))  # type: ignore[no-untyped-call]
+        self._instance.report_run_canceling(run)
+        try:
+            return bool(ask(self._folder, {"do": "stop", "run": run_id})["found"])
+        except PoolDownError as error:
+            self._instance.report_engine_event(f"The run cannot be told to stop: {error}", run, cls=type(self))
+            return False
+
+    @property
+    def supports_check_run_worker_health(self) -> bool:
+        return True
+
+    def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
+        """A run of the pool is where the pool says; of a run elsewhere nothing is known, and it is let go on."""
+        if GRPC_INFO_TAG in run.tags or not self.has_taken(run.run_id):
+            return CheckRunHealthResult(WorkerStatus.RUNNING)
+        try:
+            at = ask(self._folder, {"do": "where", "run": run.run_id})["at"]
+        except PoolDownError as error:
+            return CheckRunHealthResult(WorkerStatus.FAILED, str(error))
+        return CheckRunHealthResult(WorkerStatus.NOT_FOUND if at == "unknown" else WorkerStatus.RUNNING)
+
+    def has_taken(self, run_id: str) -> bool:
+        """Whether the pool took the run and did not end it yet, as its journal says whether it lives or not."""
+        return Journal(self._folder).holds(run_id)
+
+    @property
+    def _folder(self) -> Path:
+        return pool_folder(self._instance)

@@ -1,0 +1,254 @@
+"""Which worker takes which run, and when one is replaced. Knows no processes: they are told and tell through protocols.
+
+A run is taken once, whoever asks how often. It leaves the pool when it has ended in Dagster too: a worker that ends
+without having said so has crashed, and its run is closed by `Runs.close`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tidemark.warm_runs.options import PoolOptions
+
+_STARTS: Final = 3
+"""So many workers in a row that end before they are ready, and the pool takes nothing until one is."""
+
+
+class Worker(Protocol):
+    """A process that executes one run at a time; it tells the pool `is_ready`, `is_done` and `is_gone`."""
+
+    @property
+    def pid(self) -> int: ...
+    def run(self, run_id: str) -> None: ...
+    def interrupt(self) -> None:
+        """End the run under way, by force after a while."""
+
+    def end(self) -> None:
+        """End the process, which has no run."""
+
+    def kill(self) -> None:
+        """End the process, which loads still."""
+
+
+class Runs(Protocol):
+    """What the pool says of runs to Dagster."""
+
+    def take(self, run_id: str) -> None:
+        """The run is the pool's, durably."""
+
+    def ended(self, run_id: str) -> None:
+        """The run has ended, and has told so itself."""
+
+    def close(self, run_id: str, why: str) -> None:
+        """The run will never end by itself: it has failed, or is canceled where that was asked for."""
+
+
+@dataclass(eq=False, slots=True)
+class _Member:
+    worker: Worker
+    version: object
+    is_ready: bool = False
+    is_leaving: bool = False
+    is_worn: bool = False
+    run_id: str | None = None
+    runs: int = 0
+
+
+@dataclass(slots=True)
+class Count:
+    """What has happened in a pool."""
+
+    taken: int = 0
+    ended: int = 0
+    crashed: int = 0
+    replaced: int = 0
+
+
+@dataclass(slots=True)
+class Pool:
+    """`start` makes a worker for this pool; `version` is that of the code on disk. Safe between threads."""
+
+    options: PoolOptions
+    start: Callable[[Pool], Worker]
+    runs: Runs
+    version: Callable[[], object] = lambda: None
+    count: Count = field(default_factory=Count)
+    _members: list[_Member] = field(default_factory=list)
+    _waiting: deque[str] = field(default_factory=deque)
+    _failed_starts: int = 0
+    _is_closed: bool = False
+    _version: object = None
+    _lock: RLock = field(default_factory=RLock)
+
+    def run(self, run_id: str) -> bool:
+        """Take a run; False where somebody else has to."""
+        with self._lock:
+            if self.where(run_id) != "unknown":
+                return True
+            if self._is_closed or not self.is_healthy or len(self._waiting) >= self.options.waiting:
+                return False
+            self.runs.take(run_id)
+            self.count.taken += 1
+            self._waiting.append(run_id)
+            self._work()
+            return True
+
+    def stop_run(self, run_id: str) -> bool:
+        """Somebody wants the run to end; False where it is not here."""
+        with self._lock:
+            if run_id in self._waiting:
+                self._waiting.remove(run_id)
+                self.runs.close(run_id, "It was stopped before a worker had begun it.")
+                return True
+            member = next((one for one in self._members if one.run_id == run_id), None)
+            if member is None:
+                return False
+            # What a run that was torn out of its work left in the process is unknown: the worker goes after it.
+            member.is_leaving = True
+            member.worker.interrupt()
+            return True
+
+    def where(self, run_id: str) -> str:
+        """`waiting`, `running` or `unknown`."""
+        with self._lock:
+            if run_id in self._waiting:
+                return "waiting"
+            return "running" if any(one.run_id == run_id for one in self._members) else "unknown"
+
+    def is_ready(self, worker: Worker) -> None:
+        """A worker has loaded everything."""
+        with self._lock:
+            member = self._of(worker)
+            if member is None:
+                return
+            member.is_ready, self._failed_starts = True, 0
+            worn = next((one for one in self._members if one.is_worn and not one.is_leaving), None)
+            if worn is not None:
+                self._leave(worn)
+            self._work()
+
+    def is_done(self, worker: Worker, megabytes: float, *, ended: bool) -> None:
+        """A worker's run is over; `ended` where Dagster knows it."""
+        with self._lock:
+            member = self._of(worker)
+            if member is None or member.run_id is None:
+                return
+            self._end(member.run_id, "" if ended else "Its worker could not tell its end.")
+            member.run_id, member.runs = None, member.runs + 1
+            member.is_worn |= member.runs >= self.options.runs_a_worker or megabytes > self.options.megabytes
+            if member.is_leaving:
+                member.worker.end()
+            self._work()
+
+    def is_gone(self, worker: Worker, how: str) -> None:
+        """A worker's process has ended."""
+        with self._lock:
+            member = self._of(worker)
+            if member is None:
+                return
+            self._members.remove(member)
+            self._failed_starts += not (member.is_ready or member.is_leaving)
+            if member.run_id is not None:
+                self.count.crashed += not member.is_leaving
+                self._end(member.run_id, f"The worker that ran this (process {worker.pid}) {how}.")
+            self._work()
+
+    def tick(self) -> None:
+        """To be called about every second: workers whose code has changed on disk take no further run."""
+        version = self.version()
+        with self._lock:
+            self._version = version
+            for member in [one for one in self._members if one.version != version]:
+                self._leave(member)
+            self._work()
+
+    def close(self) -> None:
+        """Take nothing more, and end what is under way."""
+        with self._lock:
+            self._is_closed = True
+            while self._waiting:
+                self._end(self._waiting.popleft(), "The pool of workers was stopped before this run had begun.")
+            for member in list(self._members):
+                self._leave(member)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether workers start."""
+        return self._failed_starts < _STARTS or any(one.is_ready for one in self._members)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no worker is left."""
+        with self._lock:
+            return not self._members
+
+    def status(self) -> dict[str, Any]:
+        """Figures for people and for metrics."""
+        with self._lock:
+            return {
+                "workers": len(self._members),
+                "ready": sum(one.is_ready for one in self._members),
+                "running": sum(one.run_id is not None for one in self._members),
+                "waiting": len(self._waiting),
+                "pids": [one.worker.pid for one in self._members],
+                "taken": self.count.taken,
+                "ended": self.count.ended,
+                "crashed": self.count.crashed,
+                "replaced": self.count.replaced,
+            }
+
+    def _work(self) -> None:
+        if self._is_closed:
+            return
+        self._grow()
+        for member in list(self._idle()):
+            if not self._waiting:
+                break
+            member.run_id = self._waiting.popleft()
+            member.worker.run(member.run_id)
+
+    def _grow(self) -> None:
+        """One at a time: starting costs more processor time than most runs."""
+        if any(not one.is_ready for one in self._members) or self._failed_starts >= _STARTS:
+            return
+        staying = [one for one in self._members if not (one.is_leaving or one.is_worn)]
+        if len(staying) < self.options.workers:
+            self._members.append(_Member(self.start(self), self._version))
+
+    def retry_start(self) -> None:
+        """Let another worker try to start, though the last ones did not."""
+        with self._lock:
+            if self._failed_starts >= _STARTS:
+                self._failed_starts = _STARTS - 1
+            self._work()
+
+    def _idle(self) -> Iterator[_Member]:
+        return (one for one in self._members if one.is_ready and not one.is_leaving and one.run_id is None)
+
+    def _leave(self, member: _Member) -> None:
+        if member.is_leaving:
+            return
+        self.count.replaced += not self._is_closed
+        member.is_leaving = True
+        if not member.is_ready:
+            member.worker.kill()
+        elif member.run_id is None:
+            member.worker.end()
+        elif self._is_closed:
+            member.worker.interrupt()
+
+    def _end(self, run_id: str, why: str) -> None:
+        self.count.ended += 1
+        if why:
+            self.runs.close(run_id, why)
+        else:
+            self.runs.ended(run_id)
+
+    def _of(self, worker: Worker) -> _Member | None:
+        return next((one for one in self._members if one.worker is worker), None)

@@ -1,0 +1,118 @@
+"""A worker's process as its host sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from threading import Thread, Timer
+from typing import TYPE_CHECKING, Final
+
+import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tidemark.warm_runs.options import PoolOptions
+    from tidemark.warm_runs.pool import Pool
+
+_GRACE_SECONDS: Final = 15.0
+"""So long a run may take to end once it was told to."""
+_MODULE: Final = "tidemark.warm_runs.worker"
+_MEGABYTE: Final = 1_048_576
+
+
+@dataclass(eq=False)
+class WorkerProcess:
+    """Started with its host's lock, and with a pipe whose end tells it that the host is gone."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    timers: list[Timer] = field(default_factory=list)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def run(self, run_id: str) -> None:
+        try:
+            self.control.sendall(json.dumps({"run": run_id}).encode() + b"\n")
+        except OSError:  # it has just died: the reader tells the pool, which closes the run
+            return
+
+    def interrupt(self) -> None:
+        self._signal(signal.SIGINT)
+        self._kill_after(_GRACE_SECONDS)
+
+    def end(self) -> None:
+        try:
+            self.control.shutdown(socket.SHUT_WR)
+        except OSError:
+            return
+        finally:
+            self._kill_after(_GRACE_SECONDS)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def follow(self, pool: Pool) -> None:
+        """Tell the pool what the process says, until it ends."""
+        with self.control, self.control.makefile("r") as lines:
+            try:
+                for line in lines:
+                    said = json.loads(line)
+                    if "ready" in said:
+                        pool.is_ready(self)
+                    else:
+                        pool.is_done(self, self.megabytes(), ended=said["ended"])
+            except OSError:
+                self.process.kill()
+        status = self.process.wait()
+        for timer in self.timers:
+            timer.cancel()
+        pool.is_gone(self, f"was ended by signal {-status}" if status < 0 else f"ended with status {status}")
+
+    def megabytes(self) -> float:
+        """Resident memory, with that of its JVM."""
+        try:
+            family = [found := psutil.Process(self.pid), *found.children(recursive=True)]
+            return float(sum(one.memory_info().rss for one in family)) / _MEGABYTE
+        except psutil.NoSuchProcess:
+            return 0.0
+
+    def _kill_after(self, seconds: float) -> None:
+        timer = Timer(seconds, self._signal, [signal.SIGKILL])
+        timer.daemon = True
+        timer.start()
+        self.timers.append(timer)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+
+
+def starter(options: PoolOptions, home: Path, log: Path, lock: int, life: int) -> Callable[[Pool], WorkerProcess]:
+    """What starts workers: `lock` is the descriptor of the host's lock, `life` the reading end of its pipe."""
+    given = json.dumps({"modules": options.modules, "spark": options.spark})
+
+    def start(pool: Pool) -> WorkerProcess:
+        ours, theirs = socket.socketpair()
+        with theirs, log.open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", _MODULE, str(theirs.fileno()), str(life), str(home), given],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=(theirs.fileno(), life, lock),
+                env={**os.environ, "DAGSTER_HOME": str(home)},
+            )
+        worker = WorkerProcess(process, ours)
+        Thread(target=worker.follow, args=[pool], daemon=True).start()
+        return worker
+
+    return start
