@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.factory import build_assets
+from tidemark.dagster.assets import build_assets
 from tidemark.dagster.partitions import partitions_definition
-from tidemark.dagster.readiness_sensor import readiness_sensor
+from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 

@@ -13,7 +13,7 @@ from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.compute.compute import Computer
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
 from tidemark.dagster.definitions import build_definitions
-from tidemark.dagster.metadata import preview_table
+from tidemark.dagster.metadata.slice import preview_table
 from tidemark.delta.clustering.recorder import UsageRecorder
 from tidemark.delta.clustering.usage import recorded, usage_log
 from tidemark.delta.partition import replace_partitions

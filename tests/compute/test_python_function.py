@@ -12,7 +12,7 @@ from tests.compute.small_warehouse import small_warehouse
 from tidemark.compute.dry_run import empty_input
 from tidemark.compute.errors import UnreadFunctionError
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.steps import refuse_unread
+from tidemark.dagster.materialization import refuse_unread
 from tidemark.delta.partition import replace_partitions
 from tidemark.delta.table import read_partition
 from tidemark.dependency_model.errors import EntityErrors

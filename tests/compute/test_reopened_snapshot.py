@@ -14,7 +14,7 @@ from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.compute.named_versions import claims_of_names, version_named
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.snapshot import Snapshots
-from tidemark.dagster.metadata import preview_table
+from tidemark.dagster.metadata.slice import preview_table
 from tidemark.delta.clustering.recorder import UsageRecorder
 from tidemark.delta.clustering.usage import usage_log
 from tidemark.delta.retention import Retention

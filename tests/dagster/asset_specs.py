@@ -13,7 +13,7 @@ from typing import Any
 import dagster as dg
 
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.factory import build_assets
+from tidemark.dagster.assets import build_assets
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 

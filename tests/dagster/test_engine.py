@@ -10,7 +10,7 @@ import pytest
 
 from tests.compute.small_warehouse import small_warehouse
 from tests.compute.test_compute import SALES, fill, report
-from tests.dagster.test_readiness_sensor import ARRIVES
+from tests.dagster.sensors.test_readiness import ARRIVES
 from tidemark.center.dispatcher import HOST_TAG, Dispatcher, Progress
 from tidemark.center.engine import Engine
 from tidemark.dagster.definitions import build_definitions

@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.factory import build_assets
+from tidemark.dagster.assets import build_assets
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 

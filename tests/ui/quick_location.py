@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.dagster.partitions import partitions_definition
-from tidemark.dagster.readiness_sensor import readiness_sensor
+from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.world import WHOLE
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.factory import build_assets
+from tidemark.dagster.assets import build_assets
 from tidemark.olap import open_store
 from tidemark.system.settings import Settings, repository_root
 from tidemark.warehouse.partition_keys import period_of

@@ -5,8 +5,8 @@ import dagster as dg
 from tidemark.capture.heartbeat.databases import databases
 from tidemark.capture.operations.preflight.all import REFUSED, declared
 from tidemark.dagster.definitions import build_definitions
-from tidemark.dagster.heartbeat_sensor import heartbeat_sensor
-from tidemark.dagster.readiness_sensor import readiness_sensor
+from tidemark.dagster.sensors.heartbeat import heartbeat_sensor
+from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.system.finding import require_no_problem
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse

@@ -3,10 +3,10 @@
 import dagster as dg
 
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.cluster_job import cluster_job, completed_slices, nightly
-from tidemark.dagster.factory import build_assets
-from tidemark.dagster.heartbeat_check import heartbeat_checks
-from tidemark.dagster.repair_job import repair_job
+from tidemark.dagster.assets import build_assets
+from tidemark.dagster.checks import heartbeat_checks
+from tidemark.dagster.jobs.cluster import cluster_job, completed_slices, nightly
+from tidemark.dagster.jobs.repair import repair_job
 from tidemark.warehouse.warehouse import Warehouse
 
 

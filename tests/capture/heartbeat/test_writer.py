@@ -15,7 +15,7 @@ from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefuse
 from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
 from tidemark.console.servers.mariadb import PASSWORD, USER
 from tidemark.console.servers.process import LOOPBACK, free_port
-from tidemark.dagster.heartbeat_sensor import heartbeat_sensor
+from tidemark.dagster.sensors.heartbeat import heartbeat_sensor
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -62,7 +62,7 @@ def repair(
         raise click.UsageError("give one of --from-version, --from-snapshot and --recompute")
     from tidemark.compute.repair import RepairRequest, carry_out, plan  # noqa: PLC0415
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
-    from tidemark.dagster.repair_job import as_data  # noqa: PLC0415
+    from tidemark.dagster.jobs.repair import as_data  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415 - Spark and Dagster load for seconds; --help must not
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
@@ -83,7 +83,7 @@ def repair(
 
 def _tell(settings: Settings, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None) -> None:
     """Let Dagster's event log have it, from where the center reads."""
-    from tidemark.dagster.repair_job import materialization  # noqa: PLC0415
+    from tidemark.dagster.jobs.repair import materialization  # noqa: PLC0415
 
     told = materialization(runtime, planned, written)
     if told is None:

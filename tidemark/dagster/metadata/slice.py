@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import dagster as dg
 from deltalake import DeltaTable
 
-from tidemark.dagster.plot import slice_plot
+from tidemark.dagster.metadata.plot import slice_plot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import dagster as dg
 
 from tidemark.capture.apply.commit import FIRST_LOOK, commits
 from tidemark.capture.operations.collect_status import table_statuses
-from tidemark.dagster.plot import capture_plot
+from tidemark.dagster.metadata.plot import capture_plot
 from tidemark.dependency_model.errors import TidemarkError
 from tidemark.warehouse.partition_keys import period_of
 

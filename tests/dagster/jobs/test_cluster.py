@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.cluster_job import cluster_job, completed_slices, declared, nightly, run_config
+from tidemark.dagster.jobs.cluster import cluster_job, completed_slices, declared, nightly, run_config
 from tidemark.delta.table import table_metrics
 
 YAML = "period: day\ncluster_by: [id, amount]\n"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.capture.heartbeat.heard import Heard
-from tidemark.dagster.heartbeat_check import NAME as CHECK
-from tidemark.dagster.heartbeat_check import broken_by_entity, described, metadata
+from tidemark.dagster.checks import NAME as CHECK
+from tidemark.dagster.checks import broken_by_entity, described, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tidemark.capture.heartbeat.databases import Database
-    from tidemark.dagster.heartbeat_check import Broken
+    from tidemark.dagster.checks import Broken
     from tidemark.warehouse.warehouse import Warehouse
 
 NAME: Final = "heartbeat"

@@ -13,7 +13,7 @@ from pydantic import Field
 from tidemark.compute.compute import ComputedSlice
 from tidemark.compute.repair import PlannedRepair, RepairRequest, carry_out, plan
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.metadata import slice_metadata
+from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.delta.repair import RepairReport
 from tidemark.warehouse.partition_keys import dagster_key
 

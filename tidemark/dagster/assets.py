@@ -9,11 +9,11 @@ import dagster as dg
 
 from tidemark.compute.quality import check_names
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.asset_metadata import code_references, column_metadata
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
+from tidemark.dagster.materialization import StepResult, snapshot_step, sql_step
+from tidemark.dagster.metadata.asset import code_references, column_metadata
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import partitions_definition
-from tidemark.dagster.steps import StepResult, snapshot_step, sql_step
 from tidemark.dependency_model.entity import Entity
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 

@@ -15,7 +15,7 @@ from tidemark.capture.apply.commit import CommitState
 from tidemark.capture.planning.planner import Boundary
 from tidemark.capture.source.kafka.bounds import Bounds, Broker
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.capture_metadata import capture_metadata
+from tidemark.dagster.metadata.capture import capture_metadata
 from tidemark.dependency_model.errors import TransientError
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.registry import NamedSnapshot
@@ -23,7 +23,7 @@ from tidemark.state_store.registry import NamedSnapshot
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidemark.dagster.capture_metadata import Metadata
+    from tidemark.dagster.metadata.capture import Metadata
 
 CAPTURED = "kind: Snapshot\nperiod: day\nsource: {table: school.sales_*, instances: [a, b]}\nkey: [id]\n"
 DAY = Slice("sales", "2026-03-23")

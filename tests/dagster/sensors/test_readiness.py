@@ -11,7 +11,7 @@ from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.center.dagster_runs import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.host import Host
 from tidemark.dagster.partitions import partitions_definition
-from tidemark.dagster.readiness_sensor import readiness_sensor
+from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Life
 from tidemark.warm_runs.launcher import RUN_TAG

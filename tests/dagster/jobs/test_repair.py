@@ -15,7 +15,7 @@ from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.named_versions import claims_of_names, give_name
 from tidemark.compute.repair import RepairRequest, affected, plan
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.repair_job import repair_job
+from tidemark.dagster.jobs.repair import repair_job
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.partition import replace_partition, replace_partitions
 from tidemark.delta.table import current_version, read_partition

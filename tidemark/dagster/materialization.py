@@ -10,8 +10,8 @@ import dagster as dg
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.errors import InputMissingError, QualityError, SnapshotMissingError, UnreadFunctionError
 from tidemark.compute.inputs import required_slices
-from tidemark.dagster.capture_metadata import capture_metadata
-from tidemark.dagster.metadata import figures, plot_metadata, slice_metadata
+from tidemark.dagster.metadata.capture import capture_metadata
+from tidemark.dagster.metadata.slice import figures, plot_metadata, slice_metadata
 from tidemark.dependency_model.slice import Slice
 from tidemark.warehouse.partition_keys import dagster_key, period_of, slice_key
 

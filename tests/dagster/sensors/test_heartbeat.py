@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.heartbeat.heard import note_look
+from tidemark.dagster.checks import NAME, heartbeat_checks
 from tidemark.dagster.definitions import build_definitions
-from tidemark.dagster.heartbeat_check import NAME, heartbeat_checks
-from tidemark.dagster.heartbeat_sensor import heartbeat_sensor
+from tidemark.dagster.sensors.heartbeat import heartbeat_sensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""Jobs that work on tables: repair, clustering, VACUUM."""

@@ -1,0 +1,1 @@
+"""What assets and their materializations show on Dagster's pages."""

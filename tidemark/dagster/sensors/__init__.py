@@ -1,0 +1,1 @@
+"""Sensors that a project puts into its code location."""
