@@ -1,0 +1,211 @@
+"""The guard, request by request: what a browser sends for another page, and what is let in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tidemark.system.http_guard import HttpGuard, host_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping
+
+TOKEN = "0123456789abcdef"
+JSON = {"content-type": "application/json", "content-length": "2"}
+
+
+class Inner:
+    """The application behind the guard: how often it was reached."""
+
+    def __init__(self) -> None:
+        self.reached = 0
+
+    async def __call__(self, _scope: Any, _receive: Any, send: Any) -> None:
+        self.reached += 1
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+def asked(
+    headers: Mapping[str, str | list[str]],
+    method: str = "GET",
+    path: str = "/",
+    *,
+    token: str | None = None,
+    kind: str = "http",
+) -> tuple[list[MutableMapping[str, Any]], int]:
+    """What the guard sent for one request, and how often it let the application answer."""
+    inner = Inner()
+    sent: list[MutableMapping[str, Any]] = []
+    guard = HttpGuard(
+        inner, host_names("127.0.0.1", ["lake.example"]), token, open_paths=["/health"], post_only=["/graphql"]
+    )
+    given = {"host": "localhost:3080", **headers}
+    pairs = [(name, [value] if isinstance(value, str) else value) for name, value in given.items()]
+    scope: dict[str, Any] = {
+        "type": kind,
+        "method": method,
+        "path": path.partition("?")[0],
+        "query_string": path.partition("?")[2].encode(),
+        "server": ("192.0.2.7", 3080),
+        "headers": [(name.encode(), value.encode("latin-1")) for name, values in pairs for value in values],
+    }
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    async def receive() -> MutableMapping[str, Any]:
+        raise AssertionError("the guard reads no body")
+
+    asyncio.run(guard(scope, receive, send))
+    return sent, inner.reached
+
+
+def status(headers: Mapping[str, str | list[str]], method: str = "GET", path: str = "/", **others: Any) -> int:
+    """The status of the answer; a refusal never reaches the application."""
+    sent, reached = asked(headers, method, path, **others)
+    code = int(sent[0]["status"])
+    assert reached == (code == 200)
+    return code
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST:1", "localhost.", "127.0.0.1:3080", "[::1]:3080", "lake.example", "192.0.2.7:3080"],
+)
+def test_names_of_the_server_are_answered(host: str) -> None:
+    assert status({"host": host}) == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "[::2]", "192.0.2.8", ["localhost", "evil"], []],
+)
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_other_names_are_refused_whoever_asks(host: str | list[str], token: str | None) -> None:
+    given = {"host": host, "authorization": f"Bearer {TOKEN}"}
+    assert status(given, token=token) == 403
+    assert status({**given, **JSON}, "POST", token=token) == 403
+
+
+def test_a_wildcard_address_has_this_machines_names() -> None:
+    assert {"localhost", "127.0.0.1", "[::1]"} < host_names("0.0.0.0")  # noqa: S104 - a name, not bound
+    assert "[2001:db8::1]" in host_names("2001:DB8::1")
+    assert "evil.example" not in host_names("::", ["lake.example"])
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({}, 200),
+        ({"origin": "http://localhost:3080"}, 200),
+        ({"origin": "https://localhost:3080", "sec-fetch-site": "same-origin"}, 200),
+        ({"sec-fetch-site": "none"}, 200),
+        ({"origin": "http://localhost:3000"}, 403),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://[bad"}, 403),
+        ({"origin": "file://localhost:3080"}, 403),
+        ({"origin": ["http://localhost:3080", "http://evil.example"]}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"sec-fetch-site": "same-origin", "origin": "http://evil.example"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}, 403),
+    ],
+)
+def test_only_own_pages_and_no_browser_write(headers: dict[str, str], code: int) -> None:
+    assert status({**JSON, **headers}, "POST") == code
+    assert status({**JSON, **headers}, "DELETE") == code
+
+
+def test_another_page_embeds_nothing_and_may_link() -> None:
+    foreign = {"sec-fetch-site": "cross-site"}
+    assert status({**foreign, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}) == 403
+    assert status({**foreign, "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"}) == 403
+    assert status({**foreign, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}) == 200
+
+
+def test_a_query_is_not_executed_by_get() -> None:
+    assert status({}, path="/graphql") == 200
+    assert status({}, path="/graphql?query=mutation{wipeAssets}") == 405
+    assert status({}, path="/graphql/?query=") == 405
+    assert status({}, "HEAD", path="/graphql?query=a") == 405
+    assert status({}, path="/other?query=a") == 200
+    assert status(JSON, "POST", "/graphql?query=a") == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({}, 200),
+        ({"content-length": "0"}, 200),
+        ({"content-type": "application/json; charset=utf-8", "content-length": "9"}, 200),
+        ({"content-type": "Application/JSON", "content-length": "9"}, 200),
+        ({"content-length": "9"}, 415),
+        ({"transfer-encoding": "chunked"}, 415),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/jsonx", "content-length": "9"}, 415),
+        ({"content-type": ["application/json", "text/plain"], "content-length": "9"}, 415),
+        ({"content-type": "multipart/form-data; boundary=application/json", "content-length": "9"}, 415),
+    ],
+)
+def test_a_body_is_json(headers: dict[str, str], code: int) -> None:
+    assert status(headers, "POST") == code
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer  {TOKEN}", 200),
+        (f"BEARER {TOKEN}", 200),
+        (f"Basic {TOKEN}", 401),
+        (TOKEN, 401),
+        ("Bearer", 401),
+        (f"Bearer {TOKEN}x", 401),
+        ("Bearer \xff", 401),
+        ("", 401),
+    ],
+)
+def test_the_token_is_asked_for_everywhere_but_on_open_paths(given: str, code: int) -> None:
+    headers = {"authorization": given} if given else {}
+    assert status(headers, token=TOKEN) == code
+    assert status({**headers, **JSON}, "POST", token=TOKEN) == code
+    assert status(headers, path="/health", token=TOKEN) == 200
+
+
+def test_who_has_the_token_may_ask_from_another_origin() -> None:
+    foreign = {**JSON, "origin": "http://evil.example", "sec-fetch-site": "cross-site"}
+    assert status(foreign, "POST", token=TOKEN) == 403
+    assert status({**foreign, "authorization": f"Bearer {TOKEN}"}, "POST", token=TOKEN) == 200
+
+
+def test_a_refusal_says_what_is_expected() -> None:
+    (start, body), _ = asked({}, token=TOKEN)
+    assert (start["status"], dict(start["headers"])[b"www-authenticate"]) == (401, b"Bearer")
+    assert set(json.loads(body["body"])["error"]) == {"message", "expected", "found", "where", "hint"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_open"),
+    [
+        ({}, True),
+        ({"origin": "http://localhost:3080"}, True),
+        ({"origin": "http://evil.example"}, False),
+        ({"host": "evil.example", "origin": "http://evil.example"}, False),
+        (
+            {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"},
+            False,
+        ),
+    ],
+)
+def test_a_web_socket_opens_for_own_pages_only(headers: dict[str, str], is_open: bool) -> None:
+    sent, reached = asked(headers, kind="websocket")
+    assert (reached, sent[0]["type"]) == ((1, "http.response.start") if is_open else (0, "websocket.close"))
+
+
+def test_what_is_no_request_passes() -> None:
+    _, reached = asked({}, kind="lifespan")
+    assert reached == 1

@@ -1,0 +1,201 @@
+"""The guard in front of a web server: who may ask, from where, and in what form. Pure ASGI, for any application.
+
+A browser lets every web page send requests to this machine. Each of these rules closes one way of doing so:
+
+    Host                 a name of this server, or 403: no other name may be pointed at it (DNS rebinding)
+    Origin, Sec-Fetch-*  the server's own pages, or 403: no other page writes, opens a WebSocket or embeds (CSRF);
+                         a link from another page may be followed
+    Content-Type         JSON where there is a body, or 415: a form cannot send that
+    GET                  never executes a query where `post_only` says so, or 405
+    Authorization        `Bearer <token>` where a token is set, or 401; who has it may ask from anywhere
+
+Sources: Fetch Metadata Request Headers (W3C), RFC 6454 (Origin), RFC 6750 (Bearer), OWASP's CSRF cheat sheet.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
+
+    Scope = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared, not bound
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_OWN_PAGES: Final = frozenset({"same-origin", "none"})
+_POLICY_VIOLATION: Final = 1008
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not let in."""
+
+    status: int
+    message: str
+    expected: str
+    found: str | None = None
+
+    def body(self) -> bytes:
+        """The form that all errors over HTTP have."""
+        words = {"message": self.message, "expected": self.expected, "found": self.found, "where": None, "hint": None}
+        return json.dumps({"error": words}).encode()
+
+
+def host_names(bound: str, extra: Iterable[str] = ()) -> frozenset[str]:
+    """The names that a server bound to this address answers to: loopback, its own, and those that a setting adds."""
+    own = {socket.gethostname(), socket.getfqdn()} if bound in _ANY_ADDRESS else {bound}
+    return LOOPBACK_NAMES | {_canonical(name) for name in {*own, *extra} if name}
+
+
+class HttpGuard:
+    """An ASGI application around another one; `allowed_hosts` are names without a port (see `host_names`).
+
+    `open_paths` need no token. A GET with a `query` parameter is refused on the paths in `post_only`.
+    """
+
+    def __init__(
+        self,
+        app: AsgiApp,
+        allowed_hosts: Collection[str],
+        token: str | None = None,
+        *,
+        open_paths: Collection[str] = (),
+        post_only: Collection[str] = (),
+    ) -> None:
+        self._app, self._hosts = app, frozenset(map(_canonical, allowed_hosts))
+        self._token, self._open, self._post_only = token, frozenset(open_paths), frozenset(post_only)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.message})
+        else:
+            await _send_refusal(refusal, send)
+
+    def refusal(self, scope: Scope) -> Refusal | None:
+        """Why this request is refused; None for one that is let in."""
+        headers = _Headers(scope)
+        return (
+            self._wrong_host(scope, headers)
+            or self._wrong_caller(scope, headers)
+            or self._query_by_get(scope)
+            or _wrong_content(scope, headers)
+        )
+
+    def _wrong_host(self, scope: Scope, headers: _Headers) -> Refusal | None:
+        given = headers.all("host")
+        name = _canonical(_without_port(given[0])) if len(given) == 1 else ""
+        # An address cannot be pointed elsewhere, so the one that the connection came to is always right.
+        if name and (name in self._hosts or name == _canonical((scope.get("server") or ("",))[0] or "")):
+            return None
+        return Refusal(403, "this server has another name", "a Host header that names it", ", ".join(given)[:200])
+
+    def _wrong_caller(self, scope: Scope, headers: _Headers) -> Refusal | None:
+        """Not one of the server's own pages, or without the token that is needed."""
+        if self._token is not None and _has_token(headers, self._token):
+            return None
+        if not _is_same_origin(scope, headers):
+            return Refusal(
+                403, "a page of another origin asks", "the server's own pages, or no browser", headers.origin
+            )
+        if self._token is None or scope["path"] in self._open:
+            return None
+        return Refusal(401, "a token is needed", "the header 'Authorization: Bearer <token>'")
+
+    def _query_by_get(self, scope: Scope) -> Refusal | None:
+        if scope["type"] != "http" or scope["method"] == "POST" or scope["path"].rstrip("/") not in self._post_only:
+            return None
+        if "query" not in parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True):
+            return None
+        return Refusal(405, "queries are not taken from the address", "POST with JSON", scope["method"])
+
+
+class _Headers:
+    """The headers of a request, by name in lower case."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+
+    def all(self, name: str) -> list[str]:
+        return [value.strip() for key, value in self._pairs if key == name]
+
+    def first(self, name: str) -> str:
+        return next(iter(self.all(name)), "")
+
+    @property
+    def origin(self) -> str | None:
+        return self.first("origin")[:200] or None
+
+
+def _has_token(headers: _Headers, token: str) -> bool:
+    scheme, _, given = headers.first("authorization").partition(" ")
+    is_equal = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
+    return scheme.lower() == "bearer" and is_equal
+
+
+def _is_same_origin(scope: Scope, headers: _Headers) -> bool:
+    """Whether the request comes from the server's own pages, from no browser, or follows a link."""
+    sites = headers.all("sec-fetch-site")
+    is_own_site = all(site in _OWN_PAGES for site in sites)
+    is_own_origin = all(_is_origin_of(origin, headers.first("host")) for origin in headers.all("origin"))
+    return is_own_origin and (is_own_site or _follows_link(scope, headers))
+
+
+def _follows_link(scope: Scope, headers: _Headers) -> bool:
+    is_read = scope["type"] == "http" and scope["method"] in _READS
+    return is_read and headers.first("sec-fetch-mode") == "navigate" and headers.first("sec-fetch-dest") == "document"
+
+
+def _is_origin_of(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def _wrong_content(scope: Scope, headers: _Headers) -> Refusal | None:
+    if scope["type"] != "http" or scope["method"] in _READS:
+        return None
+    given = headers.all("content-type")
+    has_body = headers.first("content-length") not in ("", "0") or bool(headers.all("transfer-encoding"))
+    kinds = {value.partition(";")[0].strip().lower() for value in given} or ({""} if has_body else set())
+    if kinds <= {"application/json"}:
+        return None
+    return Refusal(415, "the body is no JSON", "Content-Type: application/json", ", ".join(given)[:200] or "none")
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]
+
+
+def _canonical(name: str) -> str:
+    """In lower case, without the root's dot; an IPv6 address in the brackets that a Host header has."""
+    name = name.strip().lower().removesuffix(".")
+    return f"[{name}]" if ":" in name and not name.startswith("[") else name
+
+
+async def _send_refusal(refusal: Refusal, send: Send) -> None:
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if refusal.status == 405:
+        headers.append((b"allow", b"POST"))
+    body = refusal.body()
+    headers.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
