@@ -12,7 +12,7 @@ import psutil
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.spark.session import spark_session
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

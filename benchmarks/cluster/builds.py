@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.timing import cpu_seconds
-from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.quoting.spark import path_table
 from tidemark.spark.settings import settings
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidemark.spark.jvm import Jvm
+from tidemark.spark.internals import Jvm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,7 +28,7 @@ from benchmarks.query.appended import appended
 from benchmarks.query.engines import Tables, seconds_by_engine
 from benchmarks.query.table import KEYS, KINDS, built, rows, selective_filters
 from benchmarks.timing import Timer
-from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.statistics import file_statistics
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchmarks.cluster.filters import read_by
 from benchmarks.merge.table import copied
 from benchmarks.timing import Timer
-from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

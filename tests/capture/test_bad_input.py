@@ -12,7 +12,7 @@ from tidemark.capture.errors import CorruptFileError, MalformedLineError, Offset
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

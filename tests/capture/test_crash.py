@@ -18,7 +18,7 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta import merge_attempt
 from tidemark.dependency_model.time import Period
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.crash import ENV_NAME
 from tidemark.system.settings import Settings
 
@@ -50,7 +50,7 @@ def landed(data: Path, seed: int) -> tuple[Settings, History]:
     return settings, history
 
 
-def check(spark: SparkSession, settings: Settings, history: History, named: tuple[NamedSnapshot, ...]) -> None:
+def check(spark: SparkSession, settings: Settings, history: History, named: tuple[TaggedSnapshot, ...]) -> None:
     assert [one.slice for one in named][:3] == DAYS
     for one in named[:3]:
         expected = history.state_at(PARIS.window(Period.DAY, one.slice).end)

@@ -21,7 +21,7 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.file_scan import scan_files
 from tidemark.capture.source.landing import landed_files
 from tidemark.delta.table import read_table
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table
 from tidemark.dependency_model.time import Calendar, Period
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.settings import Settings
 
 pytestmark = pytest.mark.spark
@@ -86,9 +86,9 @@ def check_snapshots(spark: SparkSession, settings: Settings, registry: SnapshotR
     assert last.state.offsets == {f"cdc.{name}": len(stream.lines) for name, stream in history.streams.items()}
 
 
-def distinct_versions(named: tuple[NamedSnapshot, ...]) -> list[NamedSnapshot]:
+def distinct_versions(named: tuple[TaggedSnapshot, ...]) -> list[TaggedSnapshot]:
     """The first and the last name of each version: what lies between them is the same."""
-    by_version: dict[int, list[NamedSnapshot]] = {}
+    by_version: dict[int, list[TaggedSnapshot]] = {}
     for one in sorted(named, key=lambda one: (one.version, one.slice)):
         by_version.setdefault(one.version, []).append(one)
     return [one for group in by_version.values() for one in dict.fromkeys((group[0], group[-1]))]

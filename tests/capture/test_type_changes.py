@@ -17,7 +17,7 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.manifest import keep_manifest, manifest_files
 from tidemark.delta.table import current_version, read_rows, read_table
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_rows
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

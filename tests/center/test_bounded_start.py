@@ -17,9 +17,9 @@ from tidemark.dependency_model.readiness.index import Decision
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
 from tidemark.state_store.database import Database
-from tidemark.state_store.known import StoredSlices
 from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.store import StateStore
+from tidemark.state_store.stored_slices import StoredSlices
 from tidemark.state_store.transition import Transition
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tidemark.console.servers import connect as debezium
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.mariadb import mariadb
 from tidemark.delta.table import read_rows, table_exists
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tidemark.delta.partition import replace_partitions
 from tidemark.delta.table import read_partition
 from tidemark.dependency_model.slice import Slice
 from tidemark.olap import open_store
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,8 +148,8 @@ def test_snapshots_that_arrived_together_are_judged_each_by_its_own_rows(tmp_pat
     for version, (day, (schema, rows)) in enumerate(zip(SALES, contents, strict=True)):
         frame = spark.createDataFrame(rows, schema)
         frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(str(path))
-        named_at = datetime(2026, 3, 26, tzinfo=UTC)
-        registry.name([NamedSnapshot("sales", "day", day.isoformat(), version, len(rows), named_at)])
+        tagged_at = datetime(2026, 3, 26, tzinfo=UTC)
+        registry.tag([TaggedSnapshot("sales", "day", day.isoformat(), version, len(rows), tagged_at)])
     found = computer(spark, warehouse).snapshots([Slice("sales", day.isoformat()) for day in SALES])
     assert [one.metrics.rows for one in found] == [2, 3, 0]
     assert [{check.name: check.passed for check in one.found.checks} for one in found] == [

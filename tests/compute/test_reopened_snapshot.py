@@ -21,7 +21,7 @@ from tidemark.delta.retention import Retention
 from tidemark.delta.table import read_rows
 from tidemark.delta.vacuum import plan_vacuum, vacuum
 from tidemark.dependency_model.slice import Slice
-from tidemark.state_store.registry import NamedSnapshot
+from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def runtime(tmp_path: Path, spark: SparkSession) -> Runtime:
     ]
     kept = late_path(runtime.warehouse.settings.warehouse, "sales")
     spark.createDataFrame(late, f"{COLUMNS}, {OWN}").write.format("delta").save(str(kept))
-    runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW)])
+    runtime.registry.tag([TaggedSnapshot("sales", "day", DAY.key, 0, 2, NOW)])
     return runtime
 
 
@@ -73,7 +73,7 @@ def computer(spark: SparkSession, runtime: Runtime) -> Computer:
 
 
 def reopen(runtime: Runtime, late_batch: int) -> None:
-    runtime.registry.reopen([("sales", "day", DAY.key)], late_batch)
+    runtime.registry.restate([("sales", "day", DAY.key)], late_batch)
 
 
 def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Runtime) -> None:
@@ -81,10 +81,10 @@ def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Ru
     assert (captured.reopened, captured.lateness) == (frozenset({"sales"}), {"sales": 600_000})
     assert captured.kept == {"sales": 3}
     runtime.registry.forget("sales")
-    runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW, open_until=END_MS + 60_000)])
+    runtime.registry.tag([TaggedSnapshot("sales", "day", DAY.key, 0, 2, NOW, late_until=END_MS + 60_000)])
     with pytest.raises(SnapshotMissingError, match=r"still waits for late events: .*past 2026-03-23 23:01:00 UTC"):
         computer(spark, runtime).rows_of(Slice("totals", DAY.key))
-    runtime.registry.settle([("sales", "day", DAY.key)])
+    runtime.registry.stop_waiting([("sales", "day", DAY.key)])
     assert computer(spark, runtime).rows_of(Slice("totals", DAY.key)).count() > 0
 
 

@@ -16,7 +16,7 @@ from tidemark.center.engine import Engine
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Life
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

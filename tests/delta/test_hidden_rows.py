@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.strategy import SMALL_BYTES, Strategy
 from tidemark.delta.table import first_rows, read_rows, read_table, table_metrics
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 

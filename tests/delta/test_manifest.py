@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 from tidemark.delta.errors import NotADeltaTableError, TableFeatureError
 from tidemark.delta.manifest import keep_manifest, manifest_files
 from tidemark.delta.merge import merge_changes
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.partition import replace_partition
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
 from tidemark.delta.table import current_version, read_rows, read_table
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from tidemark.delta import merge_attempt
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_statement import merge_sql
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import read_table
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table, quoted, sql_literal, typed_literal
 

@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from tidemark.delta.errors import ColumnsDifferError, KeyNotUniqueError, NotADeltaTableError
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.strategy import Strategy
 from tidemark.delta.table import current_version, read_table
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.system.crash import ENV_NAME
 

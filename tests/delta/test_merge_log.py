@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from tidemark.delta.live_file import file_name
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import read_table
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.delta.schedules import Schedule
 from tidemark.delta import strategy
-from tidemark.spark.jvm import Jvm
+from tidemark.spark.internals import Jvm
 
 pytestmark = pytest.mark.spark
 

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 from tidemark.delta.conflict import BackOff
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import read_table
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 

@@ -15,14 +15,16 @@ from tidemark.state_store.database import Database
 from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateStoreDownError
 from tidemark.state_store.interchange import export_lines, import_lines
 from tidemark.state_store.migrations import ALL, migrate
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
 from tidemark.state_store.schema import METADATA, MIGRATIONS
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.state_store.store import StateStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SNAPSHOT = NamedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
+    from sqlalchemy import Connection
+
+SNAPSHOT = TaggedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
 
 
 def test_migrations_make_the_tables_that_the_program_reads(database: Database) -> None:
@@ -31,37 +33,48 @@ def test_migrations_make_the_tables_that_the_program_reads(database: Database) -
         assert {column["name"] for column in found.get_columns(table.name)} == set(table.c.keys())
 
 
-def test_an_older_database_is_brought_up_to_date_and_keeps_its_names(url: str) -> None:
-    old = Database(url)
-    with old.writing() as connection:
-        for name in ("transitions", "slices", "cursors", "schedules", "migrations"):
-            connection.execute(text(f"DROP TABLE {name}"))
-    SnapshotRegistry(old).name([SNAPSHOT])
-    new = Database(url)
-    assert SnapshotRegistry(new).of("ods_orders") == (SNAPSHOT,)
-    assert StateStore(new).write.append(chain(DAY, "released"), after=0) == 1
-    with new.reading() as connection:
-        assert [row.number for row in connection.execute(MIGRATIONS.select())] == [one.number for one in ALL]
-    old.close()
-    new.close()
+def _of_release(connection: Connection, migrations: int) -> None:
+    """The database as it was after so many migrations: with `snapshots` alone before the second."""
+    for name in METADATA.tables:
+        connection.execute(text(f"DROP TABLE {name}"))
+    migrate(connection, "here", ALL[:migrations])
+    if migrations == 1:
+        connection.execute(text("DROP TABLE migrations"))
 
 
-def test_names_from_before_snapshots_were_reopened_are_kept(url: str) -> None:
+@pytest.mark.parametrize("migrations", [1, 4, 6])
+def test_an_older_database_is_brought_up_to_date_and_keeps_its_tags(url: str, migrations: int) -> None:
     old = Database(url)
     with old.writing() as connection:
-        connection.execute(text("DROP INDEX snapshots_moved"))
-        for column in ("generation", "late_batch", "moved", "open_until"):
-            connection.execute(text(f"ALTER TABLE snapshots DROP COLUMN {column}"))
-        connection.execute(text("DELETE FROM migrations WHERE number >= 5"))
+        _of_release(connection, migrations)
         connection.execute(
-            text("INSERT INTO snapshots VALUES ('ods_orders', 'day', '2026-03-23', 4, 10, :at)"),
-            {"at": SNAPSHOT.named_at.isoformat()},
+            text(
+                "INSERT INTO snapshots (entity, period, slice, version, rows, named_at)"
+                " VALUES ('ods_orders', 'day', '2026-03-23', 4, 10, :at)"
+            ),
+            {"at": SNAPSHOT.tagged_at.isoformat()},
         )
     old.close()
     new = Database(url)
     registry = SnapshotRegistry(new)
     assert registry.of("ods_orders") == (SNAPSHOT,)
-    assert [one.generation for one in registry.reopen([("ods_orders", "day", SNAPSHOT.slice)], late_batch=3)] == [2]
+    assert [tag.generation for tag in registry.restate([SNAPSHOT.key], late_batch=3)] == [2]
+    assert StateStore(new).write.append(chain(DAY, "released"), after=0) == 1
+    with new.reading() as connection:
+        assert [row.number for row in connection.execute(MIGRATIONS.select())] == [step.number for step in ALL]
+    new.close()
+
+
+def test_restatements_are_numbered_on_after_an_upgrade(url: str) -> None:
+    old = Database(url)
+    with old.writing() as connection:
+        _of_release(connection, 6)
+        connection.execute(text("INSERT INTO cursors (name, position) VALUES ('names moved', '41')"))
+    old.close()
+    new = Database(url)
+    registry = SnapshotRegistry(new)
+    registry.tag([SNAPSHOT])
+    assert [tag.restatement for tag in registry.restate([SNAPSHOT.key], late_batch=3)] == [42]
     new.close()
 
 
@@ -74,7 +87,7 @@ def test_a_step_is_applied_once(database: Database) -> None:
 def test_a_later_versions_database_is_refused(url: str, database: Database) -> None:
     with database.writing() as connection:
         connection.execute(insert(MIGRATIONS).values(number=99, name="of the future", applied_at=0))
-    with pytest.raises(SchemaTooNewError, match="expected migration 6 or an earlier one, found migration 99"):
+    with pytest.raises(SchemaTooNewError, match="expected migration 7 or an earlier one, found migration 99"):
         Database(url)
 
 
@@ -108,10 +121,10 @@ def test_compaction_keeps_what_is_and_what_was_from_then_on(store: StateStore) -
     assert store.write.append(chain(DAY, "kept", first=9, status=store.read.after(0)[0].status), after=8) == 9
 
 
-def test_names_of_snapshots_live_in_the_same_database(database: Database) -> None:
+def test_tags_of_snapshots_live_in_the_same_database(database: Database) -> None:
     registry = SnapshotRegistry(database)
-    registry.name([SNAPSHOT])
-    registry.name([SNAPSHOT])
+    registry.tag([SNAPSHOT])
+    registry.tag([SNAPSHOT])
     assert registry.get("ods_orders", "day", "2026-03-23") == SNAPSHOT
 
 

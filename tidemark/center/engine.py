@@ -17,7 +17,7 @@ from tidemark.state_store.store import StateStore
 if TYPE_CHECKING:
     from tidemark.center.dispatcher import Dispatcher
     from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.registry import SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
 
 

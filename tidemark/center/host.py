@@ -13,7 +13,7 @@ from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.dispatch import Dispatch, Policy
 from tidemark.center.pools import Pools
 from tidemark.state_store.lease import Lease
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 
 if TYPE_CHECKING:

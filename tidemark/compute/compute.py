@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidemark.delta.table import TableMetrics
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -114,13 +114,13 @@ class Computer:
             for slice_, one in zip(slices, metrics, strict=True)
         ]
 
-    def _metrics(self, path: Path, slice_: Slice, named: NamedSnapshot) -> TableMetrics:
+    def _metrics(self, path: Path, slice_: Slice, named: TaggedSnapshot) -> TableMetrics:
         """Files and bytes are the version's, also of a reopened snapshot: its late changes lie elsewhere."""
         found = table_metrics(path, version=named.version)
-        return replace(found, rows=self._inputs.snapshots([slice_]).count()) if named.is_reopened else found
+        return replace(found, rows=self._inputs.snapshots([slice_]).count()) if named.is_restated else found
 
-    def _first_rows(self, path: Path, slice_: Slice, named: NamedSnapshot) -> pa.Table:
-        if named.is_reopened:
+    def _first_rows(self, path: Path, slice_: Slice, named: TaggedSnapshot) -> pa.Table:
+        if named.is_restated:
             return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
         return first_rows(path, SAMPLE_ROWS, version=named.version)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -94,22 +94,22 @@ class Inputs:
         times = partition_values(self._period(slice_.entity), slice_.key)
         named = self.named(slice_)
         table = self._versions.read(self._warehouse.table_path(slice_.entity), named.version)
-        rows = self._reopened(table, slice_, named) if named.is_reopened else table
+        rows = self._reopened(table, slice_, named) if named.is_restated else table
         return rows.withColumns({name: F.lit(value) for name, value in times.items()})
 
-    def _reopened(self, version: DataFrame, slice_: Slice, named: NamedSnapshot) -> DataFrame:
+    def _reopened(self, version: DataFrame, slice_: Slice, named: TaggedSnapshot) -> DataFrame:
         captured = self._warehouse.captured(slice_.entity)
         late = read_table(self._session, late_path(self._warehouse.settings.warehouse, captured.name))
         end_ms = int(self._warehouse.graph.window(slice_).end.timestamp() * 1000)
         return with_late_changes(version, late, ("_shard", *captured.key), end_ms, named.late_batch)
 
-    def named(self, slice_: Slice) -> NamedSnapshot:
+    def named(self, slice_: Slice) -> TaggedSnapshot:
         """The version that the slice is a name for. Raises SnapshotMissingError."""
         named = self._registry.get(slice_.entity, self._period(slice_.entity), slice_.key)
         if named is None:
             raise SnapshotMissingError.of(slice_)
-        if named.is_open:
-            raise SnapshotMissingError.waits(slice_, named.open_until)
+        if named.waits_for_late:
+            raise SnapshotMissingError.waits(slice_, named.late_until)
         return named
 
     def _period(self, name: str) -> str:

@@ -11,13 +11,13 @@ from tidemark.compute.errors import RepairSourceError
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.retention import Claim
 from tidemark.delta.table import current_version, table_metrics
-from tidemark.state_store.registry import NamedSnapshot
+from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.compute.runtime import Runtime
-    from tidemark.state_store.registry import SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
 
 BY_HAND: Final = "name"
@@ -25,7 +25,7 @@ REPLICATION: Final = "replication"
 """Where slices have their period, such names have these words."""
 
 
-def names_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[NamedSnapshot, ...]:
+def names_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[TaggedSnapshot, ...]:
     """All names of versions of the entity's table, by version."""
     path = warehouse.table_path(entity)
     sharing = [name for name in warehouse.entities if warehouse.table_path(name) == path]
@@ -44,7 +44,7 @@ def version_named(runtime: Runtime, entity: str, name: str) -> int:
     """The version that a name of the entity's table stands for. Raises RepairSourceError."""
     there = names_of(runtime.warehouse, runtime.registry, entity)
     versions = {one.version for one in there if one.slice == name}
-    if late := next((one for one in there if one.slice == name and (one.is_reopened or one.is_open)), None):
+    if late := next((one for one in there if one.slice == name and (one.is_restated or one.waits_for_late)), None):
         raise RepairSourceError.reopened(entity, name, late.version)
     if len(versions) != 1:
         raise RepairSourceError.no_name(entity, name, [one.slice for one in there])
@@ -53,13 +53,13 @@ def version_named(runtime: Runtime, entity: str, name: str) -> int:
 
 def give_name(
     runtime: Runtime, entity: str, name: str, now: datetime, version: int | None = None, kind: str = BY_HAND
-) -> NamedSnapshot:
-    """Name a version, the newest by default. Raises VersionGoneError, SnapshotNameTakenError, FileNotFoundError."""
+) -> TaggedSnapshot:
+    """Name a version, the newest by default. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
     path = runtime.warehouse.table_path(entity)
     newest = current_version(path)
     if version is not None and newest is not None and not 0 <= version <= newest:
         raise VersionGoneError.unknown(path, version, newest)
     metrics = table_metrics(path, version=version)
-    named = NamedSnapshot(entity, kind, name, metrics.version, metrics.rows, now)
-    runtime.registry.name([named])
+    named = TaggedSnapshot(entity, kind, name, metrics.version, metrics.rows, now)
+    runtime.registry.tag([named])
     return named

@@ -14,7 +14,7 @@ from tidemark.delta.clustering.usage import usage_log
 from tidemark.olap.open import open_store
 from tidemark.spark.session import spark_session
 from tidemark.state_store.database import Database
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
     from tidemark.capture.source.intake import Intake

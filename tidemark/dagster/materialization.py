@@ -62,7 +62,7 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
 def _capture(runtime: Runtime, slice_: Slice) -> None:
     period = period_of(runtime.warehouse.graph, slice_.entity)
     named = runtime.registry.get(slice_.entity, period, slice_.key)
-    if named is not None and not named.is_open:
+    if named is not None and not named.waits_for_late:
         return
     report = runtime.ingestion.step()
     if runtime.registry.get(slice_.entity, period, slice_.key) is None:

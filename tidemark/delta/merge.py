@@ -1,9 +1,9 @@
 """A batch of changes into a Delta table in one commit, at most one change a key (B5).
 
 The log's statistics say which files can hold a key (tidemark.delta.statistics), one job over their key columns says
-which do (tidemark.delta.probe), and each touched partition gets the cheapest strategy (tidemark.delta.strategy): the
-work follows the batch and the files that it touches, not the table. What another writer commits meanwhile makes the
-attempt void, and it is made again.
+which do (tidemark.delta.key_lookup), and each touched partition gets the cheapest strategy (tidemark.delta.strategy):
+the work follows the batch and the files that it touches, not the table. When another writer commits meanwhile, the
+attempt is made again.
 """
 
 import itertools
@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from tidemark.delta.batch import Batch, read_batch
+from tidemark.delta.change_batch import Batch, read_batch
 from tidemark.delta.conflict import BackOff, retried
 from tidemark.delta.errors import ColumnsDifferError
 from tidemark.delta.merge_attempt import attempt_merge
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_statement import run_merge_statement
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.statistics import FileStatistics, file_statistics
 from tidemark.delta.strategy import Decision, Strategy, summary
 from tidemark.delta.table import applied_transaction
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 
 # What a rewrite of files knows nothing of, and MERGE does.

@@ -9,15 +9,15 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.delta.batch import Batch
+from tidemark.delta.change_batch import Batch
 from tidemark.delta.conflict import StaleReadError
-from tidemark.delta.deletion_vectors import hidden_rows
+from tidemark.delta.internals.deletion_vectors import hidden_rows
+from tidemark.delta.internals.transaction import OptimisticTransaction
+from tidemark.delta.key_lookup import BROADCAST_ROWS, Probe, nothing_met, probe
 from tidemark.delta.merge_report import MergeReport
-from tidemark.delta.optimistic import OptimisticTransaction
-from tidemark.delta.probe import BROADCAST_ROWS, Probe, nothing_met, probe
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.statistics import FileStatistics, possible_keys
 from tidemark.delta.strategy import Decision, Strategy, TouchedPartition, decide, is_small
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import among, quoted
 from tidemark.spark.settings import settings, worth_compiling

@@ -6,7 +6,7 @@ before- *and* the after-images, or a row that moves would be found in neither an
 
 from pyspark.sql import DataFrame
 
-from tidemark.delta.target import MergeTarget
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.transaction import Transaction, commit_with
 from tidemark.quoting.spark import among, path_table, quoted
 

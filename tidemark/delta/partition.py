@@ -12,10 +12,10 @@ from deltalake import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.delta.additive import new_columns
 from tidemark.delta.conflict import BackOff, retried
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
-from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.schema_evolution import new_columns
 from tidemark.delta.table import Partition, PartitionValue, TableMetrics, read_table, table_exists, table_metrics
 from tidemark.quoting.spark import quoted, sql_literal
 from tidemark.system.crash import crash_point

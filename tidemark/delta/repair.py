@@ -15,9 +15,9 @@ from pyspark.sql import functions as sf
 
 from tidemark.delta.conflict import RETRYABLE, definition_kept
 from tidemark.delta.errors import PartitionChangedError
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
-from tidemark.delta.maintenance import maintaining
-from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.maintenance_lock import maintaining
 from tidemark.delta.partition import literal, partition_predicate
 from tidemark.delta.repair_plan import RepairPlan, planned
 from tidemark.system.crash import crash_point

@@ -9,8 +9,8 @@ from deltalake.exceptions import DeltaError
 from pyspark.sql import SparkSession
 
 from tidemark.delta.errors import ColumnsDifferError, TableFeatureError, VersionGoneError
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
-from tidemark.delta.optimistic import OptimisticTransaction
 from tidemark.delta.statistics import FileStatistics, file_statistics, require_table
 from tidemark.delta.table import Partition
 from tidemark.system.errors import SchemaChangedError

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from tidemark.delta.lifetimes import History, Lifetime, read_history
-from tidemark.delta.maintenance import maintaining
+from tidemark.delta.internals.log_replay import History, Lifetime, read_history
+from tidemark.delta.maintenance_lock import maintaining
 from tidemark.delta.readers import claims_of_readers
 from tidemark.delta.retention import Claim, KeptVersion, Retention, kept_versions
 from tidemark.system.crash import crash_point

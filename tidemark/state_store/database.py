@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from tidemark.state_store.bulk import Statement
+    from tidemark.state_store.bulk_write import Statement
     from tidemark.system.settings import Settings
 
 _WRITERS: Final = 7_108_451

@@ -93,16 +93,16 @@ class ImportLineError(TerminalError):
         )
 
 
-class SnapshotNameTakenError(TerminalError):
-    """A name that stands for another version."""
+class SnapshotTagTakenError(TerminalError):
+    """A tag that stands for another version."""
 
     @classmethod
-    def of(cls, where: str, wanted: int, found: str) -> Self:
-        """`where` is the snapshot, `wanted` the version asked for, `found` what it stands for."""
+    def of(cls, where: str, wanted: int, stored: str) -> Self:
+        """`where` is the snapshot, `wanted` the version asked for, `stored` what its tag stands for."""
         return cls(
-            "the name stands for another version",
+            "the tag stands for another version",
             expected=f"version {wanted}",
-            found=found,
+            found=stored,
             where=where,
-            hint="forget the entity's names: ingestion builds them again from the table's log",
+            hint="forget the entity's tags: ingestion builds them again from the table's log",
         )

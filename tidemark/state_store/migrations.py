@@ -31,7 +31,7 @@ class Migration:
 
 
 def _create(*tables: Table) -> Callable[[Connection], None]:
-    """Make the tables that are missing. `snapshots` was there before migrations were numbered."""
+    """Make the tables that are missing."""
 
     def apply(connection: Connection) -> None:
         for table in tables:
@@ -40,6 +40,17 @@ def _create(*tables: Table) -> Callable[[Connection], None]:
                 connection.execute(CreateIndex(index, if_not_exists=True))
 
     return apply
+
+
+def _snapshots(connection: Connection) -> None:
+    """As they were first: later steps change them. They were there before migrations were numbered."""
+    connection.execute(
+        text(
+            "CREATE TABLE IF NOT EXISTS snapshots (entity VARCHAR NOT NULL, period VARCHAR NOT NULL,"
+            " slice VARCHAR NOT NULL, version BIGINT NOT NULL, rows BIGINT NOT NULL, named_at VARCHAR NOT NULL,"
+            " PRIMARY KEY (entity, period, slice))"
+        )
+    )
 
 
 def _open_slices(connection: Connection) -> None:
@@ -57,8 +68,17 @@ def _open_snapshots(connection: Connection) -> None:
     _add_to_snapshots(connection, {"open_until": ("BIGINT", 0)})
 
 
+def _tagged_snapshots(connection: Connection) -> None:
+    """The words of the glossary: a snapshot is tagged, and restated."""
+    connection.execute(text("DROP INDEX snapshots_moved"))
+    for old, new in (("named_at", "tagged_at"), ("moved", "restatement"), ("open_until", "late_until")):
+        connection.execute(text(f"ALTER TABLE snapshots RENAME COLUMN {old} TO {new}"))
+    connection.execute(text("CREATE INDEX snapshots_restatement ON snapshots (restatement)"))
+    connection.execute(text("UPDATE cursors SET name = 'restatements' WHERE name = 'names moved'"))
+
+
 def _add_to_snapshots(connection: Connection, columns: Mapping[str, tuple[str, int]]) -> None:
-    """A table that the first step made just now has these columns already."""
+    """The first releases made the table with some of these columns already."""
     there = {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}
     for name, (kind, default) in columns.items():
         if name not in there:
@@ -66,12 +86,13 @@ def _add_to_snapshots(connection: Connection, columns: Mapping[str, tuple[str, i
 
 
 ALL: Final = (
-    Migration(1, "names of snapshots", _create(SNAPSHOTS)),
+    Migration(1, "names of snapshots", _snapshots),
     Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
     Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
     Migration(4, "leases", _create(LEASES)),
     Migration(5, "snapshots that are opened again", _reopened_snapshots),
     Migration(6, "snapshots that wait for late events", _open_snapshots),
+    Migration(7, "snapshots are tagged and restated", _tagged_snapshots),
 )
 
 

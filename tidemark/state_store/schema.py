@@ -27,18 +27,18 @@ SNAPSHOTS = Table(
     Column("slice", String, primary_key=True),
     Column("version", BigInteger, nullable=False),
     Column("rows", BigInteger, nullable=False),
-    Column("named_at", String, nullable=False),
+    Column("tagged_at", String, nullable=False),
     Column("generation", Integer, nullable=False, server_default="1"),
     Column("late_batch", BigInteger, nullable=False, server_default="0"),
-    Column("moved", BigInteger, nullable=False, server_default="0"),
-    Column("open_until", BigInteger, nullable=False, server_default="0"),
+    Column("restatement", BigInteger, nullable=False, server_default="0"),
+    Column("late_until", BigInteger, nullable=False, server_default="0"),
 )
-"""`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `moved` the place
-of its last reopening among all; both 0 where it was never reopened. `open_until` (epoch ms) is the event time until
-which late changes are waited for, 0 where that is over."""
+"""`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `restatement` the
+number of its last restatement among all; both 0 where it was never restated. `late_until` (epoch ms) is the event time
+until which late changes are waited for, 0 where that is over."""
 
-MOVED: Final = "names moved"
-"""The cursor that numbers reopenings, so that none has a number twice, also after names were forgotten."""
+RESTATEMENTS: Final = "restatements"
+"""The cursor that numbers restatements, so that none has a number twice, also after tags were forgotten."""
 
 TRANSITIONS = Table(
     "transitions",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from tidemark.state_store.bulk import Rows, Statement
+from tidemark.state_store.bulk_write import Rows, Statement
 from tidemark.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
 from tidemark.state_store.errors import ConflictError, EventKnownError, FencedError
 from tidemark.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS

@@ -7,7 +7,7 @@ TerminalError
 ├── JarsError                Spark's extra jars could not be resolved
 ├── SparkStartError          the Spark session did not start
 ├── SchemaChangedError       a write that would drop or retype a column
-├── SnapshotNameTakenError   a name that stands for another version (tidemark.state_store.errors)
+├── SnapshotTagTakenError    a tag that stands for another version (tidemark.state_store.errors)
 ├── SchemaTooNewError        a state store of a later version    (tidemark.state_store.errors)
 ├── ImportLineError          a line that is no exported transition (tidemark.state_store.errors)
 └── CaptureError             what came in cannot be taken in (tree in tidemark.capture.errors)

@@ -11,7 +11,7 @@ from tidemark.capture.apply.commit import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_rows
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from tidemark.console.servers.jars import jars
 from tidemark.console.servers.mariadb import PASSWORD, USER, mariadb
 from tidemark.console.servers.process import LOOPBACK
 from tidemark.delta.table import read_rows, table_exists
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

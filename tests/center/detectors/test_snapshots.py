@@ -12,7 +12,7 @@ from tests.center.test_center import World
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Life
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ DAY = "2024-06-02"
 CAPTURED = (
     "{period: day, kind: Snapshot, source: {table: school.orders, instances: [a]}, key: [id], late_events: reopen}"
 )
-NAMED = NamedSnapshot("ods", "day", DAY, 4, 10, datetime(2024, 6, 3, tzinfo=UTC))
+NAMED = TaggedSnapshot("ods", "day", DAY, 4, 10, datetime(2024, 6, 3, tzinfo=UTC))
 
 
 class Captured(World):
@@ -30,13 +30,13 @@ class Captured(World):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, ods=CAPTURED, dwd="{period: day, depends_on: [ods]}")
         self.registry = SnapshotRegistry(self.store.database)
-        self.registry.name([NAMED])
+        self.registry.tag([NAMED])
 
     def poll(self) -> None:
         SnapshotDetector(self.registry, self.center, self.store.read).poll()
 
     def reopen(self, late_batch: int) -> None:
-        self.registry.reopen([("ods", "day", DAY)], late_batch)
+        self.registry.restate([("ods", "day", DAY)], late_batch)
 
     def life(self, name: str = "ods") -> tuple[Life, int]:
         status = self.center.status(Slice(name, DAY))
@@ -70,13 +70,13 @@ def test_a_reopened_snapshot_is_computed_again_and_so_is_what_was_made_of_it(wor
 
 def test_what_waits_for_late_events_is_not_there_yet(world: Captured) -> None:
     world.registry.forget("ods")
-    world.registry.name([replace(NAMED, open_until=1000)])
+    world.registry.tag([replace(NAMED, late_until=1000)])
     world.poll()
     assert world.life() == (Life.WAITING, 1)
     world.reopen(7)
     world.poll()
     assert world.life() == (Life.WAITING, 1)
-    world.registry.settle([("ods", "day", DAY)])
+    world.registry.stop_waiting([("ods", "day", DAY)])
     world.poll()
     world.run(f"ods@{DAY}", "r1")
     world.poll()
@@ -105,8 +105,8 @@ def test_a_run_that_may_have_read_what_was_is_followed_by_another(world: Capture
 
 
 def test_a_failed_one_is_tried_again_and_one_that_nobody_knows_is_passed_over(world: Captured) -> None:
-    world.registry.name([NamedSnapshot("gone", "day", DAY, 1, 1, NAMED.named_at)])
-    world.registry.reopen([("gone", "day", DAY)], 1)
+    world.registry.tag([TaggedSnapshot("gone", "day", DAY, 1, 1, NAMED.tagged_at)])
+    world.registry.restate([("gone", "day", DAY)], 1)
     world.poll()
     assert world.center.launch([Slice("ods", DAY)], "r1", "default")
     world.tell(f"ods@{DAY}", "failed", run="r1")

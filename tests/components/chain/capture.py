@@ -17,7 +17,7 @@ from tests.components.chain.tables import sources
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.spark.session import spark_session
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.components.chain.truth import captured, difference
 from tests.components.chain.verdict import Verdict
 from tests.components.chain.world import World, topics, world
 from tests.components.chain.writer import Writer
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.components.chain.story import Story
     from tests.components.chain.writer import Writer
-    from tidemark.state_store.registry import SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 
 @dataclass

@@ -21,7 +21,7 @@ from tidemark.console.preflight import servers
 from tidemark.console.servers.mariadb import PASSWORD, USER
 from tidemark.console.servers.process import LOOPBACK
 from tidemark.console.servers.programs import Requirement
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings, repository_root
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from tidemark.console.demo.oracle import OracleMetric, OracleSnapshot, compare_metrics, compare_snapshots, load_oracle
 from tidemark.dependency_model.errors import TidemarkError
 from tidemark.olap import open_store
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings, repository_root
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 

@@ -18,7 +18,7 @@ from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.capture import capture_metadata
 from tidemark.dependency_model.errors import TransientError
 from tidemark.dependency_model.slice import Slice
-from tidemark.state_store.registry import NamedSnapshot
+from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,8 +76,8 @@ def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, li
     commit(runtime, first)
     late = {"sales": {DAY.key: 4}, "sales_1h": {"2026-03-23T22": 4}}
     commit(runtime, replace(first, batch=2, closes=(), late=late, counts={"changes": 0}))
-    runtime.registry.name([NamedSnapshot("sales", "day", DAY.key, 0, 2, NOW)])
-    runtime.registry.reopen([("sales", "day", DAY.key)], 2)
+    runtime.registry.tag([TaggedSnapshot("sales", "day", DAY.key, 0, 2, NOW)])
+    runtime.registry.restate([("sales", "day", DAY.key)], 2)
 
     recorded = texts(capture_metadata(runtime, DAY, datetime.now(UTC)))
     found = texts(capture_metadata(live, DAY, datetime.now(UTC)))

@@ -20,7 +20,7 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering import rewrite
-from tidemark.delta.clustering.cluster import Clustering, ClusterReport, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, ClusterReport, cluster_table
 from tidemark.delta.conflict import BackOff
 from tidemark.delta.table import read_rows
 from tidemark.quoting.spark import path_table

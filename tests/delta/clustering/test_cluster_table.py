@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from tests.delta.clustering.tables import actions, added, content, created, size_of
-from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
 from tidemark.delta.errors import NotADeltaTableError
 from tidemark.delta.table import current_version, read_table

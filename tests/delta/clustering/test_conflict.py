@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from tests.delta.clustering.tables import content, created, size_of
 from tidemark.delta.clustering import rewrite
-from tidemark.delta.clustering.cluster import Clustering, cluster_table
-from tidemark.delta.clustering.content import content_of
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
+from tidemark.delta.clustering.content_hash import content_of
 from tidemark.delta.clustering.errors import ContentChangedError
 from tidemark.delta.conflict import BackOff
 from tidemark.delta.errors import ColumnsDifferError, ConflictError

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 CODE = """
 import sys
 from pathlib import Path
-from tidemark.delta.clustering.cluster import Clustering, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.system.settings import Settings
 from tidemark.spark.session import spark_session
 path = Path(sys.argv[1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tidemark.delta.clustering.keys import Positions
+from tidemark.delta.clustering.column_ranks import Positions
 
 ROWS = 40_000
 

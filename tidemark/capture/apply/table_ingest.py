@@ -24,8 +24,8 @@ from tidemark.capture.snapshots.late.minutes import late_minutes
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.internals.transaction import commit_nothing
 from tidemark.delta.merge import merge_changes
-from tidemark.delta.optimistic import commit_nothing
 from tidemark.delta.table import table_exists
 from tidemark.delta.transaction import Transaction
 from tidemark.delta.widen import widen_columns

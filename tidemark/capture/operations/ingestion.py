@@ -43,7 +43,7 @@ from tidemark.delta.table import current_version
 from tidemark.dependency_model.errors import TidemarkError
 from tidemark.dependency_model.time import Calendar
 from tidemark.spark.settings import settings, worth_compiling
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.crash import crash_point
 from tidemark.system.disk import writable_directory
 from tidemark.system.lock import only_one
@@ -62,7 +62,7 @@ class _Step:
     changes: Counter[str] = field(default_factory=Counter)
     late: Counter[str] = field(default_factory=Counter)
     commits: int = 0
-    closed: list[NamedSnapshot] = field(default_factory=list)
+    closed: list[TaggedSnapshot] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[TidemarkError] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)

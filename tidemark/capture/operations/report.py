@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from tidemark.capture.binlog.finding import Finding
 from tidemark.capture.planning.planner import Boundary, Unnamed, Waiting
-from tidemark.state_store.registry import NamedSnapshot
+from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class IngestReport:
     changes: Mapping[str, int]
     late: Mapping[str, int]
     commits: int
-    closed: tuple[NamedSnapshot, ...]
+    closed: tuple[TaggedSnapshot, ...]
     waiting: tuple[SnapshotWaiting, ...]
     warnings: tuple[str, ...]
     seconds: float

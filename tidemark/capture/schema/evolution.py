@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.schema.column_types import SourceColumn
 from tidemark.capture.source_table import SourceTable
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import table_exists
 from tidemark.delta.table_features import allow_types
-from tidemark.delta.target import MergeTarget
 from tidemark.quoting.spark import path_table, quoted
 
 META_COLUMNS = {"_shard": "STRING", "_event_time": "TIMESTAMP", "_offset": "BIGINT"}

@@ -6,36 +6,36 @@ from pathlib import Path
 from tidemark.capture.apply.commit import Commit, CommitState, commits
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import table_metrics
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 
-def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[NamedSnapshot, ...]:
+def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[TaggedSnapshot, ...]:
     """Write the names that one commit gives, and those that it moves or settles; doing it again changes nothing.
 
     Returns those that it gives.
     """
-    state, named = commit.state, tuple[NamedSnapshot, ...]()
+    state, named = commit.state, tuple[TaggedSnapshot, ...]()
     if state.moves:
-        registry.reopen([one.of_slice for one in state.moves], state.batch)
+        registry.restate([one.of_slice for one in state.moves], state.batch)
     if state.closes:
         rows = table_metrics(path, version=commit.version).rows
         named = tuple(
-            NamedSnapshot(
+            TaggedSnapshot(
                 *one.of_slice,
                 commit.version,
                 rows,
                 commit.at,
-                open_until=one.end_ms + one.late_ms if one.late_ms else 0,
+                late_until=one.end_ms + one.late_ms if one.late_ms else 0,
             )
             for one in state.closes
         )
-        registry.name(named)
+        registry.tag(named)
     if state.settles:
-        registry.settle(one.of_slice for one in state.settles)
+        registry.stop_waiting(one.of_slice for one in state.settles)
     return named
 
 
-def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[NamedSnapshot, ...]:
+def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[TaggedSnapshot, ...]:
     """Write the names that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
 
     Names are written in order, so the walk back through the log ends at the first commit whose names are all there.
@@ -59,5 +59,5 @@ def _named(registry: SnapshotRegistry, state: CommitState) -> bool:
     return (
         all(given)
         and all(one is not None and one.late_batch >= state.batch for one in moved)
-        and all(one is not None and not one.is_open for one in settled)
+        and all(one is not None and not one.waits_for_late for one in settled)
     )

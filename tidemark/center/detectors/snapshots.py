@@ -17,7 +17,7 @@ from tidemark.state_store.transition import Facts
 if TYPE_CHECKING:
     from tidemark.center.center import DependencyCenter
     from tidemark.state_store.reader import StateReader
-    from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 CURSOR: Final = "reopened snapshots"
 _UNDER_WAY: Final = frozenset({Life.LAUNCHED, Life.RUNNING})
@@ -40,7 +40,7 @@ class SnapshotDetector:
                 continue
             for one in self._registry.of(name, str(entity.period)):
                 status = self._center.status(piece := Slice(name, one.slice))
-                if status.life is Life.WAITING and not one.is_open:
+                if status.life is Life.WAITING and not one.waits_for_late:
                     event_id = f"snapshot:{piece}:{status.generation}"
                     facts.append(Fact(event_id, piece, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
         return self._center.report(facts).new if facts else 0
@@ -49,7 +49,7 @@ class SnapshotDetector:
         """Report what was reopened since; what nobody computed yet will be computed of the reopened one anyway."""
         before, now, facts = int(self._read.cursor(CURSOR) or 0), datetime.now(UTC), []
         after = before
-        for one in self._registry.reopened(before):
+        for one in self._registry.restated_after(before):
             piece = Slice(one.entity, one.slice)
             if one.entity in self._center.graph:
                 life = self._center.status(piece).life
@@ -58,16 +58,16 @@ class SnapshotDetector:
                 if life in _OVER:
                     event_id = f"snapshot:{piece}:reopened:{one.generation}"
                     facts.append(Fact(event_id, piece, Event.BACKFILL_REQUESTED, now, "capture", _why(one)))
-            after = one.moved
+            after = one.restatement
         if after > before:
             self._center.report(facts, cursors={CURSOR: str(after)})
 
 
-def _told(named: NamedSnapshot) -> Facts:
+def _told(named: TaggedSnapshot) -> Facts:
     return Facts(snapshot_id=str(named.version), row_count=named.rows)
 
 
-def _why(named: NamedSnapshot) -> str:
+def _why(named: TaggedSnapshot) -> str:
     if named.generation > 1:
         return f"version {named.version} was opened again for late events, generation {named.generation}"
     return f"version {named.version} was named"

@@ -66,8 +66,8 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], ro
 
 def _known(graph: DependencyGraph, settings: Settings) -> KnownSlices | None:
     """What the state store knows; None where there is no store yet."""
-    from tidemark.state_store.known import StoredSlices  # noqa: PLC0415
     from tidemark.state_store.store import StateStore  # noqa: PLC0415
+    from tidemark.state_store.stored_slices import StoredSlices  # noqa: PLC0415
 
     if not settings.state and not settings.state_db.exists():
         return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.olap.store import OlapStore
-    from tidemark.state_store.registry import SnapshotRegistry
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.plot import bar_plot
-from tidemark.delta.clustering.cluster import MEGABYTE, Clustering, ClusterReport, cluster_table
+from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, ClusterReport, cluster_table
 from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.partition import partition_predicate
 from tidemark.delta.table import table_exists

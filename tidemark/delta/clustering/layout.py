@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidemark.delta.clustering.column_ranks import Positions, key_of
 from tidemark.delta.clustering.errors import ClusterColumnError
-from tidemark.delta.clustering.grow import grown
-from tidemark.delta.clustering.keys import Positions, key_of
-from tidemark.delta.clustering.shape import Points
+from tidemark.delta.clustering.tile_shape import Points
 from tidemark.delta.clustering.tree import assigned
+from tidemark.delta.clustering.tree_builder import grown
 from tidemark.delta.statistics import file_statistics
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
 
-from tidemark.delta.clustering.keys import Floats, Positions
+from tidemark.delta.clustering.column_ranks import Floats, Positions
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 

@@ -9,16 +9,16 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField
 
-from tidemark.delta.clustering.content import Content, content_columns, content_of
+from tidemark.delta.clustering.column_ranks import Key, key_of
+from tidemark.delta.clustering.content_hash import Content, content_columns, content_of
 from tidemark.delta.clustering.errors import ContentChangedError
 from tidemark.delta.clustering.groups import Group
-from tidemark.delta.clustering.grow import grown
-from tidemark.delta.clustering.keys import Key, key_of
-from tidemark.delta.clustering.sample import MOST_ROWS, sample_size, sampled
-from tidemark.delta.clustering.sql import file_of_row
+from tidemark.delta.clustering.key_sample import MOST_ROWS, sample_size, sampled
 from tidemark.delta.clustering.table_columns import ClusterColumn, physical_name
 from tidemark.delta.clustering.tree import Leaf, Node, Split, file_count
-from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.clustering.tree_builder import grown
+from tidemark.delta.clustering.tree_sql import file_of_row
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.quoting.spark import quoted, typed_literal
 from tidemark.spark.settings import settings
 from tidemark.system.crash import crash_point

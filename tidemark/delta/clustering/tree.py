@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidemark.delta.clustering.keys import Positions
+from tidemark.delta.clustering.column_ranks import Positions
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from tidemark.capture.snapshots.late.snapshot import with_late_changes
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table, table_exists
 from tidemark.dependency_model.time import Calendar, Period
-from tidemark.state_store.registry import NamedSnapshot, SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.crash import ENV_NAME
 from tidemark.system.settings import Settings
 
@@ -71,18 +71,18 @@ class Capture:
         """A step of a process that was just started."""
         return Ingestion(self.spark, self.settings, [self.table], self.registry).step()
 
-    def named(self, entity: str = "ods_orders") -> dict[str, NamedSnapshot]:
+    def named(self, entity: str = "ods_orders") -> dict[str, TaggedSnapshot]:
         return {one.slice: one for one in self.registry.of(entity)}
 
-    def rows(self, named: NamedSnapshot) -> list[Any]:
+    def rows(self, named: TaggedSnapshot) -> list[Any]:
         version = read_table(self.spark, self.settings.warehouse / "ods_orders", named.version)
-        if not named.is_reopened:
+        if not named.is_restated:
             return version.collect()
         late = read_table(self.spark, late_path(self.settings.warehouse, "ods_orders"))
         end_ms = int(PARIS.window(Period.parse(named.period), named.slice).end.timestamp() * 1000)
         return with_late_changes(version, late, ("_shard", "order_id"), end_ms, named.late_batch).collect()
 
-    def amounts(self, named: NamedSnapshot) -> dict[int, str]:
+    def amounts(self, named: TaggedSnapshot) -> dict[int, str]:
         return {row["order_id"]: str(row["amount"]) for row in self.rows(named)}
 
 
@@ -114,7 +114,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
     stream.land(capture.settings.landing, 0)
     capture.step()
     before, landed = capture.named()["2026-03-23"], len(stream.lines)
-    assert (before.generation, before.is_reopened) == (1, False)
+    assert (before.generation, before.is_restated) == (1, False)
 
     late_events(stream)
     stream.heartbeat(at("2026-03-24 23:01"))
@@ -123,7 +123,9 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
     named = capture.named()
     assert report.late == {"ods_orders": 3}
     assert [text for text in report.warnings if "waited for them: 1, the first ods_orders 2026-03-23" in text]
-    assert named["2026-03-23"] == replace(before, generation=2, late_batch=named["2026-03-23"].late_batch, moved=1)
+    assert named["2026-03-23"] == replace(
+        before, generation=2, late_batch=named["2026-03-23"].late_batch, restatement=1
+    )
     assert capture.amounts(named["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
     assert capture.amounts(before) == {1: "1.00", 2: "1.00", 3: "1.00"}
     assert capture.amounts(named["2026-03-24"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
@@ -151,9 +153,9 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None
     stream.land(capture.settings.landing, 0)
     capture.step()
     first, landed = capture.named()["2026-03-23"], len(stream.lines)
-    assert (first.is_open, first.late_batch) == (True, 0)
+    assert (first.waits_for_late, first.late_batch) == (True, 0)
     # The hours of the same table wait for nothing.
-    assert not any(one.is_open for one in capture.named("ods_orders_1h").values())
+    assert not any(one.waits_for_late for one in capture.named("ods_orders_1h").values())
 
     late_events(stream)
     stream.land(capture.settings.landing, landed)
@@ -169,13 +171,13 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None
     stream.land(capture.settings.landing, landed)
     assert capture.step().late == {"ods_orders": 2}
     settled = capture.named()["2026-03-23"]
-    assert (settled.is_open, settled.generation, settled.moved) == (False, 1, 0)
+    assert (settled.waits_for_late, settled.generation, settled.restatement) == (False, 1, 0)
     # What comes behind the end of waiting is in the next snapshot, also when it was read at once with what is before.
     assert capture.amounts(settled) == {1: "3.00", 3: "1.00", 4: "5.00"}
 
     capture.registry.forget("ods_orders")
     capture.step()
-    assert replace(capture.named()["2026-03-23"], named_at=settled.named_at) == settled
+    assert replace(capture.named()["2026-03-23"], tagged_at=settled.tagged_at) == settled
 
 
 def test_only_the_newest_names_are_kept(capture: Capture) -> None:
@@ -197,21 +199,21 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Captur
     first_day(stream)
     stream.land(capture.settings.landing, 0)
     capture.step()
-    assert capture.named()["2026-03-23"].is_open
+    assert capture.named()["2026-03-23"].waits_for_late
     # Nor are names from before given to those who wait from now on.
     capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders_1h": 60_000})
     landed = len(stream.lines)
     late_events(stream)
     stream.land(capture.settings.landing, landed)
     capture.step()
-    assert capture.named()["2026-03-23"].is_open
+    assert capture.named()["2026-03-23"].waits_for_late
     assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
     landed = len(stream.lines)
     stream.heartbeat(at("2026-03-23 23:10"))
     stream.land(capture.settings.landing, landed)
     capture.step()
     named = {entity: capture.named(entity) for entity in ("ods_orders", "ods_orders_1h")}
-    assert not any(one.is_open or one.generation > 1 for names in named.values() for one in names.values())
+    assert not any(one.waits_for_late or one.generation > 1 for names in named.values() for one in names.values())
     # The newest commit settles and does nothing else: the walk back through the log goes on behind it.
     for lost in (["ods_orders"], ["ods_orders", "ods_orders_1h"]):
         for entity in lost:
@@ -219,7 +221,7 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Captur
         capture.step()
         for entity, names in named.items():
             assert capture.named(entity) == {
-                key: replace(one, named_at=capture.named(entity)[key].named_at) for key, one in names.items()
+                key: replace(one, tagged_at=capture.named(entity)[key].tagged_at) for key, one in names.items()
             }
 
 
@@ -279,7 +281,7 @@ def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_on
             capture.step()
     found = capture.named()["2026-03-23"]
     assert found.generation == (2 if point == "ingest.after_names" else 1)
-    if not found.is_reopened:
+    if not found.is_restated:
         assert capture.amounts(found) == capture.amounts(old) == {1: "1.00", 2: "1.00", 3: "1.00"}
     # The next step finds more than the one that died, so that it cuts other commits.
     stream.heartbeat(at("2026-03-24 23:01"))
@@ -343,8 +345,8 @@ def test_every_snapshot_of_a_random_life_holds_its_late_changes(
     days = list(capture.named().values())
     assert [one.slice for one in days] == ["2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
     hourly = list(capture.named("ods_orders_1h").values())
-    reopened = [one for one in hourly if one.is_reopened]
-    assert waits or (reopened and any(one.is_reopened for one in days))
+    reopened = [one for one in hourly if one.is_restated]
+    assert waits or (reopened and any(one.is_restated for one in days))
     assert not waits or {one.generation for one in (*days, *hourly)} == {1}
     for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened))), *chance.sample(hourly, 2)):
         rows = capture.rows(snapshot)
@@ -422,8 +424,8 @@ def test_names_are_moved_again_from_the_log(capture: Capture) -> None:
     capture.registry.forget("ods_orders")
     capture.step()
     again = capture.named()["2026-03-23"]
-    assert replace(again, moved=before.moved, named_at=before.named_at) == before
-    assert again.moved > before.moved
+    assert replace(again, restatement=before.restatement, tagged_at=before.tagged_at) == before
+    assert again.restatement > before.restatement
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.bounds import Broker
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicMissingError, TopicPartitionsError
 from tidemark.capture.source.kafka.intake import KafkaIntake
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

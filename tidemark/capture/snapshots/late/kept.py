@@ -20,8 +20,8 @@ from tidemark.capture.heartbeat.behind import Spans
 from tidemark.capture.schema.column_types import SourceColumn, source_column
 from tidemark.capture.schema.evolution import META_COLUMNS, ensure_table
 from tidemark.capture.snapshots.late.minutes import is_dated
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import table_exists
-from tidemark.delta.target import MergeTarget
 from tidemark.delta.transaction import Transaction
 from tidemark.delta.widen import widen_columns
 from tidemark.system.crash import crash_point

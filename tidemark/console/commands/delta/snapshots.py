@@ -27,9 +27,9 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
 
     \b
     Exit codes: 0 done, 1 no such table or version, or the name stands for another version; 2 called wrongly.
-    With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "named_at", "generation",
-                  "late_batch", "moved", "open_until"}]}; one with a late_batch holds late changes on top of its
-    version, one with an open_until (event time, epoch ms) waits for more.
+    With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "tagged_at", "generation",
+                  "late_batch", "restatement", "late_until"}]}; one with a late_batch holds late changes on top of its
+    version, one with a late_until (event time, epoch ms) waits for more.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if version is not None and name is None:
         raise click.UsageError("--version goes with --name")
@@ -51,14 +51,14 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
         print_json({"entity": entity, "snapshots": [vars(one) for one in found]})
         return
     print_table(
-        ["version", "name", "of", "rows", "named at"],
+        ["version", "name", "of", "rows", "tagged at"],
         [
             [
-                f"{o.version}{' and late changes' * o.is_reopened}{', waits for more' * o.is_open}",
+                f"{o.version}{' and late changes' * o.is_restated}{', waits for more' * o.waits_for_late}",
                 o.slice,
                 f"{o.entity} [{o.period}]",
                 str(o.rows),
-                o.named_at.isoformat(),
+                o.tagged_at.isoformat(),
             ]
             for o in found
         ],

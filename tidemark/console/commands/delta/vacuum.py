@@ -52,7 +52,7 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
     from tidemark.delta.vacuum import plan_vacuum  # noqa: PLC0415
     from tidemark.delta.vacuum import vacuum as vacuumed  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
-    from tidemark.state_store.registry import SnapshotRegistry  # noqa: PLC0415
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 

@@ -18,8 +18,8 @@ from pyspark.sql import functions as sf
 
 from tidemark.delta.clustering.groups import Group
 from tidemark.delta.clustering.table_columns import ClusterColumn
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile
-from tidemark.delta.optimistic import OptimisticTransaction
 from tidemark.quoting.spark import quoted
 
 # The driver holds no more than these rows' keys, and one row group's keys a thread.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidemark.delta.clustering.keys import Positions
-from tidemark.delta.clustering.shape import Points, Shape, best_shape
+from tidemark.delta.clustering.column_ranks import Positions
+from tidemark.delta.clustering.tile_shape import Points, Shape, best_shape
 from tidemark.delta.clustering.tree import Leaf, Node, Split, file_count
 
 _LARGE_SHARE = 0.3

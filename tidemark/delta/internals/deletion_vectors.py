@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from tidemark.spark.jvm import Jvm
+from tidemark.spark.internals import Jvm
 
 _DELTA = "org.apache.spark.sql.delta"
 

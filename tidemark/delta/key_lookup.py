@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as sf
 
-from tidemark.delta.batch import Batch
+from tidemark.delta.change_batch import Batch
 from tidemark.delta.errors import KeyNotUniqueError
-from tidemark.delta.optimistic import OptimisticTransaction
-from tidemark.delta.target import MergeTarget
+from tidemark.delta.internals.transaction import OptimisticTransaction
+from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import quoted
 
 _FILE, _ROW, _STALE = "_file", "_row", "_stale"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tests.delta.clustering.worlds import ROWS, constant, worlds
-from tidemark.delta.clustering.grow import grown
-from tidemark.delta.clustering.keys import Positions, key_of
+from tidemark.delta.clustering.column_ranks import Positions, key_of
 from tidemark.delta.clustering.tree import Leaf, Node, Split, assigned, file_count, leaves
+from tidemark.delta.clustering.tree_builder import grown
 
 FILES = 32
 NAMES = list(worlds(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.state_store.bulk import text_array
+from tidemark.state_store.bulk_write import text_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ from tidemark.delta.clustering.groups import CLUSTERED, Group, partition_key
 from tidemark.delta.clustering.rewrite import Rewritten
 from tidemark.delta.conflict import RETRYABLE, BackOff, StaleReadError, definition_kept
 from tidemark.delta.errors import ColumnsDifferError
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of
-from tidemark.delta.optimistic import OptimisticTransaction
 from tidemark.system.crash import crash_point
 
 

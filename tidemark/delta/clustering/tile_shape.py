@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidemark.delta.clustering.keys import Floats, Positions
+from tidemark.delta.clustering.column_ranks import Floats, Positions
 
 # (key, number of parts), one after the other.
 Steps = tuple[tuple[int, int], ...]

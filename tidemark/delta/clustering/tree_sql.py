@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from pyspark.sql.types import DataType, DoubleType, FloatType, TimestampNTZType
 
-from tidemark.delta.clustering.keys import Key
+from tidemark.delta.clustering.column_ranks import Key
 from tidemark.delta.clustering.tree import Leaf, Node, Split
 from tidemark.quoting.spark import quoted, text_literal
 

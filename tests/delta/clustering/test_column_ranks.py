@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.delta.clustering.keys import key_of
+from tidemark.delta.clustering.column_ranks import key_of
 
 TYPES = {
     "integers": (pa.int64(), st.integers(-(2**63), 2**63 - 1)),

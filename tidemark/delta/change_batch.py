@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as sf
 
 from tidemark.delta.errors import KeyNotUniqueError
-from tidemark.delta.target import MergeTarget
+from tidemark.delta.merge_target import MergeTarget
 
 _PARTITION = "_partition"
 

@@ -9,13 +9,13 @@ from typing import Literal
 
 from pyspark.sql import SparkSession
 
-from tidemark.delta.clustering.commit import Committed, Label, committed, source_files
+from tidemark.delta.clustering.group_commit import Committed, Label, committed, source_files
 from tidemark.delta.clustering.groups import Group, batches, groups_of, not_clustered, partition_key
 from tidemark.delta.clustering.rewrite import Rewritten, rewritten
 from tidemark.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
 from tidemark.delta.conflict import BackOff, StaleReadError
 from tidemark.delta.errors import ConflictError
-from tidemark.delta.optimistic import OptimisticTransaction
+from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.statistics import file_statistics
 from tidemark.spark.settings import COMPILED
 

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
+from tidemark.delta.internals.vector_path import vector_path
 from tidemark.delta.statistics import require_table
-from tidemark.delta.vector_path import vector_path
 
 
 @dataclass(frozen=True)

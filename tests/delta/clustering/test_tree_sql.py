@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.delta.clustering.grow import grown
-from tidemark.delta.clustering.keys import key_of
-from tidemark.delta.clustering.sql import file_of_row
+from tidemark.delta.clustering.column_ranks import key_of
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.clustering.tree import assigned
+from tidemark.delta.clustering.tree_builder import grown
+from tidemark.delta.clustering.tree_sql import file_of_row
 
 pytestmark = pytest.mark.spark
 
