@@ -17,6 +17,6 @@ def chain_lengths(graph: DependencyGraph, cost: Mapping[str, float] | None = Non
     """
     lengths: dict[str, float] = {}
     for name in reversed(graph.topological()):
-        below = (lengths.get(edge.down.name, 0.0) for edge in graph.node(name).users if edge.down.name != name)
+        below = (lengths.get(edge.down.name, 0.0) for edge in graph.downstream_edges(name) if edge.down.name != name)
         lengths[name] = max(below, default=0.0) + (cost.get(name, 1.0) if cost else 1.0)
     return lengths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.graph.node import WHOLE
+from tidemark.dependency_model.entity.sub_partition import WHOLE
 from tidemark.dependency_model.readiness import earliest, release
 from tidemark.dependency_model.status import Event, Life, SliceStatus
 

@@ -14,6 +14,9 @@ from tidemark.dependency_model.entity.field import STRICT, NameField, TimeZoneFi
 
 Sub = tuple[tuple[str, str], ...]
 
+WHOLE: Sub = ()
+"""The sub-partition of a slice without sub-partitions, and of all of them together."""
+
 PART_LIMIT = 1_000
 """How many parts one slice may have."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.dependency_model.graph.node import WHOLE
-from tidemark.dependency_model.graph.order import circling, components
+from tidemark.dependency_model.entity.sub_partition import WHOLE
+from tidemark.dependency_model.graph.order import components, on_or_between_cycles
 from tidemark.dependency_model.graph.reach import latest_reach, samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from tidemark.dependency_model.graph.adjacency import Adjacency
     from tidemark.dependency_model.graph.edge import Edge
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
@@ -32,21 +33,21 @@ class _Step(NamedTuple):
     before: _Step | None
 
 
-def circles(nodes: Mapping[str, Node]) -> Iterator[tuple[Slice, ...]]:
+def circles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice, ...]]:
     """A way round for each knot of entities that has one: from a slice to itself, or to a later one of its entity.
 
     The same for the same entities, in whatever order they came.
     """
     for name, node in nodes.items():
-        own = [edge for edge in node.upstream if edge.up is node]
+        own = [edge for edge in edges.upstream[name] if edge.up is node]
         if own and any(latest_reach(edge) >= 0 for edge in own):
             yield from _found({name: node}, own)
-    for component in sorted(map(sorted, components(circling(nodes)))):
+    for component in sorted(map(sorted, components(on_or_between_cycles(edges)))):
         inside = {name: nodes[name] for name in component}
-        own_apart = (edge for node in inside.values() for edge in node.upstream if edge.up is not node)
-        edges = [edge for edge in own_apart if edge.up.name in inside]
-        if not _leads_back(edges, len(inside)):
-            yield from _found(inside, edges)
+        between = [edge for name in component for edge in edges.upstream[name] if edge.up.name in inside]
+        apart = [edge for edge in between if edge.up is not edge.down]
+        if not _leads_back(apart, len(inside)):
+            yield from _found(inside, apart)
 
 
 def _leads_back(edges: list[Edge], size: int) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.errors import EntityError, ParseError
-from tidemark.dependency_model.graph.node import WHOLE, Node
 from tidemark.dependency_model.offset.mapping import Mapping, mapping_between
 from tidemark.dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, Offset, OffsetKind
 from tidemark.dependency_model.slice import STATIC_KEY, Slice, slices_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity.dependency import Dependency
     from tidemark.dependency_model.entity.entity import Entity
-    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.time.grid import Grid
 
 _mapping = lru_cache(maxsize=65_536)(mapping_between)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
+from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.errors import UnknownEntityError
 from tidemark.dependency_model.garbage import collection_paused
-from tidemark.dependency_model.graph.node import WHOLE, Node
 from tidemark.dependency_model.graph.order import topological_order
 from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.graph.validation import problems_of
@@ -19,13 +19,13 @@ from tidemark.dependency_model.time.window import Window, seconds_of
 from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.entity.entity import Entity
-    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.errors import EntityError
     from tidemark.dependency_model.graph.edge import Edge
+    from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
 
 
@@ -35,6 +35,7 @@ class DependencyGraph:
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
         self._nodes = wiring.nodes
+        self._edges = wiring.edges
 
     @classmethod
     def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
@@ -70,11 +71,11 @@ class DependencyGraph:
 
     def upstream_edges(self, name: str) -> tuple[Edge, ...]:
         """What an entity depends on, in all its states, in the order of its declaration."""
-        return self._node(name).upstream
+        return self._edges.upstream[self._node(name).name]
 
-    def downstream_edges(self, name: str) -> tuple[Edge, ...]:
-        """What depends on an entity, in order of name."""
-        return tuple(sorted(self._node(name).users, key=lambda edge: (edge.down.name, edge.state)))
+    def downstream_edges(self, name: str) -> Sequence[Edge]:
+        """What depends on an entity, in no order."""
+        return self._edges.downstream[self._node(name).name]
 
     def requirements(self, piece: Slice, state: str = COMPLETED) -> tuple[Requirement, ...]:
         """Clause by clause, the exact upstream slices that a slice needs to reach a state."""
@@ -85,7 +86,7 @@ class DependencyGraph:
         return tuple(
             [
                 Requirement(edge.dependency, edge.expand(ordinal, piece.sub), edge.is_latest)
-                for edge in node.upstream
+                for edge in self._edges.upstream[node.name]
                 if edge.state == state
             ]
         )
@@ -101,7 +102,7 @@ class DependencyGraph:
         parts = node.parts if piece.sub == WHOLE else (piece.sub,)
         found = {
             (edge.down.name, down, sub): edge.down
-            for edge in node.users
+            for edge in self._edges.downstream[node.name]
             for part in parts
             for down, sub in edge.inverse(ordinal, part, limit)
         }
@@ -160,7 +161,7 @@ class DependencyGraph:
 
     def topological(self) -> tuple[str, ...]:
         """The names of all entities, each after those whose slices of the same time it needs."""
-        return topological_order(self._nodes)
+        return topological_order(self._edges)
 
     def _node(self, name: str) -> Node:
         node = self._nodes.get(name)

@@ -1,11 +1,11 @@
-"""An entity in the graph: its slices numbered, its edges in both directions."""
+"""An entity in the graph, with its slices numbered."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.sub_partition import Sub, combinations
+from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub, combinations
 from tidemark.dependency_model.errors import NoSuchSliceError
 from tidemark.dependency_model.slice import STATIC_KEY, Slice
 from tidemark.dependency_model.suggestion import shown
@@ -16,16 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.dependency_model.entity.entity import Entity
-    from tidemark.dependency_model.graph.edge import Edge
     from tidemark.dependency_model.time.grid import Grid
-
-WHOLE: Sub = ()
 
 
 class Node:
     """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
 
-    __slots__ = ("entity", "existing", "grid", "name", "parts", "states", "upstream", "users", "zoned")
+    __slots__ = ("entity", "existing", "grid", "name", "parts", "states", "zoned")
 
     def __init__(self, entity: Entity) -> None:
         self.entity, self.name = entity, entity.name
@@ -34,8 +31,6 @@ class Node:
         self.states = _state_set(entity.state_names)
         self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
         self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
-        self.upstream: tuple[Edge, ...] = ()
-        self.users: list[Edge] = []
 
     @property
     def period(self) -> Period | None:

@@ -7,52 +7,57 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.graph.reach import latest_reach
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from tidemark.dependency_model.graph.adjacency import Adjacency
     from tidemark.dependency_model.graph.edge import Edge
-    from tidemark.dependency_model.graph.node import Node
 
 
-def topological_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+def topological_order(edges: Adjacency) -> tuple[str, ...]:
     """Each entity after those that it needs; circles that lead back in time are cut where they do.
 
     What goes in a true circle (a problem that validation reports) comes last, as declared.
     """
-    order = _ordered(nodes, lambda edge: edge.up is not edge.down)
-    if len(order) < len(nodes):
-        after = nodes.keys() - set(order)
-        order = _ordered(nodes, lambda edge: edge.down.name not in after or latest_reach(edge) >= 0)
+    order = _ordered(edges, lambda edge: edge.up is not edge.down)
+    if len(order) < len(edges.upstream):
+        after = edges.upstream.keys() - set(order)
+        order = _ordered(edges, lambda edge: edge.down.name not in after or latest_reach(edge) >= 0)
     ordered = set(order)
-    return (*order, *(name for name in nodes if name not in ordered))
+    return (*order, *(name for name in edges.upstream if name not in ordered))
 
 
-def circling(nodes: Mapping[str, Node]) -> dict[str, Node]:
-    """The entities on a circle or between two circles; none of a graph without."""
-    before = set(_ordered(nodes, lambda edge: edge.up is not edge.down))
-    left = {name: node for name, node in nodes.items() if name not in before}
-    users = {name: sum(edge.down.name in left for edge in node.users) for name, node in left.items()}
-    ends = [name for name, count in users.items() if not count]
+def on_or_between_cycles(edges: Adjacency) -> dict[str, list[str]]:
+    """The entities on a cycle or between two cycles, each with its upstream ones among them; none without a cycle."""
+    before = set(_ordered(edges, lambda edge: edge.up is not edge.down))
+    left = {name for name in edges.upstream if name not in before}
+    downstream = {name: sum(edge.down.name in left for edge in edges.downstream[name]) for name in left}
+    ends = [name for name, count in downstream.items() if not count]
     for name in ends:
-        for edge in left.pop(name).upstream:
+        left.remove(name)
+        for edge in edges.upstream[name]:
             if edge.up.name in left:
-                users[edge.up.name] -= 1
-                if not users[edge.up.name]:
+                downstream[edge.up.name] -= 1
+                if not downstream[edge.up.name]:
                     ends.append(edge.up.name)
-    return left
+    return {name: _names_upstream(edges, name, left) for name in edges.upstream if name in left}
 
 
-def components(nodes: Mapping[str, Node]) -> list[list[str]]:
-    """The strongly connected components with more than one entity (Tarjan 1972, without recursion)."""
-    search = _Tarjan(nodes)
-    for name in nodes:
+def _names_upstream(edges: Adjacency, name: str, among: Collection[str]) -> list[str]:
+    return [edge.up.name for edge in edges.upstream[name] if edge.up.name in among]
+
+
+def components(upstream: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The strongly connected components with more than one name (Tarjan 1972, without recursion)."""
+    search = _Tarjan(upstream)
+    for name in upstream:
         if name not in search.index:
             search.visit(name)
     return search.found
 
 
 class _Tarjan:
-    def __init__(self, nodes: Mapping[str, Node]) -> None:
-        self.nodes = nodes
+    def __init__(self, upstream: Mapping[str, Sequence[str]]) -> None:
+        self.upstream = upstream
         self.index: dict[str, int] = {}
         self.low: dict[str, int] = {}
         self.stack: list[str] = []
@@ -80,7 +85,7 @@ class _Tarjan:
         self.index[name] = self.low[name] = len(self.index)
         self.stack.append(name)
         self.on_stack.add(name)
-        return [edge.up.name for edge in self.nodes[name].upstream if edge.up.name in self.nodes]
+        return list(self.upstream[name])
 
     def _close(self, name: str) -> None:
         at = self.stack.index(name)
@@ -90,12 +95,12 @@ class _Tarjan:
             self.found.append(component)
 
 
-def _ordered(nodes: Mapping[str, Node], counts: Callable[[Edge], bool]) -> list[str]:
+def _ordered(edges: Adjacency, counts: Callable[[Edge], bool]) -> list[str]:
     """Kahn's order over the edges that count, by name of declaration where several are free."""
-    waiting = {name: sum(map(counts, node.upstream)) for name, node in nodes.items()}
+    waiting = {name: sum(map(counts, upstream)) for name, upstream in edges.upstream.items()}
     order = [name for name, needed in waiting.items() if not needed]
     for name in order:
-        for edge in nodes[name].users:
+        for edge in edges.downstream[name]:
             if counts(edge):
                 waiting[edge.down.name] -= 1
                 if not waiting[edge.down.name]:

@@ -31,13 +31,13 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
     for node in wiring.nodes.values():
         if node.entity.snapshot_of:
             yield from _of_snapshot(node, wiring)
-        for edge in node.upstream:
+        for edge in wiring.edges.upstream[node.name]:
             dependency = edge.dependency
             if not edge.up.states.issuperset(dependency.states):
                 yield from _of_states(node, edge.up, dependency.states)
             if dependency.sub:
                 yield from _of_parts(node, edge.up, dependency.sub)
-    for way in circles(wiring.nodes):
+    for way in circles(wiring.nodes, wiring.edges):
         kind = "needs itself" if way[0] == way[-1] else "needs its own future"
         hint = "let one of them follow an earlier slice, as with Set -1"
         problem = EntityError(f"{kind}: {told(way)}", hint=hint)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.errors import EntityError
+from tidemark.dependency_model.graph.adjacency import Adjacency
 from tidemark.dependency_model.graph.edge import Edge
 from tidemark.dependency_model.graph.node import Node
 from tidemark.dependency_model.graph.project import end_of, member_of, root_name, root_of
@@ -28,6 +29,7 @@ class Wiring:
     def __init__(self, entities: Iterable[Entity]) -> None:
         self.declared: dict[str, Entity] = {}
         self.nodes: dict[str, Node] = {}
+        self.edges = Adjacency()
         self.broken: dict[str, list[EntityError]] = {}
         self._unmet: dict[str, set[str]] = {}
         self._members: dict[str, set[str]] = {}
@@ -65,8 +67,9 @@ class Wiring:
         if entity.project:
             self._members[entity.project].discard(name)
         for gone in _standing_for(entity):
-            touched |= {edge.down.name for edge in self.nodes[gone].users}
-            self._disconnect(self.nodes.pop(gone))
+            touched.update(self.edges.remove(gone))
+            del self.nodes[gone]
+            self._forget_problems(gone)
         return touched
 
     def _neighbours(self, entity: Entity) -> set[str]:
@@ -87,28 +90,24 @@ class Wiring:
     def _stand(self, entity: Entity) -> None:
         for name in _standing_for(entity):
             self.nodes[name] = Node(root_of(entity) if name != entity.name else entity)
+            self.edges.add(name)
 
     def _redraw(self, name: str) -> None:
         node = self.nodes.get(name)
         if node is None:
             return
-        self._disconnect(node)
+        self.edges.disconnect(name)
+        self._forget_problems(name)
         self._connect(node)
 
-    def _disconnect(self, node: Node) -> None:
-        for edge in node.upstream:
-            if edge.up.users:
-                edge.up.users = [user for user in edge.up.users if user is not edge]
-        node.upstream = ()
-        self.broken.pop(node.name, None)
+    def _forget_problems(self, name: str) -> None:
+        self.broken.pop(name, None)
         for names in self._unmet.values():
-            names.discard(node.name)
+            names.discard(name)
 
     def _connect(self, node: Node) -> None:
         drawn = (self._edge(node, dependency, state) for state, dependency in self._dependencies(node))
-        node.upstream = tuple([edge for edge in drawn if edge])
-        for edge in node.upstream:
-            edge.up.users.append(edge)
+        self.edges.connect(node.name, [edge for edge in drawn if edge])
 
     def _dependencies(self, node: Node) -> Iterator[tuple[str, Dependency]]:
         """State and dependency of everything that an entity needs: what it declares, and what its project adds."""

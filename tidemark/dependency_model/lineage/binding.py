@@ -16,8 +16,9 @@ from sqlglot import exp
 
 from tidemark.dependency_model.errors import QueryError
 from tidemark.dependency_model.lineage.bound import Bound, Column, Occurrence, Opaque, Place
-from tidemark.dependency_model.lineage.relation import Found, Open, Relation, hidden, merged
-from tidemark.dependency_model.lineage.select import LATERAL, SelectBinder
+from tidemark.dependency_model.lineage.relation import LATERAL, Found, Open, Relation, hidden, merged
+from tidemark.dependency_model.lineage.scope import CommonTable
+from tidemark.dependency_model.lineage.select import SelectBinder
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -33,15 +34,6 @@ OCCURRENCE_LIMIT: Final = 2_000
 DEPTH_LIMIT: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A CTE: its query, the names that it sees, and the names of its columns where they are given."""
-
-    node: Any
-    names: Mapping[str, Named]
-    columns: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class Binder:
     """Binds one query; `query` is what its text's places refer to (of a view, the view's own)."""
@@ -52,7 +44,7 @@ class Binder:
     _depth: int = 0
     _active: set[int] = field(default_factory=set)
 
-    def relations(self, node: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+    def relations(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """The ways to a query's rows. Raises QueryError."""
         with self._deeper(node):
             names = self._with_ctes(node, names)
@@ -73,7 +65,7 @@ class Binder:
             found = [hidden(one) for one in found]
         return found if len(found) <= WAYS_LIMIT else [merged(found)]
 
-    def from_item(self, node: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+    def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """The relations of one FROM item, its own alias apart."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Func):
@@ -89,17 +81,17 @@ class Binder:
         columns = _column_aliases(node)
         return [_renamed(one, columns) for one in found] if columns else found
 
-    def _with_ctes(self, node: Any, names: Mapping[str, Named]) -> Mapping[str, Named]:
+    def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
         clause = node.args.get("with_")
         for cte in clause.expressions if clause else ():
-            names = {**names, cte.alias.lower(): Named(cte.this, names, _column_aliases(cte))}
+            names = {**names, cte.alias.lower(): CommonTable(cte.this, names, _column_aliases(cte))}
             if clause.args.get("recursive"):
                 own = dict(names)
-                own[cte.alias.lower()] = Named(cte.this, own, _column_aliases(cte))
+                own[cte.alias.lower()] = CommonTable(cte.this, own, _column_aliases(cte))
                 names = own
         return names
 
-    def _select(self, node: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+    def _select(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A SELECT: one relation for each combination of its FROM items' ways."""
         from_clause = node.args.get("from_")
         items = [from_clause.this] if from_clause else []
@@ -112,11 +104,11 @@ class Binder:
             ways = [[merged(one)] for one in ways]
         return [SelectBinder(self, node, names, parent).bind(list(chosen)) for chosen in product(*ways)]
 
-    def _ways(self, item: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+    def _ways(self, item: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """Of a LATERAL item a stand-in: it is bound where its neighbours are known."""
         return [LATERAL] if isinstance(item, (exp.Lateral, exp.Unnest)) else self.from_item(item, names, parent)
 
-    def _enclosed(self, node: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+    def _enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A query in brackets, or joined tables in brackets."""
         inner = node.this
         if isinstance(inner, exp.Table) and (inner.args.get("joins") or node.args.get("joins")):
@@ -127,21 +119,21 @@ class Binder:
             return self._select(star, names, parent)
         return self.relations(inner, names, parent)
 
-    def _set_operation(self, node: Any, names: Mapping[str, Named], parent: Scope | None) -> list[Relation]:
+    def _set_operation(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         left = self.relations(node.this, names, parent)
         right = self.relations(node.expression, names, parent)
         if node.args.get("by_name"):
             return left + right
         return left + [_aligned(one, left[0]) for one in right]
 
-    def _table(self, node: Any, names: Mapping[str, Named]) -> list[Relation]:
+    def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
         name = node.name.lower()
         if node.args.get("db") or not name:
             raise self.query.error(
                 "tables are named alone", node, found=node.sql("spark"), expected="the name of an entity"
             )
         if name in names:
-            return self._named(names[name])
+            return self._common_table(names[name])
         if name in self.tables.views:
             return self._view(self.tables.views[name])
         table = self.tables.tables.get(name)
@@ -163,17 +155,17 @@ class Binder:
             )
         ]
 
-    def _named(self, named: Named) -> list[Relation]:
-        if id(named.node) in self._active:
+    def _common_table(self, table: CommonTable) -> list[Relation]:
+        if id(table.node) in self._active:
             return [_anything()]
-        self._active.add(id(named.node))
+        self._active.add(id(table.node))
         try:
-            found = self.relations(named.node, named.names, None)
+            found = self.relations(table.node, table.names, None)
         finally:
-            self._active.discard(id(named.node))
-        if _is_recursive(named):
+            self._active.discard(id(table.node))
+        if _is_recursive(table):
             found = [hidden(one) for one in found]
-        return [_renamed(one, named.columns) for one in found] if named.columns else found
+        return [_renamed(one, table.columns) for one in found] if table.columns else found
 
     def _view(self, view: Query) -> list[Relation]:
         if id(view.tree) in self._active:
@@ -275,5 +267,5 @@ class _Any(Relation):
         return Found(self.indirect[0], certain=False) if name else None
 
 
-def _is_recursive(named: Named) -> bool:
-    return any(one.node is named.node for one in named.names.values())
+def _is_recursive(table: CommonTable) -> bool:
+    return any(one.node is table.node for one in table.names.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from tidemark.dependency_model.lineage.bound import (
     Bound,
@@ -87,6 +88,10 @@ class Relation:
         if certain or len(found) == 1:
             return (certain or found)[0]
         return Found(Opaque(tuple(one.bound for one in found)), certain=False) if found else None
+
+
+LATERAL: Final = Relation({})
+"""Stands for a FROM item that is bound only when its neighbours are known."""
 
 
 def sourced(source: Source | None, bound: Bound) -> Bound:

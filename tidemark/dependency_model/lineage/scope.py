@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.lineage.bound import Bound, Opaque, Source
 from tidemark.dependency_model.lineage.relation import Found, Relation, Sides, sourced
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlglot import exp
 
     from tidemark.dependency_model.lineage.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """A common table expression (CTE): its query, the names that it sees, and its columns' names where given."""
+
+    node: Any
+    names: Mapping[str, CommonTable]
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

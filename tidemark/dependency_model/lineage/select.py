@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
 
@@ -17,6 +17,7 @@ from tidemark.dependency_model.lineage.bound import (
     Source,
 )
 from tidemark.dependency_model.lineage.relation import (
+    LATERAL,
     Constraint,
     Open,
     Relation,
@@ -32,19 +33,26 @@ from tidemark.dependency_model.lineage.translation import Translator
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.binding import Binder, Named
+    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.scope import CommonTable
 
-LATERAL: Final = Relation({})
-"""Stands for a FROM item that is bound only when its neighbours are known."""
+
+class QueryBinder(Protocol):
+    """What binds the queries inside a SELECT; `query` is what its text's places refer to."""
+
+    query: Query
+
+    def relations(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """The ways to a query's rows. Raises QueryError."""
 
 
 @dataclass(slots=True, eq=False)
 class SelectBinder:
     """Binds one SELECT over chosen ways of its FROM items."""
 
-    binder: Binder
+    binder: QueryBinder
     node: Any
-    names: Mapping[str, Named]
+    names: Mapping[str, CommonTable]
     parent: Scope | None
     scope: Scope = field(init=False)
     translator: Translator = field(init=False)

@@ -34,16 +34,16 @@ class NewestSlices:
         self._graph, self._statuses = graph, statuses
         self._boundaries: dict[Place, str] = {}
         self._ordered: dict[Place, list[int]] = {}
-        self._entities = {name for name in graph if _has_latest_users(graph, name)}
+        self._entities = {name for name in graph if _has_latest_downstream(graph, name)}
 
     def __contains__(self, entity: str) -> bool:
         return entity in self._entities
 
     def refresh(self, names: Iterable[str]) -> None:
         """These entities, or what they depend on, have changed: others may take their newest slice, or they others'."""
-        ups = {edge.up.name for name in names if name in self._graph for edge in self._graph.node(name).upstream}
+        ups = {edge.up.name for name in names if name in self._graph for edge in self._graph.upstream_edges(name)}
         changed = {*names, *ups}
-        wanted = {name for name in changed if name in self._graph and _has_latest_users(self._graph, name)}
+        wanted = {name for name in changed if name in self._graph and _has_latest_downstream(self._graph, name)}
         for place in [place for place in self._ordered if place[0] in changed - wanted]:
             del self._ordered[place]
         self._boundaries = {place: text for place, text in self._boundaries.items() if place[0] not in changed}
@@ -105,5 +105,5 @@ class NewestSlices:
             self._boundaries[place] = "" if is_last else lowest[:10] + "~" if limit == _CLOCK_PAGE else lowest
 
 
-def _has_latest_users(graph: DependencyGraph, name: str) -> bool:
-    return any(edge.is_latest for edge in graph.node(name).users)
+def _has_latest_downstream(graph: DependencyGraph, name: str) -> bool:
+    return any(edge.is_latest for edge in graph.downstream_edges(name))

@@ -10,7 +10,7 @@ import heapq
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.graph.node import WHOLE
+from tidemark.dependency_model.entity.sub_partition import WHOLE
 from tidemark.dependency_model.readiness.scheduled import is_scheduled
 from tidemark.dependency_model.time.cron import Cron
 from tidemark.dependency_model.time.zone import Zone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.entity import Entity, Kind
-from tidemark.dependency_model.graph.node import WHOLE
+from tidemark.dependency_model.entity.sub_partition import WHOLE
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph.node import Node
