@@ -26,8 +26,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.entity import load_entities
 from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.system.garbage_collection import collection_paused
+from tidemark.warehouse.entity_files import load_entities
 
 if TYPE_CHECKING:
     import argparse
@@ -122,10 +123,11 @@ def _declaration(chance: random.Random, number: int, period: str, needs: Iterabl
 def load(root: Path) -> dict[str, Any]:
     """What happens in the new process."""
     begun, begun_cpu = time.perf_counter(), time.process_time()
-    catalog = load_entities(root)
+    entities = load_entities(root)
     read = time.perf_counter()
-    graph = DependencyGraph.build(catalog)
-    problems = graph.problems()
+    with collection_paused():
+        graph = DependencyGraph.build(entities)
+        problems = graph.problems()
     done, done_cpu = time.perf_counter(), time.process_time()
     assert not problems, problems[0]
     peak = _peak_mb()
@@ -134,7 +136,7 @@ def load(root: Path) -> dict[str, Any]:
     asked = list(_some_slices(graph))
     expand, inverse = _microseconds(graph.requirements, asked), _microseconds(graph.downstream, asked)
     return {
-        "entities": len(catalog),
+        "entities": len(entities),
         "edges": sum(len(graph.upstream_edges(name)) for name in graph),
         "load_seconds": round(done - begun, 2),
         "load_cpu_seconds": round(done_cpu - begun_cpu, 2),

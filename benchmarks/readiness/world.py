@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from tidemark.dependency_model.entity import Dependency, Entity, EntityState
-from tidemark.dependency_model.garbage import collection_paused
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.time import Period
+from tidemark.system.garbage_collection import collection_paused
 
 TASKS: Final = 80_000
 EDGES: Final = 120_000

@@ -19,13 +19,13 @@ from tidemark.center.memory import Memory
 from tidemark.center.staging import Staging
 from tidemark.center.stale_inputs import inputs_read
 from tidemark.dependency_model.errors import TidemarkError
-from tidemark.dependency_model.garbage import keep
 from tidemark.dependency_model.readiness.explanation import explain
 from tidemark.dependency_model.readiness.scheduled import is_marker, next_state
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.errors import EventKnownError
 from tidemark.state_store.transition import Facts
 from tidemark.system.crash import crash_point
+from tidemark.system.garbage_collection import freeze_live_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -222,7 +222,7 @@ class DependencyCenter:
         self._unkept += more
         if self._unkept >= _KEPT_AT_ONCE:
             self._unkept = 0
-            keep()
+            freeze_live_objects()
 
     def _forget(self) -> None:
         """The memory is ahead of the store, or behind it."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tidemark.center.stored_archive import StoredArchive
 from tidemark.dependency_model.errors import ParseError
-from tidemark.dependency_model.garbage import collection_paused
 from tidemark.dependency_model.readiness.archive import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import Named
 from tidemark.dependency_model.status import Life
+from tidemark.system.garbage_collection import collection_paused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

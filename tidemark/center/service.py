@@ -22,8 +22,8 @@ from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
 from tidemark.center.waking import Waker, waker_of
 from tidemark.dependency_model.errors import TransientError
-from tidemark.dependency_model.garbage import keep
 from tidemark.state_store.lease import CENTER, Fence, Lease
+from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
 from tidemark.warm_runs.options import pool_folder
@@ -98,7 +98,7 @@ class Service:
         """
         with self.leadership:
             self._is_active()
-            keep()
+            freeze_live_objects()
             started()
             while not stopped():
                 watch()

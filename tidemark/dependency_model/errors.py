@@ -86,7 +86,7 @@ class EntityError(TerminalError):
     """One thing wrong in one declaration; `where` is `file:line`.
 
     What is wrong between entities is found without the files: there `where` is the file alone, and `word` what to look
-    for in it (`tidemark.dependency_model.entity.location` finds the line).
+    for in it (`tidemark.warehouse.entity_files.locate` finds the line).
     """
 
     word: str | None = None

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity import Entity, read_entities
 from tidemark.dependency_model.entity.document import read_document
 from tidemark.dependency_model.entity.quality import Reconcile
 from tidemark.dependency_model.errors import EntityError, EntityErrors
 from tidemark.dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
 from tidemark.dependency_model.lineage.business_times import parameter_names
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
 from tidemark.warehouse.python_function import PythonFunction, read_function
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.lineage.read import Read
     from tidemark.system.settings import Settings
 
@@ -58,19 +59,19 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
 
     `plans` is what is known of Python functions, by default what the last check found.
     """
-    catalog, problems = read_entities(root)
+    entities, problems = read_entities(root)
     files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    found, differences = dict(catalog.items()), list[EntityError]()
+    found, differences = dict(entities.items()), list[EntityError]()
     with InferenceCache.of(root, settings) as cache:
         for name, path in files.items():
-            entity = catalog.get(name)
+            entity = entities.get(name)
             if entity is None:
                 differences.append(_undeclared(path.relative_to(root).as_posix(), name))
                 continue
             texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
             try:
-                agreement = agreed(entity, cache.reads(entity, texts, catalog), catalog)
+                agreement = agreed(entity, cache.reads(entity, texts, entities), entities)
             except EntityError as error:
                 problems.append(error)
                 continue
@@ -79,9 +80,9 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
             differences += agreement.differences
     functions, unread = dict[str, PythonFunction](), set[str]()
     with plans or InferenceCache.of(root, settings, kind="plans") as known:
-        for name, path in _python_files(root, catalog, files):
+        for name, path in _python_files(root, entities, files):
             try:
-                function, reads, agreement = _of_function(catalog[name], path, root, known, catalog)
+                function, reads, agreement = _of_function(entities[name], path, root, known, entities)
             except EntityError as error:
                 problems.append(error)
                 continue

@@ -12,6 +12,7 @@ from tidemark.dependency_model.entity import Dependency, Entity, EntityState, Ki
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
+from tidemark.system.garbage_collection import collection_paused
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
 from tidemark.warehouse.declarations import read_declarations
 from tidemark.warehouse.partition_keys import first_slice
@@ -90,7 +91,8 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
     entities = {
         entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda one: one.export, declared)))
     }
-    graph = DependencyGraph.build(entities.values())
+    with collection_paused():
+        graph = DependencyGraph.build(entities.values())
     columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
     return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread)
 

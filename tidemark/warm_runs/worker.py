@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dagster import DagsterInstance
 from dagster._utils.interrupts import capture_interrupts, pop_captured_interrupt
 
-from tidemark.dependency_model.garbage import keep
+from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.warm_runs.connections import keep_connections
 from tidemark.warm_runs.execution import Execution
 
@@ -43,7 +43,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
             execution.load(module)
         if given["spark"]:
             _start_spark()
-        keep()
+        freeze_live_objects()
         _say(control, {"ready": True})
         for line in control.makefile("r"):
             run_id = json.loads(line)["run"]

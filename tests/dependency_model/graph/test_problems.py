@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dependency_model.world import graph
-from tidemark.dependency_model.entity import locate, read_entities
-from tidemark.dependency_model.graph import DependencyGraph
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from random import Random
+
+    from tidemark.dependency_model.graph import DependencyGraph
 
 
 def needs(*dependencies: tuple[str, str], period: str = "day") -> str:
@@ -140,12 +139,3 @@ def test_between_entities(declared: str, says: str) -> None:
     found = graph(daily="period: day", fixed="kind: Static", table=declared).problems()
     assert [says in str(problem) for problem in found] == [True], [str(problem) for problem in found]
     assert str(found[0]).startswith("table.yaml: ")
-
-
-def test_the_line_is_found_when_someone_reads_it(tmp_path: Path) -> None:
-    (tmp_path / "table.yaml").write_text("period: day\ndescription: on daly\ndepends_on:\n  - daily\n  - daly\n")
-    (tmp_path / "daily.yaml").write_text("period: day\n")
-    catalog, _ = read_entities(tmp_path)
-    (problem,) = DependencyGraph.build(catalog).problems()
-    locate(problem, tmp_path)
-    assert str(problem).startswith("table.yaml:5: depends on an unknown entity: found daly")

@@ -43,16 +43,18 @@ def check(root: Path, *, as_json: bool) -> None:
 
 def examine(root: Path) -> tuple[int, int, list[EntityError]]:
     """How many entities and dependencies there are below a folder, and all that is wrong with them."""
-    from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415
-    from tidemark.dependency_model.entity import locate  # noqa: PLC0415 - keeps --help fast
+    from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
+    from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
 
     read = read_with_dry_runs(root, Settings.load())
     problems = [*read.problems, *read.differences]
     unread = {Path(problem.where.partition(":")[0]).stem for problem in problems if problem.where}
-    graph = DependencyGraph.build(read.entities)
-    between = [problem for problem in graph.problems() if problem.found not in unread]
+    with collection_paused():
+        graph = DependencyGraph.build(read.entities)
+        between = [problem for problem in graph.problems() if problem.found not in unread]
     for problem in (*read.differences, *between):
         locate(problem, root)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)

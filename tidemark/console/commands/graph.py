@@ -52,8 +52,10 @@ def graph(
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.graph.view import neighbourhood, tagged, view  # noqa: PLC0415
+    from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
 
-    whole = DependencyGraph.build(declarations_of(root).checked().entities)
+    with collection_paused():
+        whole = DependencyGraph.build(declarations_of(root).checked().entities)
     names = tagged(whole, _parsed(tags), layers)
     if entity is not None:
         names &= neighbourhood(whole, entity, up, down)

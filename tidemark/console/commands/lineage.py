@@ -40,11 +40,13 @@ def lineage(name: str, *, directions: Sequence[str], root: Path, as_json: bool) 
     With --json: {"columns": [{"column", "up"|"down": [{"column", "of": [...]}]}], "indirect": {entity: [...]}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.column_graph import column_graph  # noqa: PLC0415
 
     read = declarations_of(root).checked()
-    order = DependencyGraph.build(read.entities).topological()
+    with collection_paused():
+        order = DependencyGraph.build(read.entities).topological()
     graph = column_graph(order, read.entities, read.queries, root, Settings.load())
     wanted = _wanted(name, graph, read.entities)
     ways = tuple(dict.fromkeys(directions)) or ("up",)

@@ -1,4 +1,4 @@
-"""The line of a problem that was found between entities, looked up in the file only when someone wants to read it."""
+"""The line of a problem that was found between entities, looked up only when someone wants to read it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from tidemark.dependency_model.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path as FilePath
 
 
-def locate(problem: EntityError, root: FilePath) -> None:
-    """Put the line into `problem.where`, where the file below `root` still holds the problem's word."""
-    if problem.word is None or problem.where is None or not (root / problem.where).is_file():
+def put_line(problem: EntityError, text: str) -> None:
+    """Put the line into `problem.where`, where the text of that file still holds the problem's word."""
+    if problem.word is None or problem.where is None:
         return
     try:
-        document = read_document((root / problem.where).read_text(encoding="utf-8"), problem.where)
+        document = read_document(text, problem.where)
     except EntityError:
         return
     path = next((path for path, value in _values(document.values, ()) if value == problem.word), ())

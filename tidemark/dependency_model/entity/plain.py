@@ -3,6 +3,9 @@
 What is read here means the same to YAML (a property test compares the two); at the first sign of anything else - block
 texts, nesting, comments behind values, escapes, letters beyond ASCII - the answer is None, and the general parser reads
 the file.
+
+It stays beside the general parser because of what it saves: with LibYAML's events a declaration takes 138 us, here 42.
+Of 80,000 entities, all of which every command reads before it answers, that is 11 seconds or 3.4 (benchmark `graph`).
 """
 
 from __future__ import annotations

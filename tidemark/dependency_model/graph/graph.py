@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.errors import UnknownEntityError
-from tidemark.dependency_model.garbage import collection_paused
 from tidemark.dependency_model.graph.order import topological_order
 from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.graph.validation import problems_of
@@ -40,8 +39,7 @@ class DependencyGraph:
     @classmethod
     def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
         """The graph of these entities. What is wrong with it, `problems()` says."""
-        with collection_paused():
-            return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
+        return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
 
     def put(self, entity: Entity) -> None:
         """Add an entity, or replace the one of its name; the graph is then as if built so."""
@@ -156,8 +154,7 @@ class DependencyGraph:
 
     def problems(self) -> tuple[EntityError, ...]:
         """Everything that is wrong between the entities."""
-        with collection_paused():
-            return tuple(problems_of(self._wiring))
+        return tuple(problems_of(self._wiring))
 
     def topological(self) -> tuple[str, ...]:
         """The names of all entities, each after those whose slices of the same time it needs."""

@@ -24,7 +24,6 @@ from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.errors import ParseError, UnknownEntityError
-from tidemark.dependency_model.garbage import collection_paused
 from tidemark.dependency_model.readiness.archive import Archive, EmptyArchive, KnownSlice
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
 from tidemark.dependency_model.readiness.counter import Counter, Waiting
@@ -116,15 +115,14 @@ class ReadinessIndex:
 
     def load(self, known: Iterable[KnownSlice]) -> None:
         """What was known before a restart, in any order; for an index that has not been told anything."""
-        with collection_paused():
-            for piece, status, version in known:
-                self._statuses.set(piece, status, version)
-            newest = self._registered.newest
-            for piece in self._statuses:
-                if piece.entity in newest:
-                    with suppress(ParseError):  # of another period
-                        newest.add(piece)
-            self._follow_all([one for one in self._statuses if self.status(one).life in _NOT_LAUNCHED])
+        for piece, status, version in known:
+            self._statuses.set(piece, status, version)
+        newest = self._registered.newest
+        for piece in self._statuses:
+            if piece.entity in newest:
+                with suppress(ParseError):  # of another period
+                    newest.add(piece)
+        self._follow_all([piece for piece in self._statuses if self.status(piece).life in _NOT_LAUNCHED])
 
     def observe(self, piece: Slice, status: SliceStatus, version: int) -> None:
         """A slice's status after its transition number `version`."""

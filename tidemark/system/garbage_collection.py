@@ -23,10 +23,10 @@ def collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def keep() -> None:
+def freeze_live_objects() -> None:
     """What there is now stays: the collector, which would stop everything for a second, looks at it no more.
 
-    What is not needed any more is given back all the same, unless it holds on to itself in a circle.
+    What is not needed any more is given back all the same, unless it holds on to itself in a cycle.
     """
     gc.freeze()
     # At the end of the process everything has to go: libraries written in C complain of what was not.

@@ -1,24 +1,12 @@
-"""Folders of declarations: names, layers, defaults, and everything that can be wrong with them, with its place."""
+"""Declarations: everything that can be wrong with one of them, with its place."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tidemark.dependency_model.entity import Catalog, Kind, load_entities, parse_entity, read_entities
+from tidemark.dependency_model.entity import Entities, parse_entity
 from tidemark.dependency_model.entity.quality import AcceptedValues, NotNull, Reconcile, RowCount
 from tidemark.dependency_model.errors import EntityErrors, UnknownEntityError
-from tidemark.dependency_model.time import Period
-
-MAIN_JOB = Path(__file__).resolve().parents[3] / "warehouse_assets"
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root
 
 
 def problems(text: str) -> list[str]:
@@ -27,49 +15,15 @@ def problems(text: str) -> list[str]:
     return [str(problem) for problem in raised.value.problems]
 
 
-def test_a_folder_becomes_a_catalog(tmp_path: Path) -> None:
-    catalog = load_entities(
-        write(
-            tmp_path,
-            {
-                "project.yaml": "time_zone: Europe/Paris\nowner: data@school.example\ntags: {team: platform}\n",
-                "ods/ods_orders.yaml": "period: day\nkind: Snapshot\ntags: {product: shop}\n",
-                "ads/project.yaml": "owner: bi@school.example\n",
-                "ads/deep/ads_gmv.yaml": "period: week\nweek_start: sunday\nowner: me@school.example\n",
-                "ads/ads_live.yaml": "period: hour\ntime_zone: UTC\n",
-                "ads/ads_live.sql": "SELECT 1",
-            },
-        )
-    )
-    assert list(catalog) == ["ads_live", "ads_gmv", "ods_orders"] or set(catalog) == {
-        "ads_live",
-        "ads_gmv",
-        "ods_orders",
-    }
-    orders, gmv, live = catalog["ods_orders"], catalog["ads_gmv"], catalog["ads_live"]
-    assert (orders.layer, orders.file, orders.kind) == ("ods", "ods/ods_orders.yaml", Kind.SNAPSHOT)
-    assert orders.tags == {"team": "platform", "product": "shop"}
-    assert (orders.time_zone, live.time_zone) == ("Europe/Paris", "UTC")
-    assert (orders.owner, live.owner, gmv.owner) == ("data@school.example", "bi@school.example", "me@school.example")
-    assert (gmv.layer, gmv.week_start, gmv.period) == ("deep", "sunday", Period.WEEK)
-    assert [entity.name for entity in catalog.of_layer("ads")] == ["ads_live"]
-    assert [entity.name for entity in catalog.with_tags({"product": "shop"})] == ["ods_orders"]
-
-
-def test_the_main_job_loads() -> None:
-    catalog = load_entities(MAIN_JOB)
-    assert {entity.layer for entity in catalog.values()} == {"ods", "dwd", "dws", "ads"}
-
-
-def test_a_catalog_knows_what_was_meant() -> None:
-    catalog = Catalog([parse_entity("period: day", "ods_orders")])
+def test_entities_know_what_was_meant() -> None:
+    entities = Entities([parse_entity("period: day", "ods_orders")])
     with pytest.raises(UnknownEntityError, match="did you mean 'ods_orders'"):
-        catalog["ods_order"]
-    assert catalog.get("ods_order") is None
+        entities["ods_order"]
+    assert entities.get("ods_order") is None
 
 
 def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
-    found = problems(
+    lines = problems(
         "kind: TimeSeris\n"
         "period: dayly\n"
         "start: 2026-03-32\n"
@@ -98,7 +52,7 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         13: "unknown key 'foo'",
     }
     for line, words in expected.items():
-        assert any(text.startswith(f"ods/table.yaml:{line}:") and words in text for text in found), (line, found)
+        assert any(text.startswith(f"ods/table.yaml:{line}:") and words in text for text in lines), (line, lines)
 
 
 @pytest.mark.parametrize(
@@ -143,24 +97,6 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
 )
 def test_one_thing_wrong(text: str, says: str) -> None:
     assert any(says in problem for problem in problems(text)), problems(text)
-
-
-def test_one_name_in_two_folders_is_said(tmp_path: Path) -> None:
-    _, found = read_entities(write(tmp_path, {"a/one.yaml": "period: day\n", "b/one.yaml": "period: day\n"}))
-    assert [str(problem) for problem in found] == ["b/one.yaml: the entity 'one' is declared in a/one.yaml already"]
-
-
-def test_unknown_defaults_are_said(tmp_path: Path) -> None:
-    _, found = read_entities(write(tmp_path, {"project.yaml": "# all\ntimezone: UTC\n"}))
-    assert "project.yaml:2" in str(found[0])
-    assert "did you mean 'time_zone'?" in str(found[0])
-
-
-def test_what_is_no_text_is_said(tmp_path: Path) -> None:
-    (tmp_path / "one.yaml").write_bytes(b"period: \xff\n")
-    _, found = read_entities(tmp_path)
-    assert "no UTF-8" in str(found[0])
-    assert "no such folder" in str(read_entities(tmp_path / "nowhere")[1][0])
 
 
 def test_quality_rules_are_values() -> None:

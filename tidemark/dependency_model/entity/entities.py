@@ -9,8 +9,8 @@ from tidemark.dependency_model.errors import UnknownEntityError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 
 
-class Catalog(Mapping[str, Entity]):
-    """Entities by name, in the order of their files. `catalog["dwd_orders"]` raises UnknownEntityError with a hint."""
+class Entities(Mapping[str, Entity]):
+    """Entities by name, in the order of their files. `entities["dwd_orders"]` raises UnknownEntityError with a hint."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
         self._entities = {entity.name: entity for entity in entities}
