@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.center.dagster_runs import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.host import Host
+from tidemark.compute.quality import check_names
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.dependency_model.slice import Slice
@@ -63,12 +64,21 @@ def run(
     *,
     fails: bool = False,
 ) -> None:
-    """A run as the UI or the daemon starts it."""
+    """A run as the UI or the daemon starts it: it evaluates its checks, then materializes."""
+    entity = warehouse.entities[name]
+    checks = check_names(entity.quality)
 
-    @dg.asset(name=name, partitions_def=partitions_definition(warehouse.entities[name], warehouse.graph))
-    def computed() -> None:
+    @dg.asset(
+        name=name,
+        partitions_def=partitions_definition(entity, warehouse.graph),
+        check_specs=[dg.AssetCheckSpec(check, asset=name) for check in checks],
+    )
+    def computed() -> Any:
         if fails:
             raise RuntimeError("the cluster is on fire")
+        for check in checks:
+            yield dg.AssetCheckResult(passed=True, check_name=check)
+        yield dg.MaterializeResult()
 
     dg.materialize([computed], instance=instance, partition_key=day, tags=dict(tags or {}), raise_on_error=False)
 
@@ -112,6 +122,15 @@ def test_a_materialization_from_the_ui_counts_like_any_other(
     assert asked(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
     arrive(instance, "2026-03-23")
     assert asked(tick(warehouse, instance))[0] == ("olap_totals", "2026-03-23")  # not launched yet, so asked for again
+
+
+def test_a_materialization_without_a_run_releases_nothing_that_asks_for_quality(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    instance.report_runless_asset_event(dg.AssetMaterialization("totals", partition="2026-03-23"))
+    assert tick(warehouse, instance) == []
+    run(warehouse, instance, "totals", "2026-03-23")
+    assert asked(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
 
 
 def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(

@@ -1,9 +1,9 @@
 """Subscription to Dagster's event log, by cursor: runs of the center, of the UI and of backfills tell the same way.
 
-A planned materialization is a run that began, a materialization one that completed (its rules have passed: a slice that
-breaks one is not materialized). A run that ended without having materialized what it planned has failed on it. The
-position is written with the facts, and lies some seconds behind them (detectors.tail): a process that starts again
-reads a few events that are known by their ids.
+A planned materialization is a run that began, a materialization one that completed. Its rules have passed where its run
+evaluated them (detectors.run_checks): what was reported without a run stays `quality unknown`. A run that ended without
+having materialized what it planned has failed on it. The position is written with the facts, and lies some seconds
+behind them (detectors.tail): a process that starts again reads a few events that are known by their ids.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
+from tidemark.center.detectors.run_checks import RunChecks
 from tidemark.center.detectors.tail import Tail
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
@@ -63,7 +64,8 @@ class EventLogDetector:
     def _take_in(self, records: list[EventLogRecord]) -> int:
         if not records:
             return 0
-        facts = [fact for record in records for fact in self._facts(record)]
+        checks = RunChecks(self.instance)
+        facts = [fact for record in records for fact in self._facts(record, checks)]
         new = self._center.report(facts, cursors={CURSOR: str(self._tail.settled)}).new
         for record in records:
             self._tail.take(record.storage_id, record.timestamp)
@@ -81,7 +83,7 @@ class EventLogDetector:
         everything = sorted(chain.from_iterable(found), key=lambda record: record.storage_id)
         return [record for record in everything if not full or record.storage_id <= min(full)]
 
-    def _facts(self, record: EventLogRecord) -> Iterator[Fact]:
+    def _facts(self, record: EventLogRecord, checks: RunChecks) -> Iterator[Fact]:
         entry = record.event_log_entry
         event = entry.dagster_event
         if event is None or event.asset_key is None:
@@ -92,7 +94,8 @@ class EventLogDetector:
             told = Event.COMPLETED if is_there else Event.STARTED
             event_id = f"dagster:{record.storage_id}:{piece}"
             yield Fact(event_id, piece, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
-            if is_there and self._center.graph.entity(piece.entity).quality:
+            entity = self._center.graph.entity(piece.entity)
+            if is_there and entity.quality and checks.have_passed(entry.run_id, entity):
                 yield Fact(f"{event_id}:quality", piece, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:

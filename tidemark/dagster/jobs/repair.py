@@ -50,6 +50,8 @@ def repair_job(runtime: Runtime) -> dg.JobDefinition:
         report, written = carry_out(runtime, planned)
         context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
         if told := materialization(runtime, planned, written):
+            for evaluation in check_evaluations(written):
+                context.log_event(evaluation)  # type: ignore[arg-type]  # taken, and not in its annotation
             context.log_event(told)
 
     @dg.job(name="repair", description=repair_partition.description, executor_def=dg.in_process_executor)
@@ -69,6 +71,17 @@ def materialization(
     key = dagster_key(str(runtime.warehouse.entities[piece.entity].period), piece.key)
     metadata = slice_metadata([written])
     return dg.AssetMaterialization(piece.entity, description="repaired", partition=key, metadata=metadata)
+
+
+def check_evaluations(written: ComputedSlice | None) -> list[dg.AssetCheckEvaluation]:
+    """What the repair found when it checked the slice: by it the center knows the slice's quality."""
+    if written is None:
+        return []
+    key = dg.AssetKey([written.slice.entity])
+    return [
+        dg.AssetCheckEvaluation(key, check.name, check.passed, description=check.reason)
+        for check in written.found.checks
+    ]
 
 
 def as_data(entity: str, planned: PlannedRepair, report: RepairReport | None) -> dict[str, Any]:

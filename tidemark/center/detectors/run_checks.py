@@ -1,0 +1,41 @@
+"""Which rules of an entity a run has evaluated itself: what it materialized has passed by them, and by nothing else.
+
+Anybody who reaches Dagster can report a materialization, and a check's result, without a run. These say nothing of the
+data: a slice is `quality unknown` until a run of the entity's own asset has checked it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dagster import DagsterEventType
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from tidemark.dependency_model.entity import Entity
+
+
+class RunChecks:
+    """The check results in one Dagster storage, read once a run; to be made anew for each look at the event log."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._instance = instance
+        self._passed: dict[str, dict[tuple[str, str], bool]] = {}
+
+    def have_passed(self, run_id: str, entity: Entity) -> bool:
+        """Whether the run evaluated as many checks of the entity as it has rules, and all passed."""
+        if run_id not in self._passed:
+            self._passed[run_id] = self._results(run_id)
+        results = [passed for (asset, _), passed in self._passed[run_id].items() if asset == entity.name]
+        return len(results) >= max(len(entity.quality), 1) and all(results)
+
+    def _results(self, run_id: str) -> dict[tuple[str, str], bool]:
+        """By asset and check; nothing where there is no run. The last one counts: a step may have been tried again."""
+        if not self._instance.has_run(run_id):
+            return {}
+        events = self._instance.all_logs(run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+        evaluations = [
+            entry.dagster_event.asset_check_evaluation_data for entry in events if entry.dagster_event is not None
+        ]
+        return {(found.asset_key.to_user_string(), found.check_name): found.passed for found in evaluations}
