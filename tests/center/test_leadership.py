@@ -11,7 +11,7 @@ from tidemark.center import leadership
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import StateStoreDownError
-from tidemark.state_store.lease import Held, Lease
+from tidemark.state_store.lease import Lease, LeaseState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def test_a_store_that_is_silent_for_too_long_may_have_given_it_to_another(
     lease = Lease(database, "one", 0.2)
     hold, is_down = lease.hold, False
 
-    def answer() -> Held:
+    def answer() -> LeaseState:
         if is_down:
             raise StateStoreDownError("no answer")
         return hold()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Target:
+class StoreTarget:
     """What opens a store, here and in another process; `table` is a name nobody else uses."""
 
     setting: str
@@ -31,14 +31,14 @@ class Target:
 
 
 @pytest.fixture(params=["duckdb", ON_POSTGRESQL])
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> Target:
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> StoreTarget:
     table = f"ads_{uuid4().hex[:8]}"
     if request.param == "duckdb":
-        return Target("duckdb", tmp_path, table)
+        return StoreTarget("duckdb", tmp_path, table)
     server: Postgres = request.getfixturevalue("postgres_server")
-    return Target(url_of(server), tmp_path, table)
+    return StoreTarget(url_of(server), tmp_path, table)
 
 
 @pytest.fixture
-def store(target: Target) -> OlapStore:
+def store(target: StoreTarget) -> OlapStore:
     return target.open()

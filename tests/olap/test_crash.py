@@ -13,7 +13,7 @@ import pytest
 from tests.olap.examples import DAY, gmv, rows
 
 if TYPE_CHECKING:
-    from tests.olap.conftest import Target
+    from tests.olap.conftest import StoreTarget
     from tidemark.olap import OlapStore
 
 _PUBLISH = """
@@ -35,7 +35,7 @@ open_store(setting, Path(data)).publish(table, gmv(*amounts), {"dt": DAY})
         ("olap.after_commit", ("7.00",)),
     ],
 )
-def test_a_killed_publisher(store: OlapStore, target: Target, point: str, survivor: tuple[str, ...]) -> None:
+def test_a_killed_publisher(store: OlapStore, target: StoreTarget, point: str, survivor: tuple[str, ...]) -> None:
     store.publish(target.table, gmv("1.00", "2.00"), {"dt": DAY})
 
     killed = subprocess.run(

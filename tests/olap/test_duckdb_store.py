@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -95,6 +96,15 @@ def test_several_processes_get_their_turn(tmp_path: Path) -> None:
         assert list(pool.map(run, "abc")) == [0, 0, 0]
 
     assert DuckDbStore(tmp_path / "olap.duckdb").read("t", {}).num_rows == 15
+
+
+def test_the_file_and_its_folder_are_their_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "olap.duckdb"
+    DuckDbStore(path).publish("t", gmv("1.00"), {"dt": DAY})
+    assert [stat.S_IMODE(made.stat().st_mode) for made in (path.parent, path)] == [0o700, 0o600]
+    path.chmod(0o640)
+    DuckDbStore(path).publish("t", gmv("2.00"), {"dt": DAY})
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_a_url_names_a_server(driver: str) -> None:
         ("postgresql://u:s3cret@host:no-port/db", "a text that is no URL"),
         ("mysql://u:s3cret@host/db", r"mysql://u:\*\*\*@host/db"),
         ("postgresql://u:s3cret@host", r"postgresql://u:\*\*\*@host"),
+        ("mysql://u@host/db?password=s3cret", r"mysql://u@host/db\?password=\*\*\*"),
     ],
 )
 def test_other_settings_are_refused_with_the_password_masked(setting: str, found: str) -> None:

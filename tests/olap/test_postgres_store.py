@@ -12,7 +12,8 @@ from sqlalchemy import make_url
 from tests.olap.examples import DAY, gmv, rows
 from tests.olap.servers import PASSWORD, url_of
 from tidemark.console.servers.process import free_port
-from tidemark.olap.errors import OlapBusyError, OlapComparisonError, OlapRefusedError
+from tidemark.dependency_model.errors import TransientError
+from tidemark.olap.errors import OlapBusyError, OlapComparisonError, OlapDownError, OlapRefusedError
 from tidemark.olap.postgres_store import PostgresStore
 
 if TYPE_CHECKING:
@@ -52,10 +53,33 @@ def test_a_server_that_is_not_there(table: str) -> None:
     port = free_port()
     store = PostgresStore(make_url(f"postgresql+psycopg2://u:p4ssw0rd@127.0.0.1:{port}/db"))
 
-    with pytest.raises(OlapRefusedError, match=rf"u:\*\*\*@127\.0\.0\.1:{port}/db: .*Connection refused") as refused:
+    with pytest.raises(OlapDownError, match=rf"u:\*\*\*@127\.0\.0\.1:{port}/db: .*Connection refused") as refused:
         store.read(table, {})
 
+    assert isinstance(refused.value, TransientError)
     assert "p4ssw0rd" not in str(refused.value)
+
+
+def test_parameters_of_the_url_reach_the_driver(postgres_server: Postgres, table: str) -> None:
+    """The test's server has no TLS: who asks for it gets no connection."""
+    url = make_url(url_of(postgres_server))
+    with pytest.raises(OlapRefusedError, match="SSL") as refused:
+        PostgresStore(url.update_query_dict({"sslmode": "require"})).read(table, {})
+    assert "sslmode=require" in str(refused.value)
+    with pytest.raises(OlapRefusedError, match='invalid connection option "sslmod"'):
+        PostgresStore(url.update_query_dict({"sslmod": "verify-full"})).read(table, {})
+
+
+def test_an_account_given_as_parameters_is_used_and_its_password_is_masked(
+    postgres_server: Postgres, table: str
+) -> None:
+    url = make_url(url_of(postgres_server))
+    given = {"user": "stranger", "password": PASSWORD, "options": "-c statement_timeout=7s"}
+    with pytest.raises(OlapRefusedError, match='role "stranger" does not exist') as refused:
+        PostgresStore(url.set(username=None, password=None, query=given)).read(table, {})
+    assert "password=***" in str(refused.value)
+    assert PASSWORD not in str(refused.value)
+    PostgresStore(url.set(query={"options": "-c statement_timeout=7s"})).publish(table, gmv("1.00"), {"dt": DAY})
 
 
 def test_a_table_locked_by_another_session_is_waited_for_only_so_long(postgres_server: Postgres, table: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 STEPS = st.lists(st.tuples(st.sampled_from(["hold", "release", "wait"]), st.integers(0, 2)), max_size=40)
 
 
-class Clock:
+class LeaseClock:
     def __init__(self) -> None:
         self.now = 1_000.0
 
@@ -29,7 +30,7 @@ class Clock:
 
 
 def test_one_holds_it_until_its_time_is_over(database: Database) -> None:
-    clock = Clock()
+    clock = LeaseClock()
     one, other = (Lease(database, name, 6.0, clock=clock) for name in ("one", "other"))
     assert one.hold() == ("one", 1)
     assert other.hold() == ("one", None)
@@ -44,7 +45,7 @@ def test_one_holds_it_until_its_time_is_over(database: Database) -> None:
 
 
 def test_who_is_late_but_was_not_replaced_goes_on(database: Database) -> None:
-    clock = Clock()
+    clock = LeaseClock()
     lease = Lease(database, "one", 6.0, clock=clock)
     lease.hold()
     clock.now += 60
@@ -84,7 +85,7 @@ def test_the_sensor_lets_a_service_have_it_and_takes_it_back(database: Database)
 
 
 def test_a_former_holder_writes_nothing(store: StateStore) -> None:
-    clock = Clock()
+    clock = LeaseClock()
     one, other = (Lease(store.database, name, 6.0, clock=clock) for name in ("one", "other"))
     zombie = StateStore(store.database)
     zombie.write.fence = one.fence
@@ -108,14 +109,31 @@ def test_a_former_holder_writes_nothing(store: StateStore) -> None:
 def test_who_has_no_fence_is_not_held_up(store: StateStore) -> None:
     Lease(store.database, "one", 60).hold()
     assert store.write.append(chain(DAY, "released"), after=0) == 1
-    store.write.fence = Fence(CENTER, 1)
+    store.write.fence = Fence(CENTER, 1, "one")
     assert store.write.append([], after=1, cursors={"x": "1"}) == 1
+
+
+@pytest.mark.parametrize("holder", ["other", "it's 100% \u00fcber\\", ""])
+def test_the_same_generation_of_another_holder_is_refused(store: StateStore, holder: str) -> None:
+    """As after the database was restored from a copy: generations are given once more."""
+    Lease(store.database, "one", 60).hold()
+    store.write.fence = Fence(CENTER, 1, holder)
+    with pytest.raises(FencedError, match=f"held by {re.escape(holder)}, found generation 1, held by one"):
+        store.write.append(chain(DAY, "released"), after=0)
+    assert store.read.last() == 0
+
+
+def test_a_holder_of_any_name_writes(store: StateStore) -> None:
+    lease = Lease(store.database, 'it\'s 100% \u00fcber\\ "$$"', 60)
+    lease.hold()
+    store.write.fence = lease.fence
+    assert store.write.append(chain(DAY, "released"), after=0) == 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS)
 def test_no_two_hold_it_at_once_and_generations_rise(steps: list[tuple[str, int]]) -> None:
-    clock, database = Clock(), Database("sqlite://")
+    clock, database = LeaseClock(), Database("sqlite://")
     leases = [Lease(database, f"holder {number}", 3.0, clock=clock) for number in range(3)]
     held_until, holder, last = 0.0, None, 0
     for what, number in steps:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import stat
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import insert, inspect, text
+from sqlalchemy import insert, inspect, make_url, text
 
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tests.state_store.test_store import LIFE, TOLD
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy import Connection
+
+    from tests.components.postgres import Postgres
 
 SNAPSHOT = TaggedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
 
@@ -134,6 +137,28 @@ def test_a_server_that_is_not_there_is_told_as_transient(tmp_path: Path) -> None
     assert "secret" not in str(caught.value)
     with pytest.raises(StateStoreDownError):
         Database(f"sqlite:///{tmp_path}")
+
+
+@pytest.mark.parametrize("secret", ["u:s3cret@127.0.0.1:1/none", "127.0.0.1:1/none?user=u&password=s3cret"])
+def test_no_form_of_url_shows_its_password(secret: str) -> None:
+    with pytest.raises(StateStoreDownError, match=r"\*\*\*") as caught:
+        Database(f"postgresql+psycopg2://{secret}")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.components
+def test_parameters_of_the_url_reach_the_driver(postgres_server: Postgres) -> None:
+    """The test's server has no TLS: who asks for it gets no connection."""
+    with pytest.raises(StateStoreDownError, match="SSL"):
+        Database(make_url(postgres_server.url).update_query_dict({"sslmode": "require"}))
+
+
+def test_the_file_and_what_sqlite_makes_beside_it_are_their_owners_alone(tmp_path: Path) -> None:
+    opened = Database.at(tmp_path / "data" / "state.db")
+    StateStore(opened).write.append(chain(DAY, "released"), after=0)
+    made = [tmp_path / "data", *(tmp_path / "data").iterdir()]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700, *[0o600] * (len(made) - 1)]
+    opened.close()
 
 
 def _filled(store: StateStore) -> StateStore:

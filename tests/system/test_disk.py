@@ -1,10 +1,11 @@
 """A path that cannot be written is refused in words, before anything is begun."""
 
+import stat
 from pathlib import Path
 
 import pytest
 
-from tidemark.system.disk import replace_text, writable_directory
+from tidemark.system.disk import private_file, replace_text, writable_directory
 from tidemark.system.errors import DiskPathError
 
 
@@ -12,6 +13,22 @@ def test_a_missing_folder_is_made_and_left_empty(tmp_path: Path) -> None:
     made = writable_directory(tmp_path / "a" / "b")
     assert made.is_dir()
     assert list(made.iterdir()) == []
+
+
+def test_what_is_made_is_its_owners_alone_and_what_was_there_keeps_its_rights(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    made = writable_directory(tmp_path / "a" / "b")
+    file = private_file(tmp_path / "c" / "state.db")
+    assert [rights(path) for path in (made, made.parent, file.parent, file)] == [0o700, 0o700, 0o700, 0o600]
+    assert rights(tmp_path) == 0o755
+    file.write_text("kept")
+    file.chmod(0o640)
+    assert private_file(file).read_text() == "kept"
+    assert rights(file) == 0o640
+
+
+def rights(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.dependency_model.errors import TransientError
-from tidemark.state_store.lease import Held
+from tidemark.state_store.lease import LeaseState
 
 if TYPE_CHECKING:
     from tidemark.state_store.lease import Lease
@@ -23,7 +23,7 @@ class Leadership:
 
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
-        self._held, self._until = Held("", None), 0.0
+        self._held, self._until = LeaseState("", None), 0.0
         self._closed = Event()
         self._thread = Thread(target=self._keep, name="lease", daemon=True)
 

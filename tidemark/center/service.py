@@ -38,7 +38,7 @@ Tell = Callable[..., None]
 """Takes an event's name and its values: a line of the log."""
 
 LEASE_SECONDS: Final = 6.0
-_NOWHERE: Final = Fence(CENTER, 0)
+_NOWHERE: Final = Fence(CENTER, 0, "")
 ACROSS: Final = 16
 """So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
 _STANDBY_SECONDS: Final = 0.3
@@ -136,7 +136,7 @@ class Service:
         generation = self.leadership.generation or 0
         if generation != self._leads:
             self._leads = generation
-            self.store.write.fence = Fence(CENTER, generation)
+            self.store.write.fence = Fence(CENTER, generation, self.leadership.holder)
             self._intake.begin_anew()
             self._thorough_at, self._dispatch = 0.0, self._new_dispatch()
             if generation:

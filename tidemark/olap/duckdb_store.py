@@ -21,6 +21,7 @@ from tidemark.olap.publishing import publish_partition
 from tidemark.olap.sql_types import arrow_type, sql_type
 from tidemark.quoting.standard import quote
 from tidemark.system.crash import crash_point
+from tidemark.system.disk import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ class DuckDbStore:
 
     def publish(self, table: str, data: pa.Table, partition: Partition) -> Publication:
         """See OlapStore.publish."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(self.path.parent)
         with self._connection() as connection:
             connection.begin()
             try:
@@ -83,12 +84,20 @@ class DuckDbStore:
         finally:
             _one_at_a_time.release()
 
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        """A new file is its owner's alone; DuckDB opens no empty one that was made so before."""
+        is_new = not self.path.exists()
+        connection = duckdb.connect(str(self.path))
+        if is_new:
+            self.path.chmod(0o600)
+        return connection
+
     def _opened(self) -> duckdb.DuckDBPyConnection:
         deadline = self.clock() + self.patience_seconds
         pause_seconds = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                return duckdb.connect(str(self.path))
+                return self._connected()
             except duckdb.IOException as error:
                 if "lock" not in str(error):
                     raise
@@ -105,7 +114,7 @@ def _holder(message: str) -> str:
 
 @dataclass(frozen=True)
 class _DuckDbTransaction:
-    """publishing.Transaction; the locks are no work here, as the process has the whole file."""
+    """PublishTransaction; the locks are no work here, as the process has the whole file."""
 
     connection: duckdb.DuckDBPyConnection
 
@@ -144,11 +153,11 @@ class _DuckDbTransaction:
     def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table:
         names = ", ".join(_quoted(name) for name in columns)
         where, values = _condition(partition)
-        found = self.connection.sql(
+        rows = self.connection.sql(
             f"SELECT {names} FROM {_quoted(table)} {where}",  # noqa: S608 - quoted, bound
             params=values,
         ).to_arrow_table()
-        return found.cast(pa.schema(list(columns.items())))
+        return rows.cast(pa.schema(list(columns.items())))
 
 
 def _quoted(name: str) -> str:

@@ -1,7 +1,8 @@
 """What goes wrong between the warehouse and an OLAP store; no text here ever holds a password.
 
 TransientError
-`-- OlapBusyError           somebody else holds the store; the same call may succeed later
+|-- OlapBusyError           somebody else holds the store; the same call may succeed later
+`-- OlapDownError           the store does not answer, or the connection to it broke
 TerminalError
 `-- OlapStoreError
     |-- OlapRefusedError        the store refused, in its own words
@@ -31,6 +32,18 @@ class OlapBusyError(TransientError):
             where=where,
             hint="close the program that holds it and try again; "
             f"for many programs at once set {SETTING} to a PostgreSQL URL",
+        )
+
+
+class OlapDownError(TransientError):
+    """The store does not answer, or the connection to it broke."""
+
+    def __init__(self, where: str, words: str) -> None:
+        super().__init__(
+            "the OLAP store does not answer",
+            found=words,
+            where=where,
+            hint=f"nothing was committed; it is tried again. If it stays so, start the server or correct {SETTING}",
         )
 
 

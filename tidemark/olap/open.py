@@ -10,6 +10,7 @@ from sqlalchemy.exc import ArgumentError
 from tidemark.olap.duckdb_store import DuckDbStore
 from tidemark.olap.errors import OlapSettingError
 from tidemark.olap.postgres_store import PostgresStore
+from tidemark.system.urls import masked_url
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,5 +35,5 @@ def open_store(olap: str, data: Path) -> OlapStore:
         # What cannot be parsed cannot be masked either.
         raise OlapSettingError("a text that is no URL") from None
     if url.drivername not in _POSTGRES or not url.database:
-        raise OlapSettingError(url.render_as_string(hide_password=True))
+        raise OlapSettingError(masked_url(url))
     return PostgresStore(url)

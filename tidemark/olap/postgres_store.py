@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from psycopg2 import extensions
 
-from tidemark.olap.errors import OlapBusyError, OlapRefusedError, OlapTableMissingError
+from tidemark.olap.errors import OlapBusyError, OlapDownError, OlapRefusedError, OlapTableMissingError
 from tidemark.olap.partition import describe
 from tidemark.olap.publishing import publish_partition
 from tidemark.olap.sql_types import arrow_type, sql_type
 from tidemark.quoting.standard import quote
 from tidemark.system.crash import crash_point
+from tidemark.system.urls import masked_url, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,9 +37,20 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS: Final = 10
 _LOCK_SECONDS: Final = 60
 _FETCH_ROWS: Final = 10_000
-_MASK: Final = "***"
 # What an operator can wait out: no room for connections, server starting or stopping, lock not free, deadlock.
 _PASSING_CODES: Final = ("53300", "57P01", "57P03", "55P03", "40P01", "40001")
+_UNREACHABLE: Final = (
+    "Connection refused",
+    "Connection reset",
+    "No route to host",
+    "Network is unreachable",
+    "timeout expired",
+    "could not translate host name",
+    "server closed the connection unexpectedly",
+    "Is the server running",
+    "too many clients",
+    "the database system is",
+)
 
 
 @dataclass(frozen=True)
@@ -68,8 +80,8 @@ class PostgresStore:
 
     @property
     def where(self) -> str:
-        """The URL with its password masked."""
-        return self.url.render_as_string(hide_password=True)
+        """The URL with what is secret in it masked."""
+        return masked_url(self.url)
 
     @contextmanager
     def _connection(self) -> Iterator[extensions.connection]:
@@ -84,29 +96,30 @@ class PostgresStore:
             raise self._translated(error) from None
 
     def _connected(self) -> extensions.connection:
-        return psycopg2.connect(
-            host=self.url.host,
-            port=self.url.port,
-            user=self.url.username,
-            password=self.url.password,
-            dbname=self.url.database,
-            connect_timeout=_CONNECT_SECONDS,
-            application_name="tidemark",
-            options=f"-c timezone=UTC -c lock_timeout={self.lock_seconds}s",
-        )
+        """By the URL and all its parameters (`sslmode=verify-full`, ...), which go before what is said here."""
+        _, given = self.url.get_dialect()().create_connect_args(self.url)
+        ours = f"-c timezone=UTC -c lock_timeout={self.lock_seconds}s"
+        options = f"{given.pop('options', '')} {ours}".strip()
+        defaults = {"connect_timeout": _CONNECT_SECONDS, "application_name": "tidemark"}
+        return psycopg2.connect(**{**defaults, **given, "options": options})
 
-    def _translated(self, error: psycopg2.Error) -> OlapRefusedError | OlapBusyError:
-        message = str(error).strip()
-        if self.url.password:
-            message = message.replace(str(self.url.password), _MASK)
+    def _translated(self, error: psycopg2.Error) -> OlapRefusedError | OlapBusyError | OlapDownError:
+        message = without_secrets(str(error).strip(), self.url)
         if error.pgcode in _PASSING_CODES:
             return OlapBusyError(self.where, message, self.lock_seconds)
+        if isinstance(error, psycopg2.OperationalError) and _is_unreachable(message):
+            return OlapDownError(self.where, message)
         return OlapRefusedError(self.where, message)
+
+
+def _is_unreachable(message: str) -> bool:
+    """Whether the server did not answer, or was not ready. While connecting the driver tells no code, only words."""
+    return any(words in message for words in _UNREACHABLE)
 
 
 @dataclass(frozen=True)
 class _PostgresTransaction:
-    """publishing.Transaction on a connection outside of autocommit: its first statement opens the transaction."""
+    """PublishTransaction on a connection outside of autocommit: its first statement opens the transaction."""
 
     connection: extensions.connection
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidemark.olap.partition import Partition
 
 
-class Transaction(Protocol):
+class PublishTransaction(Protocol):
     """One open transaction on a store; whoever opened it commits it, or rolls it back when an error passes."""
 
     def columns(self, table: str) -> Mapping[str, pa.DataType]:
@@ -45,7 +45,7 @@ class Transaction(Protocol):
     def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table: ...
 
 
-def publish_partition(transaction: Transaction, table: str, data: pa.Table, partition: Partition) -> Publication:
+def publish_partition(transaction: PublishTransaction, table: str, data: pa.Table, partition: Partition) -> Publication:
     """Everything up to the commit; see OlapStore.publish for the promise and the errors."""
     incoming = canonical(with_partition_columns(table, data, partition))
     added = _fit_table(transaction, table, incoming.schema)
@@ -58,7 +58,7 @@ def publish_partition(transaction: Transaction, table: str, data: pa.Table, part
     return _compared(table, partition, incoming, stored, added)
 
 
-def _fit_table(transaction: Transaction, table: str, wanted: pa.Schema) -> tuple[str, ...]:
+def _fit_table(transaction: PublishTransaction, table: str, wanted: pa.Schema) -> tuple[str, ...]:
     """Create the table or add what it lacks; returns the added columns."""
     if not _lacking(table, transaction.columns(table), wanted):
         return ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CHUNK = 5_000
 
 
-class Statement(NamedTuple):
+class BulkStatement(NamedTuple):
     """Words for the driver, and what is bound: rows for SQLite, the values of one execution for PostgreSQL."""
 
     text: str
@@ -40,13 +40,13 @@ class Rows(NamedTuple):
     keep: tuple[str, ...] = ()
     only_new: bool = False
 
-    def statements(self, dialect: str) -> Iterator[Statement]:
+    def statements(self, dialect: str) -> Iterator[BulkStatement]:
         """What writes the rows, some thousand in each."""
         changed = () if self.only_new else tuple(name for name in self.columns if name not in self.key)
         text = _statement(self.table, self.columns, self.key, dialect, changed, self.keep)
         for start in range(0, len(self.rows), _CHUNK):
             chunk = self.rows[start : start + _CHUNK]
-            yield Statement(text, list(chunk) if dialect == "sqlite" else self._arrays(chunk))
+            yield BulkStatement(text, list(chunk) if dialect == "sqlite" else self._arrays(chunk))
 
     def write(self, connection: Connection) -> None:
         """Write them now."""

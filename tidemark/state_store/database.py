@@ -6,7 +6,8 @@ order in which they become visible, and a reader that has seen one has seen all 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from sqlalchemy import URL, create_engine, event, make_url, text
@@ -14,14 +15,15 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from tidemark.state_store.errors import StateStoreDownError
 from tidemark.state_store.migrations import migrate
+from tidemark.system.disk import private_file
+from tidemark.system.urls import masked_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from sqlalchemy import Connection, Engine
 
-    from tidemark.state_store.bulk_write import Statement
+    from tidemark.state_store.bulk_write import BulkStatement
     from tidemark.system.settings import Settings
 
 _WRITERS: Final = 7_108_451
@@ -34,6 +36,7 @@ class Database:
 
     def __init__(self, url: str | URL) -> None:
         self.url = make_url(url)
+        _owned(self.url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         driver = self.engine.dialect.loaded_dbapi
@@ -49,7 +52,6 @@ class Database:
     @classmethod
     def at(cls, file: Path) -> Self:
         """The SQLite file, created where it is missing."""
-        file.parent.mkdir(parents=True, exist_ok=True)
         return cls(URL.create("sqlite", database=str(file)))
 
     @classmethod
@@ -59,8 +61,8 @@ class Database:
 
     @property
     def where(self) -> str:
-        """The database for people: without its password."""
-        return self.url.render_as_string(hide_password=True)
+        """The database for people: with what is secret in the URL masked."""
+        return masked_url(self.url)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -74,15 +76,15 @@ class Database:
             yield connection
             connection.commit()
 
-    def write_at_once(self, statements: Iterable[Statement]) -> None:
+    def write_at_once(self, statements: Iterable[BulkStatement]) -> None:
         """One transaction of one writer in a single round trip to PostgreSQL. Raises StateStoreDownError.
 
         A server that is busy, or far away, lets each round trip wait. What is sent as one text is one transaction.
         """
         texts, values = [f"SELECT pg_advisory_xact_lock({_WRITERS})"], list[Any]()
-        for one in statements:
-            texts.append(one.text)
-            values.extend(one.values)
+        for statement in statements:
+            texts.append(statement.text)
+            values.extend(statement.values)
         with self.reading() as connection:
             connection.exec_driver_sql(";\n".join(texts), tuple(values))
 
@@ -93,8 +95,8 @@ class Database:
             yield connection
 
     @contextmanager
-    def at_one_moment(self) -> Iterator[Connection]:
-        """All statements see the same moment. Raises StateStoreDownError."""
+    def at_one_instant(self) -> Iterator[Connection]:
+        """All statements see the state of the same instant. Raises StateStoreDownError."""
         with self._told(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN")
@@ -113,18 +115,26 @@ class Database:
             yield
         except self._gone as error:
             self.engine.dispose()
-            raise StateStoreDownError.of(self.where, error) from error
+            raise StateStoreDownError.of(self.url, error) from error
         except DBAPIError as error:
             if not error.connection_invalidated:
                 raise
             self.engine.dispose()
-            raise StateStoreDownError.of(self.where, error) from error
+            raise StateStoreDownError.of(self.url, error) from error
+
+
+def _owned(url: URL) -> None:
+    """A new SQLite file is its owner's alone, and so are those that SQLite makes beside it."""
+    file = url.database or ""
+    if url.get_backend_name() == "sqlite" and file and not file.startswith((":", "file:")):
+        with suppress(OSError):  # what cannot be opened, SQLite says itself
+            private_file(Path(file))
 
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         # AUTOCOMMIT from the start: to change it for each short statement takes as long as the statement
-        connect = {"connect_timeout": _WAIT_SECONDS}
+        connect = {"connect_timeout": url.query.get("connect_timeout", _WAIT_SECONDS)}
         return create_engine(url, pool_size=4, connect_args=connect, isolation_level="AUTOCOMMIT")
     engine = create_engine(url, connect_args={"timeout": _WAIT_SECONDS})
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.system.urls import masked_url, without_secrets
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from sqlalchemy import URL
+
+    from tidemark.state_store.lease import Fence
 
 
 class StateStoreDownError(TransientError):
     """The database does not answer; what was being written is written wholly or not at all."""
 
     @classmethod
-    def of(cls, where: str, error: BaseException) -> Self:
-        cause = str(getattr(error, "orig", None) or error).strip().splitlines()
+    def of(cls, url: URL, error: BaseException) -> Self:
+        cause = without_secrets(str(getattr(error, "orig", None) or error), url).strip().splitlines()
         return cls(
             "the state store's database does not answer",
             found=cause[0] if cause else type(error).__name__,
-            where=where,
+            where=masked_url(url),
             hint="nothing is lost: the same report may be made again once it answers",
         )
 
@@ -56,11 +61,13 @@ class FencedError(TransientError):
     """A writer that does not hold the lease that it needs, or from whom somebody has taken it."""
 
     @classmethod
-    def of(cls, lease: str, generation: int, found: int, holder: str) -> Self:
+    def of(cls, fence: Fence, generation: int, holder: str) -> Self:
+        """`generation` and `holder` are the lease's now."""
+        ours = f"generation {fence.generation} of the lease '{fence.lease}', held by {fence.holder}"
         return cls(
             "another center is active",
-            expected=f"generation {generation} of the lease '{lease}'" if generation else f"the lease '{lease}'",
-            found=f"generation {found}, held by {holder or 'nobody'}",
+            expected=ours if fence.generation else f"the lease '{fence.lease}'",
+            found=f"generation {generation}, held by {holder or 'nobody'}",
             hint="ask that one; this one takes its place when it is gone",
         )
 

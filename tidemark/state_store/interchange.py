@@ -30,7 +30,7 @@ _CHUNK = 2_000
 def export_lines(database: Database) -> Iterator[str]:
     """Every transition as a line, without its end."""
     query = select(*(TRANSITIONS.c[name] for name in TRANSITION)).order_by(TRANSITIONS.c.seq)
-    with database.at_one_moment() as connection:
+    with database.at_one_instant() as connection:
         for row in connection.execution_options(yield_per=_CHUNK).execute(query):
             named = dict(zip(TRANSITION, row, strict=True))
             yield json.dumps({name: value for name, value in named.items() if value is not None}, ensure_ascii=False)

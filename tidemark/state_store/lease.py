@@ -26,13 +26,17 @@ _SECOND: Final = 1_000_000
 
 
 class Fence(NamedTuple):
-    """The lease that a writer needs, and the generation that it has of it; generation 0 is nobody's."""
+    """The lease that a writer needs, and the generation and holder that it has it as; generation 0 is nobody's.
+
+    Both are compared: a database that was restored from an older copy gives the same generation to somebody else.
+    """
 
     lease: str
     generation: int
+    holder: str
 
 
-class Held(NamedTuple):
+class LeaseState(NamedTuple):
     """The lease as it is: who has it, and which generation is ours (None where it is not ours)."""
 
     holder: str
@@ -56,7 +60,7 @@ class Lease:
     clock: Callable[[], float] | None = None
     generation: int | None = None
 
-    def hold(self) -> Held:
+    def hold(self) -> LeaseState:
         """Take the lease, or renew it. Raises StateStoreDownError: it is held until its time is over, then."""
         with self.database.writing() as connection:
             now = self._now(connection)
@@ -70,7 +74,7 @@ class Lease:
             self.generation = None
             if self.insists:
                 connection.execute(LEASES.update().where(LEASES.c.name == self.name).values(wanted=True))
-            return Held(row.holder, None)
+            return LeaseState(row.holder, None)
 
     def release(self) -> None:
         """Let go of what is held, so that the next one need not wait."""
@@ -82,27 +86,27 @@ class Lease:
     @property
     def fence(self) -> Fence:
         """What a writer has to carry."""
-        return Fence(self.name, self.generation or 0)
+        return Fence(self.name, self.generation or 0, self.holder)
 
-    def _take(self, connection: Connection, generation: int, now: int) -> Held:
+    def _take(self, connection: Connection, generation: int, now: int) -> LeaseState:
         values = {"holder": self.holder, "generation": generation, "until": self._until(now), "wanted": False}
         if generation == 1:
             connection.execute(LEASES.insert().values(name=self.name, **values))
         else:
             connection.execute(LEASES.update().where(LEASES.c.name == self.name).values(values))
         self.generation = generation
-        return Held(self.holder, generation)
+        return LeaseState(self.holder, generation)
 
-    def _renew(self, connection: Connection, now: int) -> Held:
+    def _renew(self, connection: Connection, now: int) -> LeaseState:
         ours = (LEASES.c.name == self.name) & (LEASES.c.generation == self.generation)
         connection.execute(LEASES.update().where(ours).values(until=self._until(now)))
-        return Held(self.holder, self.generation)
+        return LeaseState(self.holder, self.generation)
 
-    def _let_go(self, connection: Connection) -> Held:
+    def _let_go(self, connection: Connection) -> LeaseState:
         ours = (LEASES.c.name == self.name) & (LEASES.c.generation == self.generation)
         connection.execute(LEASES.update().where(ours).values(until=0))
         self.generation = None
-        return Held("", None)
+        return LeaseState("", None)
 
     def _until(self, now: int) -> int:
         return now + int(self.seconds * _SECOND)
@@ -113,5 +117,5 @@ class Lease:
             return int(self.clock() * _SECOND)
         if self.database.is_sqlite:
             return int(time.time() * _SECOND)
-        found = connection.execute(text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
-        return int(found.scalar_one())
+        now = connection.execute(text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
+        return int(now.scalar_one())

@@ -89,11 +89,11 @@ class SqlStateReader:
         if floor:
             rows = _of(SLICES, CURRENT)
             query = rows.where(SLICES.c.key >= floor).union_all(rows.where(IS_OPEN, SLICES.c.key < floor))
-        with self._database.at_one_moment() as connection:
+        with self._database.at_one_instant() as connection:
             return _last(connection), [current_of(row) for row in _raw(connection, query)]
 
     def schedules(self) -> tuple[int, dict[str, str]]:
-        with self._database.at_one_moment() as connection:
+        with self._database.at_one_instant() as connection:
             until = connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == SCHEDULE_CURSOR)).scalar()
             query = select(SCHEDULES.c.entity, SCHEDULES.c.schedule).where(SCHEDULES.c.schedule != "")
             found = dict(_raw(connection, query))

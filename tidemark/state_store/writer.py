@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from tidemark.state_store.bulk_write import Rows, Statement
+from tidemark.state_store.bulk_write import BulkStatement, Rows
 from tidemark.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
 from tidemark.state_store.errors import ConflictError, EventKnownError, FencedError
 from tidemark.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
@@ -75,7 +75,7 @@ class SqlStateWriter:
     def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
         statements = (statement for one in rows for statement in one.statements("postgresql"))
         try:
-            self._database.write_at_once([*_fenced(self.fence), Statement(_REQUIRE_LAST % after, ()), *statements])
+            self._database.write_at_once([*_fenced(self.fence), BulkStatement(_REQUIRE_LAST % after, ()), *statements])
         except DBAPIError as error:
             if getattr(error.orig, "pgcode", None) not in (_NOT_LAST, _NOT_HELD):
                 raise
@@ -89,7 +89,8 @@ _SLICE: Final = ("entity", "key", "sub")
 _NOT_LAST: Final = "TM001"
 _NOT_HELD: Final = "TM002"
 _REQUIRE_LEASE: Final = """DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM leases WHERE name = '%s' AND generation = %d) THEN
+  IF NOT EXISTS (SELECT FROM leases WHERE name = '%s' AND generation = %d
+      AND holder = convert_from(decode('%s', 'hex'), 'UTF8')) THEN
     RAISE 'not held' USING ERRCODE = 'TM002';
   END IF;
 END $$"""
@@ -135,16 +136,18 @@ def _require_last(connection: Connection, after: int) -> None:
     raise ConflictError.of(after, last, who or "", instant_of(when) if when else None, what)
 
 
-def _fenced(fence: Fence | None) -> list[Statement]:
-    """Names of leases are ours: nothing of them is to be quoted."""
-    return [Statement(_REQUIRE_LEASE % fence, ())] if fence else []
+def _fenced(fence: Fence | None) -> list[BulkStatement]:
+    """Names of leases are ours and need no quotes; a block binds no values, so the holder is written as digits."""
+    if fence is None:
+        return []
+    return [BulkStatement(_REQUIRE_LEASE % (fence.lease, fence.generation, fence.holder.encode().hex()), ())]
 
 
 def _require_lease(connection: Connection, fence: Fence | None) -> None:
-    """Raise FencedError where there is a later holder, or the writer holds nothing."""
+    """Raise FencedError where somebody else holds the lease, or the writer holds nothing."""
     if fence is None:
         return
     query = select(LEASES.c.generation, LEASES.c.holder).where(LEASES.c.name == fence.lease)
     generation, holder = connection.execute(query).one_or_none() or (0, "")
-    if generation != fence.generation or not fence.generation:
-        raise FencedError.of(fence.lease, fence.generation, generation, holder)
+    if (generation, holder) != (fence.generation, fence.holder) or not fence.generation:
+        raise FencedError.of(fence, generation, holder)

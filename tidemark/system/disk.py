@@ -1,4 +1,4 @@
-"""The one check that a folder can be written, made before any work is begun in it; and files replaced at once."""
+"""Folders and files: the check that a folder can be written, files replaced at once, and what only the owner reads."""
 
 import os
 import tempfile
@@ -6,14 +6,16 @@ from pathlib import Path
 
 from tidemark.system.errors import DiskPathError
 
+_OWNERS_FOLDER, _OWNERS_FILE = 0o700, 0o600
+
 
 def writable_directory(path: Path) -> Path:
-    """Create `path` when missing, prove that a file can be written in it, and return it.
+    """Create `path` for its owner alone when missing, prove that a file can be written in it, and return it.
 
     Raises DiskPathError when it is a file, cannot be created, or refuses a write (read-only, no rights, disk full).
     """
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        private_directory(path)
         with tempfile.NamedTemporaryFile(dir=path, prefix=".write-test-") as probe:
             probe.write(b"tidemark")
             probe.flush()
@@ -23,9 +25,29 @@ def writable_directory(path: Path) -> Path:
     return path
 
 
+def private_directory(path: Path) -> Path:
+    """Create `path`, and what is missing above it, for their owner alone; what is there keeps its rights.
+
+    Data, state and exports are what the warehouse knows of people. Raises OSError.
+    """
+    if not path.is_dir():
+        if path.parent != path:
+            private_directory(path.parent)
+        # Another process may be first.
+        path.mkdir(mode=_OWNERS_FOLDER, exist_ok=True)
+    return path
+
+
+def private_file(path: Path) -> Path:
+    """Create an empty file for its owner alone where there is none, and return it. Raises OSError."""
+    private_directory(path.parent)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, _OWNERS_FILE))
+    return path
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write a file in the place of what was there: who reads it sees the old text or the new one. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_directory(path.parent)
     # Two processes may be at it.
     passing = path.with_suffix(f".{os.getpid()}.tmp")
     passing.write_text(text, encoding="utf-8")

@@ -52,7 +52,7 @@ def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code:
 
 def test_one_that_stands_by_takes_no_report(tmp_path: Path) -> None:
     world = World(tmp_path, **CHAIN)
-    world.store.write.fence = Fence(CENTER, 0)
+    world.store.write.fence = Fence(CENTER, 0, "")
     with served(world.center, 0) as url:
         client = Client(world, int(url.rpartition(":")[2]))
         status, refused = client.report(GOOD)
