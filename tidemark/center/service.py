@@ -15,9 +15,9 @@ import psycopg2
 from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
-from tidemark.center.direct_runs import DirectRuns
-from tidemark.center.dispatch import Dispatch, Policy
-from tidemark.center.host import TOGETHER, Intake
+from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
+from tidemark.center.intake import FactIntake
+from tidemark.center.launchers.direct import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
 from tidemark.center.waking import Waker, waker_of
@@ -42,7 +42,7 @@ _NOWHERE: Final = Fence(CENTER, 0, "")
 ACROSS: Final = 16
 """So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
 _STANDBY_SECONDS: Final = 0.3
-_THOROUGH_SECONDS: Final = 1.0
+_RECONCILE_SECONDS: Final = 1.0
 _WIPED_SECONDS: Final = 300.0
 _AGAIN_SECONDS: Final = 0.5
 # The driver's own too: what fails while a connection is given back is not wrapped.
@@ -50,7 +50,7 @@ _GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Er
 
 
 @dataclass(slots=True)
-class Figures:
+class ServiceFigures:
     """What the service has done since it started."""
 
     turns: int = 0
@@ -70,20 +70,20 @@ class Service:
         instance: dg.DagsterInstance,
         location: CodeLocation,
         tell: Tell,
-        policy: Policy | None = None,
+        policy: LaunchPolicy | None = None,
     ) -> None:
-        self._intake = Intake(warehouse, "center")
+        self._intake = FactIntake(warehouse, "center")
         self.store, self.center = self._intake.store, self._intake.center
         self.store.write.fence = _NOWHERE
         lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)
         self.leadership = Leadership(lease)
-        self.figures = Figures()
+        self.figures = ServiceFigures()
         self._instance, self._tell = instance, tell
         self._pools = Pools.parse(warehouse.settings.pools)
-        self._policy = policy or Policy(together=TOGETHER, across=ACROSS)
+        self._policy = policy or LaunchPolicy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
-        self._leads, self._thorough_at = 0, 0.0
+        self._leads, self._reconcile_at = 0, 0.0
         self._dispatch = self._new_dispatch()
 
     def serve(
@@ -92,9 +92,9 @@ class Service:
         watch: Callable[[], None] = lambda: None,
         started: Callable[[], None] = lambda: None,
     ) -> None:
-        """Take turns until `stopped`. What may be tried again is told and tried again.
+        """Tick until `stopped`. What may be tried again is told and tried again.
 
-        `started` is called once it is known who is active, `watch` in every turn.
+        `started` is called once it is known who is active, `watch` in every tick.
         """
         with self.leadership:
             self._is_active()
@@ -103,7 +103,7 @@ class Service:
             while not stopped():
                 watch()
                 if self._is_active():
-                    self._turn()
+                    self._tick()
                 else:
                     time.sleep(_STANDBY_SECONDS)
         self._tell("stopped")
@@ -138,14 +138,14 @@ class Service:
             self._leads = generation
             self.store.write.fence = Fence(CENTER, generation, self.leadership.holder)
             self._intake.begin_anew()
-            self._thorough_at, self._dispatch = 0.0, self._new_dispatch()
+            self._reconcile_at, self._dispatch = 0.0, self._new_dispatch()
             if generation:
                 self._tell("active", generation=generation)
             else:
                 self._tell("standby", holder=self.leadership.holder)
         return generation > 0
 
-    def _turn(self) -> None:
+    def _tick(self) -> None:
         begun = time.monotonic()
         try:
             self._work()
@@ -161,10 +161,10 @@ class Service:
             self._waker.wait()
 
     def _work(self) -> None:
-        is_thorough = time.monotonic() >= self._thorough_at
-        if is_thorough:
-            self._thorough_at = time.monotonic() + _THOROUGH_SECONDS
-        new = self._intake.turn(self._instance, thoroughly=is_thorough)
+        reconciles = time.monotonic() >= self._reconcile_at
+        if reconciles:
+            self._reconcile_at = time.monotonic() + _RECONCILE_SECONDS
+        new = self._intake.tick(self._instance, reconcile=reconciles)
         launched = self._dispatch.step()
         self.figures.facts += new
         self.figures.launched += launched
