@@ -103,12 +103,15 @@ class Dispatch:
         return launched
 
     def recover(self) -> None:
-        """Ask again for launches that were written down and that the launcher knows nothing of."""
-        runs: dict[tuple[str, str | None], list[Slice]] = {}
-        for slice_, (run_id, pool) in self._center.under_way().items():
-            if run_id is not None and self._launcher.state(run_id) is RunState.UNKNOWN:
-                runs.setdefault((run_id, pool), []).append(slice_)
-        for (run_id, pool), slices in runs.items():
+        """Ask again for launches that were written down and that the launcher knows nothing of.
+
+        Runs of others, which were only reported, are theirs: the center asks for no run that it did not launch.
+        """
+        unknown: dict[tuple[str, str | None], list[Slice]] = {}
+        for slice_, (run_id, pool) in self._center.launched().items():
+            if self._launcher.state(run_id) is RunState.UNKNOWN:
+                unknown.setdefault((run_id, pool), []).append(slice_)
+        for (run_id, pool), slices in unknown.items():
             # A run that was created and that nobody took has planned its slices already, which says that they run.
             waiting = [slice_ for slice_ in slices if self._center.status(slice_).life in (Life.LAUNCHED, Life.RUNNING)]
             if waiting:
@@ -118,7 +121,9 @@ class Dispatch:
     def retry(self) -> None:
         """Let failed slices try again whose time has come."""
         now = self._clock()
-        due = [slice_ for slice_ in self._center.failed() if self._may_retry(slice_, now)]
+        unreadable = self._center.unreadable()
+        failed = [slice_ for slice_ in self._center.failed() if slice_ not in unreadable]
+        due = [slice_ for slice_ in failed if self._may_retry(slice_, now)]
         facts = [
             Fact(f"retry:{slice_}:{self._failures(slice_)[1]}", slice_, Event.RETRIED, now, "dispatch", "retry policy")
             for slice_ in due
@@ -138,7 +143,7 @@ class Dispatch:
             return None
 
     def _busy(self) -> Counter[str]:
-        runs = {run: pool or DEFAULT for run, pool in self._center.under_way().values()}
+        runs = {run: pool or DEFAULT for run, pool in self._center.launched().values()}
         return Counter(runs.values())
 
     def _launch(self, group: Sequence[Slice], pool: str) -> bool:

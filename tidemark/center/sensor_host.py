@@ -74,4 +74,5 @@ class SensorHost:
         exhausted = self._dispatch.retries_exhausted()
         text = f"{len(self.center.ready())} ready, {len(self.center.under_way())} under way"
         text += f", retries exhausted: {', '.join(map(str, exhausted[:20]))}" if exhausted else ""
-        return "; ".join([text, *map(str, self._dispatch.without_pool.values())])
+        unreadable = [f"{slice_}: {why}" for slice_, why in self.center.unreadable().items()]
+        return "; ".join([text, *unreadable[:20], *map(str, self._dispatch.without_pool.values())])

@@ -21,7 +21,7 @@ from tidemark.center.launchers.direct import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
 from tidemark.center.waking import Waker, waker_of
-from tidemark.dependency_model.errors import TransientError
+from tidemark.dependency_model.errors import TerminalError, TransientError
 from tidemark.state_store.lease import CENTER, Fence, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.warm_runs.address import ask
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from tidemark.center.code_location import CodeLocation
+    from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
 Tell = Callable[..., None]
@@ -84,6 +85,7 @@ class Service:
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
         self._leads, self._reconcile_at = 0, 0.0
+        self._unreadable: dict[Slice, str] = {}
         self._dispatch = self._new_dispatch()
 
     def serve(
@@ -149,9 +151,12 @@ class Service:
         begun = time.monotonic()
         try:
             self._work()
-        except _GOES_AGAIN as error:
+        except TerminalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - what nobody foresaw about one fact must not end it for all others
             self.figures.errors += 1
-            self._tell("again", error=" ".join(str(error).split())[:500])
+            event = "again" if isinstance(error, _GOES_AGAIN) else "unexpected"
+            self._tell(event, kind=type(error).__name__, error=" ".join(str(error).split())[:500])
             self._intake.read_again()
             time.sleep(_AGAIN_SECONDS)
         else:
@@ -170,7 +175,15 @@ class Service:
         self.figures.launched += launched
         if launched:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
+        self._tell_unreadable()
         self._intake.upkeep(_WIPED_SECONDS)
+
+    def _tell_unreadable(self) -> None:
+        """Name each slice of which a stored value cannot be read, once."""
+        unreadable = self.center.unreadable()
+        for slice_ in unreadable.keys() - self._unreadable.keys():
+            self._tell("unreadable", slice=str(slice_), why=unreadable[slice_])
+        self._unreadable = unreadable
 
     def _new_dispatch(self) -> Dispatch:
         return Dispatch(
