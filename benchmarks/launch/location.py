@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.compute.runtime import Runtime
 from tidemark.dagster.assets import build_assets
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
@@ -63,7 +62,7 @@ def definitions() -> dg.Definitions:
 
 
 def _real_assets(warehouse: Warehouse) -> list[dg.AssetsDefinition]:
-    built = build_assets(Runtime(warehouse))
+    built = build_assets(warehouse)
     return [asset for asset in built if asset.key.to_user_string().startswith(_PREFIX)]
 
 

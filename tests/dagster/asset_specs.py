@@ -12,7 +12,6 @@ from typing import Any
 
 import dagster as dg
 
-from tidemark.compute.runtime import Runtime
 from tidemark.dagster.assets import build_assets
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
@@ -25,7 +24,7 @@ def described() -> str:
     """One JSON object, an entry an asset, in the order of computation."""
     with tempfile.TemporaryDirectory() as folder:
         warehouse = load_warehouse(Settings.at(Path(folder) / "data"))
-    assets = build_assets(Runtime(warehouse))
+    assets = build_assets(warehouse)
     return json.dumps({asset.key.to_user_string(): _described(asset) for asset in assets}, indent=1) + "\n"
 
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 from tests.world import WHOLE
-from tidemark.compute.runtime import Runtime
 from tidemark.dagster.assets import build_assets
 from tidemark.olap import open_store
 from tidemark.system.settings import Settings, repository_root
@@ -106,7 +105,7 @@ def _launched_together(period: str) -> list[tuple[list[str], list[str]]]:
     """Assets of a period by their partitions, as many as a page shows: (names, the last two keys)."""
     warehouse = load_warehouse(Settings.load())
     found: dict[tuple[str, ...], list[str]] = {}
-    for asset in build_assets(Runtime(warehouse)):
+    for asset in build_assets(warehouse):
         for key in asset.keys:
             name, partitions = key.to_user_string(), asset.partitions_def
             assert isinstance(partitions, dg.TimeWindowPartitionsDefinition)

@@ -5,7 +5,8 @@ TransientError
 `-- InputMissingError      input slices are not computed yet
 TerminalError
 |-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
-|-- RepairSourceError      it is not clear what to mend, or from what
+|-- RepairSourceError      it is not clear what to repair, or from what
+|-- SnapshotRestatedError  a single version was asked for, and a restated snapshot is none
 `-- QualityError           a blocking check failed: the slice is written, but not released
 """
 
@@ -46,6 +47,19 @@ class SnapshotMissingError(TransientError):
             found="a version with that name, and an instance that is not there yet",
             where=str(slice_),
             hint="let the capture go on",
+        )
+
+
+class SnapshotRestatedError(TerminalError):
+    """A restated snapshot is a version and late changes: no single version of its table."""
+
+    @classmethod
+    def of(cls, slice_: Slice, version: int) -> Self:
+        return cls(
+            "the snapshot was restated: no single version holds it",
+            found=f"version {version} and late changes",
+            where=str(slice_),
+            hint="read it with Spark: `snapshot` of tidemark.reader adds the late changes",
         )
 
 

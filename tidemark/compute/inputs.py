@@ -13,12 +13,11 @@ from pyspark.sql import functions as F
 
 from tidemark.capture.snapshots.late.kept import late_path
 from tidemark.capture.snapshots.late.snapshot import with_late_changes
-from tidemark.compute.business_time import partition_values, sql_parameters
-from tidemark.compute.errors import SnapshotMissingError
+from tidemark.compute.business_time import partition_columns, partition_values, sql_parameters
+from tidemark.compute.named_versions import readable_snapshot
 from tidemark.compute.results import computed, empty
 from tidemark.delta.table import read_table, table_exists
 from tidemark.delta.versions import VersionReader
-from tidemark.dependency_model.time.partition_columns import partition_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,7 +86,7 @@ class Inputs:
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
         """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
         whole = functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
-        times = partition_columns(self._warehouse.entities[slices[0].entity].period)
+        times = partition_columns(self._period(slices[0].entity))
         return whole.select(*(name for name in whole.columns if name not in times), *times)
 
     def _snapshot(self, slice_: Slice) -> DataFrame:
@@ -105,13 +104,8 @@ class Inputs:
         return with_late_changes(version, late, ("_shard", *captured.key), end_ms, named.late_batch)
 
     def named(self, slice_: Slice) -> TaggedSnapshot:
-        """The version that the slice is a name for. Raises SnapshotMissingError."""
-        named = self._registry.get(slice_.entity, self._period(slice_.entity), slice_.key)
-        if named is None:
-            raise SnapshotMissingError.of(slice_)
-        if named.waits_for_late:
-            raise SnapshotMissingError.waits(slice_, named.late_until)
-        return named
+        """The version that the slice is a tag for. Raises SnapshotMissingError."""
+        return readable_snapshot(self._warehouse, self._registry, slice_)
 
     def _period(self, name: str) -> str:
         return str(self._warehouse.entities[name].period)

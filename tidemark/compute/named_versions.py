@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.compute.errors import RepairSourceError
+from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.retention import Claim
 from tidemark.delta.table import current_version, table_metrics
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
+from tidemark.warehouse.partition_keys import period_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.compute.runtime import Runtime
+    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -31,6 +33,16 @@ def names_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> t
     sharing = [name for name in warehouse.entities if warehouse.table_path(name) == path]
     found = (one for name in sharing for one in registry.of(name))
     return tuple(sorted(found, key=lambda one: (one.version, one.entity, one.period, one.slice)))
+
+
+def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
+    """The version that the slice is a tag for, once nothing is waited for. Raises SnapshotMissingError."""
+    tagged = registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
+    if tagged is None:
+        raise SnapshotMissingError.of(slice_)
+    if tagged.waits_for_late:
+        raise SnapshotMissingError.waits(slice_, tagged.late_until)
+    return tagged
 
 
 def claims_of_names(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:

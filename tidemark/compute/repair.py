@@ -18,7 +18,6 @@ from tidemark.delta.repair_plan import plan_repair
 from tidemark.delta.statistics import file_statistics, require_table
 from tidemark.dependency_model.errors import TerminalError
 from tidemark.dependency_model.slice import Slice
-from tidemark.spark.session import spark_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,8 +72,7 @@ def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepa
     require_table(path)
     piece = None if warehouse.is_snapshot(request.entity) else Slice(request.entity, request.partition)
     partition = _typed(warehouse, request) if piece is None else _of_slice(warehouse, piece)
-    spark = spark_session(warehouse.settings).newSession()
-    found = plan_repair(spark, path, partition, _source(runtime, request))
+    found = plan_repair(runtime.spark.newSession(), path, partition, _source(runtime, request))
     rows = runtime.computer().rows_of(piece) if piece and request.recompute else None
     return PlannedRepair(found, piece, () if piece is None else affected(warehouse.graph, piece, now), rows)
 
@@ -86,7 +84,7 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
     slice, still wrong, is not released.
     """
     settings = runtime.warehouse.settings
-    session = planned.rows.sparkSession if planned.rows is not None else spark_session(settings).newSession()
+    session = planned.rows.sparkSession if planned.rows is not None else runtime.spark.newSession()
     report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows)
     if planned.piece is None:
         return report, None

@@ -17,6 +17,10 @@ from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
     from tidemark.capture.source.intake import Intake
     from tidemark.olap.store import OlapStore
     from tidemark.system.settings import Settings
@@ -28,6 +32,12 @@ class Runtime:
     """One a process; everything is lazy, so that loading the code location starts no JVM."""
 
     warehouse: Warehouse
+    start_spark: Callable[[Settings], SparkSession] = spark_session
+
+    @property
+    def spark(self) -> SparkSession:
+        """The process's session, started when it is first asked for."""
+        return self.start_spark(self.warehouse.settings)
 
     @functools.cached_property
     def registry(self) -> SnapshotRegistry:
@@ -40,7 +50,7 @@ class Runtime:
         settings = self.warehouse.settings
         sources = self.warehouse.source_tables()
         require_sound(settings, sources)
-        return Ingestion(spark_session(settings), settings, sources, self.registry, _intake(settings))
+        return Ingestion(self.spark, settings, sources, self.registry, _intake(settings))
 
     @functools.cached_property
     def olap(self) -> OlapStore:
@@ -55,7 +65,7 @@ class Runtime:
 
     def computer(self) -> Computer:
         """A computer with a session of its own."""
-        return Computer(spark_session(self.warehouse.settings), self.warehouse, self.registry, self.usage)
+        return Computer(self.spark, self.warehouse, self.registry, self.usage)
 
 
 def _intake(settings: Settings) -> Intake | None:

@@ -15,7 +15,6 @@ from sqlglot import TokenType
 from tidemark.compute.inputs import Inputs
 from tidemark.dependency_model.slice import Slice
 from tidemark.quoting.spark import quoted
-from tidemark.spark.session import spark_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +38,7 @@ class Snapshots:
     @classmethod
     def of(cls, runtime: Runtime) -> Self:
         """With the process's Spark."""
-        return cls(spark_session(runtime.warehouse.settings), runtime)
+        return cls(runtime.spark, runtime)
 
     def read(self, entity: str, slice_key: str) -> DataFrame:
         """The table at the end of a slice, `dt` (and `hour`) last; late changes of a reopened one are in it.

@@ -8,25 +8,24 @@ from typing import Any
 import dagster as dg
 
 from tidemark.compute.quality import check_names
-from tidemark.compute.runtime import Runtime
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
-from tidemark.dagster.materialization import StepResult, snapshot_step, sql_step
+from tidemark.dagster.materialization import AssetBody, StepResult, snapshot_step, sql_step
 from tidemark.dagster.metadata.asset import code_references, column_metadata
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dependency_model.entity import Entity
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 
 
-def build_assets(runtime: Runtime) -> list[dg.AssetsDefinition]:
-    """One asset an entity, upstream before downstream."""
-    warehouse = runtime.warehouse
-    return [_asset(runtime, warehouse.entities[name]) for name in warehouse.graph.topological()]
+def build_assets(warehouse: Warehouse) -> list[dg.AssetsDefinition]:
+    """One asset an entity, upstream before downstream; they ask for the resources of tidemark.dagster.resources."""
+    runtimes = Runtimes(warehouse)
+    return [_asset(runtimes, warehouse, warehouse.entities[name]) for name in warehouse.graph.topological()]
 
 
-def _asset(runtime: Runtime, entity: Entity) -> dg.AssetsDefinition:
-    warehouse = runtime.warehouse
-    step = _step(warehouse, entity)
+def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
+    step, resources = _step(warehouse, entity)
 
     @dg.asset(
         name=entity.name,
@@ -42,17 +41,21 @@ def _asset(runtime: Runtime, entity: Entity) -> dg.AssetsDefinition:
         kinds=_kinds(warehouse, entity),
         code_version=_code_version(warehouse, entity),
         metadata=_metadata(warehouse, entity),
+        required_resource_keys=set(resources),
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[StepResult]:
+        runtime = runtimes.of(*(getattr(context.resources, name) for name in resources))
         yield from step(context, runtime, entity)
 
     return compute
 
 
-def _step(warehouse: Warehouse, entity: Entity) -> Any:
+def _step(warehouse: Warehouse, entity: Entity) -> tuple[AssetBody, tuple[str, ...]]:
+    """The asset's body, and the resources that it asks for."""
     if entity.layer == EXPORT_LAYER:
-        return export_step
-    return snapshot_step if warehouse.is_snapshot(entity.name) else sql_step
+        return export_step, ("lake", "olap")
+    body = snapshot_step if warehouse.is_snapshot(entity.name) else sql_step
+    return body, ("spark", "lake", "state_store")
 
 
 def _deps(warehouse: Warehouse, entity: Entity) -> list[dg.AssetDep]:

@@ -1,24 +1,29 @@
-"""Every declared entity as an asset, and the jobs on them; `code_location` adds the sensors."""
+"""Every declared entity as an asset with its checks, and the jobs on tables; a project adds sensors and resources."""
 
 import dagster as dg
 
-from tidemark.compute.runtime import Runtime
 from tidemark.dagster.assets import build_assets
 from tidemark.dagster.checks import heartbeat_checks
-from tidemark.dagster.jobs.cluster import cluster_job, completed_slices, nightly
+from tidemark.dagster.jobs.cluster import cluster_job, nightly
 from tidemark.dagster.jobs.repair import repair_job
+from tidemark.dagster.jobs.vacuum import vacuum_job
+from tidemark.dagster.resources import engine_resources
 from tidemark.warehouse.warehouse import Warehouse
 
 
-def build_definitions(warehouse: Warehouse) -> dg.Definitions:
-    """Definitions of a loaded warehouse. One process a run: a run's steps share its Spark session."""
-    runtime = Runtime(warehouse)
-    clustering = cluster_job(runtime)
+def warehouse_definitions(warehouse: Warehouse) -> dg.Definitions:
+    """Definitions of a loaded warehouse without resources. One process a run: a run's steps share its Spark session."""
+    clustering = cluster_job(warehouse)
     return dg.Definitions(
-        assets=build_assets(runtime),
+        assets=build_assets(warehouse),
         asset_checks=heartbeat_checks(warehouse),
-        jobs=[clustering, repair_job(runtime)],
+        jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
         schedules=[nightly(clustering)],
-        sensors=[*completed_slices(runtime, clustering)],
         executor=dg.in_process_executor,
     )
+
+
+def build_definitions(warehouse: Warehouse) -> dg.Definitions:
+    """The same with the resources that the warehouse's settings name, for who runs it without a project."""
+    resources = dg.Definitions(resources=engine_resources(warehouse.settings))
+    return dg.Definitions.merge(warehouse_definitions(warehouse), resources)

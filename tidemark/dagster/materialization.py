@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import dagster as dg
 
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 StepResult = dg.AssetCheckResult | dg.MaterializeResult[Any]
+
+
+class AssetBody(Protocol):
+    """The body of an asset."""
+
+    def __call__(self, context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]: ...
 
 
 def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[Slice]:

@@ -3,7 +3,9 @@
 import atexit
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -20,13 +22,15 @@ APP_NAME = "tidemark"
 LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
-def spark_session(settings: Settings) -> SparkSession:
+def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """The running session, or a new one: Delta configured, UTC, ANSI, quiet, tuned for small jobs on few cores.
+
+    `further` are Spark settings by name that a new session has as well.
 
     Raises JavaMissingError, JarsError, DiskPathError, SparkStartError.
     """
     if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to ask
-        _start(settings)
+        _start(settings, further)
     return SparkSession.builder.getOrCreate()
 
 
@@ -47,12 +51,14 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     return conf
 
 
-def _start(settings: Settings) -> None:
+def _start(settings: Settings, further: Mapping[str, str]) -> None:
     problem = java_problem()
     if problem:
         raise JavaMissingError.of(problem)
     scratch = tempfile.TemporaryDirectory(dir=writable_directory(settings.data / "tmp"), prefix="spark-")
     conf = spark_conf(settings, Path(scratch.name))
+    for key, value in further.items():
+        conf.set(key, value)
     # The JVM's own warnings at start (incubator module, native library) have no switch: its standard error is a file.
     log = Path(scratch.name) / "jvm.log"
     try:

@@ -7,16 +7,18 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.compute.runtime import Runtime
-from tidemark.dagster.jobs.cluster import cluster_job, completed_slices, declared, nightly, run_config
+from tidemark.dagster.jobs.cluster import cluster_job, declared, nightly, run_config
+from tidemark.dagster.resources import engine_resources
+from tidemark.dagster.sensors import cluster_sensors
 from tidemark.delta.table import table_metrics
+from tidemark.warehouse.warehouse import Warehouse
 
 YAML = "period: day\ncluster_by: [id, amount]\n"
 SQL = "SELECT 1 AS id, 10 AS amount, 'cn' AS region WHERE 1 = 0\n"
 
 
-def runtime(folder: Path) -> Runtime:
-    return Runtime(small_warehouse(folder, {"sales": (YAML, SQL)}))
+def clustered(folder: Path) -> Warehouse:
+    return small_warehouse(folder, {"sales": (YAML, SQL)})
 
 
 def observed(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
@@ -25,30 +27,30 @@ def observed(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
 
 
 def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
-    there = runtime(tmp_path)
-    assert declared(there.warehouse) == {"sales": ("id", "amount")}
-    job = cluster_job(there)
+    warehouse = clustered(tmp_path)
+    assert declared(warehouse) == {"sales": ("id", "amount")}
+    job = cluster_job(warehouse)
     assert nightly(job).cron_schedule == "30 4 * * *"
-    assert [one.name for one in completed_slices(there, job)] == ["cluster_sales"]
+    assert [sensor.name for sensor in cluster_sensors(warehouse)] == ["cluster_sales"]
 
 
 @pytest.mark.spark
 def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    there = runtime(tmp_path)
-    path = there.warehouse.table_path("sales")
+    warehouse = clustered(tmp_path)
+    path = warehouse.table_path("sales")
     for _ in range(2):
         rows = spark.range(40).selectExpr(
             "id", "id * 7 % 40 AS amount", "'cn' AS region", "date_add(DATE'2026-03-23', CAST(id % 2 AS INT)) AS dt"
         )
         rows.write.format("delta").partitionBy("dt").mode("append").save(str(path))
     files = table_metrics(path).files
-    job = cluster_job(there)
-    result = job.execute_in_process(run_config=run_config("sales", "2026-03-23"))
+    job, resources = cluster_job(warehouse), engine_resources(warehouse.settings)
+    result = job.execute_in_process(run_config=run_config("sales", "2026-03-23"), resources=resources)
     (slice_,) = observed(result)
     assert (slice_["rows"], slice_["files_after"]) == (40, 1)
     assert str(slice_["depth"]).startswith("![sales: files by value](data:image/png;base64,")
     assert table_metrics(path).files == files // 2 + 1
-    (rest,) = observed(job.execute_in_process())
+    (rest,) = observed(job.execute_in_process(resources=resources))
     assert (rest["rows"], table_metrics(path).files) == (40, 2)
-    (nothing,) = observed(job.execute_in_process())
+    (nothing,) = observed(job.execute_in_process(resources=resources))
     assert (nothing["rows"], nothing["files_before"]) == (0, 0)

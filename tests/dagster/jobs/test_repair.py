@@ -10,12 +10,13 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.center.sensor_host import SensorHost
+from tidemark.center.host import Host
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.named_versions import claims_of_names, give_name
 from tidemark.compute.repair import RepairRequest, affected, plan
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.jobs.repair import repair_job
+from tidemark.dagster.resources import engine_resources
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.partition import replace_partition, replace_partitions
 from tidemark.delta.table import current_version, read_partition
@@ -72,8 +73,10 @@ def totals(runtime: Runtime, day: date = MONDAY) -> list[tuple[Any, ...]]:
 
 def launch(runtime: Runtime, instance: dg.DagsterInstance, **config: object) -> dg.ExecuteInProcessResult:
     given = {"entity": "totals", "partition": "2026-03-23", **config}
-    return repair_job(runtime).execute_in_process(
-        run_config={"ops": {"repair_partition": {"config": given}}}, instance=instance
+    return repair_job(runtime.warehouse).execute_in_process(
+        run_config={"ops": {"repair_partition": {"config": given}}},
+        instance=instance,
+        resources=engine_resources(runtime.warehouse.settings),
     )
 
 
@@ -95,13 +98,13 @@ def test_it_is_mended_and_what_was_made_of_it_is_asked_for(
     give_name(runtime, "totals", "before", NOW, version=0)
     for name in ("sales", "totals", "running", "olap_totals"):
         instance.report_runless_asset_event(dg.AssetMaterialization(name, partition="2026-03-23"))
-    host = SensorHost(runtime.warehouse)
-    host.tick(instance)
+    host = Host(runtime.warehouse)
+    host.turn(instance)
     downstream = Slice("olap_totals", "2026-03-23")
     assert host.center.status(downstream).generation == 1
     assert launch(runtime, instance, dry_run=False, **source).success
     assert (totals(runtime), totals(runtime, TUESDAY)) == (RIGHT, [("eu", 7)])
-    host.tick(instance)
+    host.turn(instance)
     assert host.center.status(Slice("totals", "2026-03-23")).generation == 2
     assert host.center.status(downstream).generation == 2
     host.store.close()

@@ -1,6 +1,5 @@
 """Clustering as a Dagster job: of tables that declare `cluster_by`, by a schedule, and of a slice as it completes."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -11,14 +10,16 @@ from pydantic import Field
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.plot import bar_plot
+from tidemark.dagster.resources import LakeResource, SparkResource
+from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, ClusterReport, cluster_table
 from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.partition import partition_predicate
 from tidemark.delta.table import table_exists
-from tidemark.spark.session import spark_session
 from tidemark.warehouse.partition_keys import slice_key
 from tidemark.warehouse.warehouse import Warehouse
 
+JOB = "cluster"
 _NIGHTLY = "30 4 * * *"
 
 
@@ -36,11 +37,15 @@ def declared(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
     return {name: entity.cluster_by for name, entity in sorted(warehouse.entities.items()) if entity.cluster_by}
 
 
-def cluster_job(runtime: Runtime) -> dg.JobDefinition:
+def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
     """The job `cluster`, of one op."""
+    runtimes = Runtimes(warehouse)
 
     @dg.op(description="Write files of tables anew, each with a narrow range of the columns that filters use.")
-    def cluster_tables(context: dg.OpExecutionContext, config: ClusterConfig) -> None:
+    def cluster_tables(
+        context: dg.OpExecutionContext, config: ClusterConfig, spark: SparkResource, lake: LakeResource
+    ) -> None:
+        runtime = runtimes.of(spark, lake)
         for name, columns in declared(runtime.warehouse).items():
             if config.entities and name not in config.entities:
                 continue
@@ -50,7 +55,7 @@ def cluster_job(runtime: Runtime) -> dg.JobDefinition:
                 context.log.info("%s: %s", name, report)
                 context.log_event(dg.AssetObservation(name, metadata=metadata))
 
-    @dg.job(name="cluster", description=cluster_tables.description, executor_def=dg.in_process_executor)
+    @dg.job(name=JOB, description=cluster_tables.description, executor_def=dg.in_process_executor)
     def job() -> None:
         cluster_tables()
 
@@ -63,8 +68,7 @@ def _clustered(
     clustering = Clustering.by(*columns, target_bytes=config.target_mb * MEGABYTE)
     before = layout_of(path, columns)
     where = _predicate(runtime.warehouse, name, config.partition) if config.partition else None
-    spark = spark_session(runtime.warehouse.settings)
-    report = cluster_table(spark, path, clustering, where=where, only=config.only)
+    report = cluster_table(runtime.spark, path, clustering, where=where, only=config.only)
     return report, cluster_metadata(name, report, before, layout_of(path, columns))
 
 
@@ -75,7 +79,7 @@ def _predicate(warehouse: Warehouse, name: str, partition: str) -> str:
 
 def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: Layout) -> dict[str, Any]:
     """What an observation tells the Dagster UI: counts, and a picture of the depth of each column before and after."""
-    depths = {one.column: (one.depth, then.depth) for one, then in zip(before.columns, after.columns, strict=True)}
+    depths = {was.column: (was.depth, now.depth) for was, now in zip(before.columns, after.columns, strict=True)}
     figures = {key: value for key, value in asdict(report).items() if key != "versions"}
     return {
         **figures,
@@ -86,24 +90,6 @@ def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: La
 def nightly(job: dg.JobDefinition) -> dg.ScheduleDefinition:
     """Every night, after the figures of the day are there; tables without new files cost a look at their log."""
     return dg.ScheduleDefinition(name="cluster_nightly", job=job, cron_schedule=_NIGHTLY)
-
-
-def completed_slices(runtime: Runtime, job: dg.JobDefinition) -> Iterator[dg.SensorDefinition]:
-    """For each table that declares `cluster_by` and has a partition a slice: its completion compacts that partition."""
-    for name in declared(runtime.warehouse):
-        if runtime.warehouse.entities[name].snapshot_of is None and runtime.warehouse.entities[name].source is None:
-            yield _on_completion(name, job)
-
-
-def _on_completion(name: str, job: dg.JobDefinition) -> dg.SensorDefinition:
-    @dg.asset_sensor(asset_key=dg.AssetKey(name), job=job, name=f"cluster_{name}")
-    def completed(context: dg.SensorEvaluationContext, event: dg.EventLogEntry) -> dg.RunRequest | None:  # noqa: ARG001
-        found = event.dagster_event
-        if found is None or found.partition is None:
-            return None
-        return dg.RunRequest(run_key=str(event.run_id) + found.partition, run_config=run_config(name, found.partition))
-
-    return completed
 
 
 def run_config(name: str, partition: str) -> dict[str, Any]:

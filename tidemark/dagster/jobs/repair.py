@@ -14,8 +14,11 @@ from tidemark.compute.compute import ComputedSlice
 from tidemark.compute.repair import PlannedRepair, RepairRequest, carry_out, plan
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.slice import slice_metadata
+from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
+from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.repair import RepairReport
 from tidemark.warehouse.partition_keys import dagster_key
+from tidemark.warehouse.warehouse import Warehouse
 
 _SHOWN = 100
 
@@ -35,13 +38,21 @@ class RepairConfig(dg.Config):
         return RepairRequest(self.entity, self.partition, self.from_version, self.from_name, self.recompute)
 
 
-def repair_job(runtime: Runtime) -> dg.JobDefinition:
+def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
     """The job `repair`, of one op."""
+    runtimes = Runtimes(warehouse)
 
     @dg.op(
-        description="Mend one historical partition; everything else stays as it is. A dry run unless told otherwise."
+        description="Repair one historical partition; everything else stays as it is. A dry run unless told otherwise."
     )
-    def repair_partition(context: dg.OpExecutionContext, config: RepairConfig) -> None:
+    def repair_partition(
+        context: dg.OpExecutionContext,
+        config: RepairConfig,
+        spark: SparkResource,
+        lake: LakeResource,
+        state_store: StateStoreResource,
+    ) -> None:
+        runtime = runtimes.of(spark, lake, state_store)
         planned = plan(runtime, config.request(), datetime.now(UTC))
         context.add_output_metadata(as_data(config.entity, planned, None))
         context.log.info("%s: %s (%s)", config.partition, planned.plan.way, planned.plan.reason)

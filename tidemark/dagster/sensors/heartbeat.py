@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
+from tidemark.capture.heartbeat.databases import databases
 from tidemark.capture.heartbeat.heard import Heard
 from tidemark.dagster.checks import NAME as CHECK
 from tidemark.dagster.checks import broken_by_entity, described, metadata
@@ -27,7 +28,13 @@ _Told = dict[str, list[str]]
 """Per entity the broken instances that its check was last reported with: the sensor's cursor."""
 
 
-def heartbeat_sensor(databases: Sequence[Database], warehouse: Warehouse) -> dg.SensorDefinition:
+def heartbeat_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
+    """The sensor where addresses of source databases are set; none elsewhere."""
+    sources = databases(warehouse.settings.databases.get_secret_value())
+    return [heartbeat_sensor(sources, warehouse)] if sources else []
+
+
+def heartbeat_sensor(sources: Sequence[Database], warehouse: Warehouse) -> dg.SensorDefinition:
     """A sensor that writes, and starts nothing; what it cannot write it says in its log and in the tick.
 
     Each captured entity's check `heartbeat` is reported when a heartbeat is missed, or comes again, not at every tick.
@@ -41,7 +48,7 @@ def heartbeat_sensor(databases: Sequence[Database], warehouse: Warehouse) -> dg.
     )
     def beat(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         now = datetime.now(UTC)
-        said = _write(context, databases, now)
+        said = _write(context, sources, now)
         found = broken_by_entity(warehouse, Heard.of(warehouse.settings), now)
         told: _Told = json.loads(context.cursor or "{}")
         changed = {entity: broken for entity, broken in found.items() if told.get(entity) != _names(broken)}
@@ -55,15 +62,15 @@ def heartbeat_sensor(databases: Sequence[Database], warehouse: Warehouse) -> dg.
     return beat
 
 
-def _write(context: dg.SensorEvaluationContext, databases: Sequence[Database], now: datetime) -> str:
+def _write(context: dg.SensorEvaluationContext, sources: Sequence[Database], now: datetime) -> str:
     from tidemark.capture.heartbeat.writer import write_heartbeats  # noqa: PLC0415 - loads the database's client
 
-    failed = [one for one in write_heartbeats(databases, now) if one.problem is not None]
+    failed = [one for one in write_heartbeats(sources, now) if one.problem is not None]
     for one in failed:
         context.log.error(str(one.problem))
-    written = len(databases) - len(failed)
+    written = len(sources) - len(failed)
     missing = f", none on {', '.join(one.instance for one in failed)}" if failed else ""
-    return f"heartbeats written on {written} of {len(databases)} instances{missing}"
+    return f"heartbeats written on {written} of {len(sources)} instances{missing}"
 
 
 def _names(broken: Broken) -> list[str]:

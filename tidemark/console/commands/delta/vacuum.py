@@ -13,7 +13,6 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.delta.vacuum import VacuumPlan
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -46,48 +45,21 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
     With --json: {"entity", "version", "dry_run", "kept": [{"version", "reasons", "only_bytes"}], "files_deleted",
                   "bytes_deleted", "live_bytes", "history_bytes"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.snapshots.naming import name_missing  # noqa: PLC0415
-    from tidemark.compute.named_versions import claims_of_names  # noqa: PLC0415
+    from tidemark.compute.vacuum import plan_entity_vacuum, vacuum_as_data, vacuum_entity  # noqa: PLC0415
     from tidemark.delta.retention import Retention  # noqa: PLC0415 - keeps --help fast
-    from tidemark.delta.vacuum import plan_vacuum  # noqa: PLC0415
-    from tidemark.delta.vacuum import vacuum as vacuumed  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.snapshot_registry import SnapshotRegistry  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    warehouse = load_warehouse(settings)
-    warehouse.graph.entity(entity)
-    registry = SnapshotRegistry(Database.of(settings))
-    # Names that a store lost, or never had, are in the table's log still.
-    name_missing(registry, warehouse.table_path(entity))
-    claims = claims_of_names(warehouse, registry, entity)
-    run = plan_vacuum if dry_run else vacuumed
-    retention = Retention(keep_versions, keep_age)
-    told = as_data(entity, run(warehouse.table_path(entity), retention, claims, settings.data / "locks"), dry_run)
+    warehouse, registry = load_warehouse(settings), SnapshotRegistry(Database.of(settings))
+    run = plan_entity_vacuum if dry_run else vacuum_entity
+    told = vacuum_as_data(entity, run(warehouse, registry, entity, Retention(keep_versions, keep_age)), dry_run)
     if as_json:
         print_json(told)
     else:
         _print(told)
-
-
-def as_data(entity: str, plan: VacuumPlan, dry_run: bool) -> dict[str, Any]:  # noqa: FBT001 - told, not decided by
-    """The plan for programs."""
-    kept = [
-        {"version": one.version, "reasons": list(one.reasons), "only_bytes": plan.only.get(one.version, 0)}
-        for one in plan.kept
-    ]
-    return {
-        "entity": entity,
-        "version": plan.newest,
-        "dry_run": dry_run,
-        "kept": kept,
-        "files_deleted": len(plan.needless),
-        "bytes_deleted": plan.needless_bytes,
-        "live_bytes": plan.live_bytes,
-        "history_bytes": plan.history_bytes,
-    }
 
 
 def _print(told: Mapping[str, Any]) -> None:

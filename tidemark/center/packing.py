@@ -1,0 +1,88 @@
+"""Which of the slices that are ready go into one run.
+
+Neighbours in time of one entity share a run. Where more is ready than there is room for, a run also holds several
+entities at the same times: of what waits the share of one place, so that large parts are taken first, small ones at the
+end, and all places are done at about the same time.
+
+Source: Polychronopoulos and Kuck, Guided self-scheduling, IEEE Transactions on Computers C-36 (1987).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+from typing import TYPE_CHECKING
+
+from tidemark.center.critical_path import chain_lengths
+from tidemark.center.pools import tag_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.center.center import DependencyCenter
+    from tidemark.center.pools import Pools
+    from tidemark.dependency_model.slice import Slice
+
+
+class Packing:
+    """At most `together` neighbours of an entity, and `across` entities, in a run."""
+
+    def __init__(self, center: DependencyCenter, pools: Pools, together: int, across: int) -> None:
+        self._center, self._pools, self._together, self._across = center, pools, together, across
+        self._lengths = chain_lengths(center.graph)
+
+    def groups(self, busy: Counter[str]) -> list[list[Slice]]:
+        """What is ready as runs, the most urgent first; `busy` says how many runs each pool has."""
+        groups = self._neighbours()
+        return self._shared(groups) if len(groups) > self._pools.room(busy) else groups
+
+    def _neighbours(self) -> list[list[Slice]]:
+        """Ready slices, neighbours in time of one entity together; the longest chain first, then the oldest."""
+        graph = self._center.graph
+        groups: list[list[Slice]] = []
+        ready = sorted(self._center.ready(), key=lambda one: (one.entity, one.sub, graph.window(one).start))
+        for piece in ready:
+            last = groups[-1] if groups else None
+            if last and len(last) < self._together and self._follows(last[-1], piece):
+                last.append(piece)
+            else:
+                groups.append([piece])
+        return sorted(groups, key=lambda group: (-self._lengths.get(group[0].entity, 0.0), graph.window(group[0]).end))
+
+    def _shared(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+        """Groups of different entities at the same times and for the same pools in one run each, in their order."""
+        packed: list[list[Slice]] = []
+        limits = self._limits(groups)
+        open_at: dict[object, tuple[list[Slice], int]] = {}
+        for group in groups:
+            if any(self._center.has_failed_before(piece) for piece in group):
+                packed.append(group)
+                continue
+            alike = self._alike(group)
+            found, entities = open_at.get(alike, (group, 0))
+            if 0 < entities < limits[self._tag(group[0])]:
+                found.extend(group)
+            else:
+                packed.append(found := group)
+                entities = 0
+            open_at[alike] = (found, entities + 1)
+        return packed
+
+    def _alike(self, group: Sequence[Slice]) -> object:
+        """What groups of one run have in common."""
+        period = str(self._center.graph.entity(group[0].entity).period)
+        return period, self._tag(group[0]), group[0].sub, tuple(piece.key for piece in group)
+
+    def _tag(self, piece: Slice) -> str:
+        return tag_of(self._center.graph.entity(piece.entity))
+
+    def _limits(self, groups: Sequence[list[Slice]]) -> dict[str, int]:
+        """How many entities a run may hold, by the tag of its pools: of what waits for them one place's share."""
+        waiting = Counter(self._tag(group[0]) for group in groups)
+        return {tag: min(self._across, ceil(count / max(1, self._pools.places(tag)))) for tag, count in waiting.items()}
+
+    def _follows(self, one: Slice, other: Slice) -> bool:
+        """Whether one run may hold both: the next slice of the same entity and part, neither of them a second try."""
+        graph = self._center.graph
+        is_next = one[::2] == other[::2] and graph.window(one).end == graph.window(other).start
+        return is_next and not any(self._center.has_failed_before(piece) for piece in (one, other))

@@ -1,0 +1,55 @@
+"""VACUUM of an entity's table: what tags claim of it is kept, also tags that the state store has lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.capture.snapshots.naming import name_missing
+from tidemark.compute.named_versions import claims_of_names
+from tidemark.delta.vacuum import plan_vacuum
+from tidemark.delta.vacuum import vacuum as vacuum_table
+
+if TYPE_CHECKING:
+    from tidemark.delta.retention import Claim, Retention
+    from tidemark.delta.vacuum import VacuumPlan
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+def plan_entity_vacuum(
+    warehouse: Warehouse, registry: SnapshotRegistry, entity: str, retention: Retention
+) -> VacuumPlan:
+    """What `vacuum_entity` would delete; nothing is deleted. Raises UnknownEntityError, and what plan_vacuum raises."""
+    claims = _claims(warehouse, registry, entity)
+    return plan_vacuum(warehouse.table_path(entity), retention, claims, warehouse.settings.data / "locks")
+
+
+def vacuum_entity(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, retention: Retention) -> VacuumPlan:
+    """Delete the files that no kept version needs. Raises UnknownEntityError, and what tidemark.delta.vacuum raises."""
+    claims = _claims(warehouse, registry, entity)
+    return vacuum_table(warehouse.table_path(entity), retention, claims, warehouse.settings.data / "locks")
+
+
+def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
+    """Tags that a store lost, or never had, are in the table's log still."""
+    warehouse.graph.entity(entity)
+    name_missing(registry, warehouse.table_path(entity))
+    return claims_of_names(warehouse, registry, entity)
+
+
+def vacuum_as_data(entity: str, plan: VacuumPlan, dry_run: bool) -> dict[str, Any]:  # noqa: FBT001 - told, not decided by
+    """The plan for programs."""
+    kept = [
+        {"version": version.version, "reasons": list(version.reasons), "only_bytes": plan.only.get(version.version, 0)}
+        for version in plan.kept
+    ]
+    return {
+        "entity": entity,
+        "version": plan.newest,
+        "dry_run": dry_run,
+        "kept": kept,
+        "files_deleted": len(plan.needless),
+        "bytes_deleted": plan.needless_bytes,
+        "live_bytes": plan.live_bytes,
+        "history_bytes": plan.history_bytes,
+    }

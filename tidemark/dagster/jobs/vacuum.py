@@ -1,0 +1,61 @@
+"""VACUUM as a Dagster job: its launchpad says which tables, what is kept, and whether anything is deleted."""
+
+from datetime import timedelta
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from tidemark.compute.runtime import Runtime
+from tidemark.compute.vacuum import plan_entity_vacuum, vacuum_as_data, vacuum_entity
+from tidemark.dagster.resources import LakeResource, StateStoreResource
+from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.delta.retention import Retention
+from tidemark.delta.table import table_exists
+from tidemark.warehouse.warehouse import Warehouse
+
+
+class VacuumConfig(dg.Config):
+    """What the launchpad asks for."""
+
+    entities: list[str] = Field(default=[], description="These tables; all when empty.")
+    keep_versions: int = Field(default=10, gt=0, description="The last so many versions stay.")
+    keep_days: int = Field(default=7, ge=0, description="What was readable in the last so many days stays.")
+    dry_run: bool = Field(default=True, description="Say what would be deleted and what is kept, and delete nothing.")
+
+    def retention(self) -> Retention:
+        """The same without Dagster."""
+        return Retention(self.keep_versions, timedelta(days=self.keep_days))
+
+
+def vacuum_job(warehouse: Warehouse) -> dg.JobDefinition:
+    """The job `vacuum`, of one op."""
+    runtimes = Runtimes(warehouse)
+
+    @dg.op(description="Delete the files of versions that nothing needs any more. A dry run unless told otherwise.")
+    def vacuum_tables(
+        context: dg.OpExecutionContext, config: VacuumConfig, lake: LakeResource, state_store: StateStoreResource
+    ) -> None:
+        runtime = runtimes.of(lake, state_store)
+        for name in config.entities or tables(runtime.warehouse):
+            report = _vacuumed(runtime, name, config)
+            context.log.info("%s: %d files, %d bytes", name, report["files_deleted"], report["bytes_deleted"])
+            context.log_event(dg.AssetObservation(name, metadata=report))
+
+    @dg.job(name="vacuum", description=vacuum_tables.description, executor_def=dg.in_process_executor)
+    def job() -> None:
+        vacuum_tables()
+
+    return job
+
+
+def tables(warehouse: Warehouse) -> list[str]:
+    """The entities with a Delta table of their own that is there."""
+    own = (name for name, entity in warehouse.entities.items() if entity.snapshot_of is None)
+    return sorted(name for name in own if table_exists(warehouse.table_path(name)))
+
+
+def _vacuumed(runtime: Runtime, name: str, config: VacuumConfig) -> dict[str, Any]:
+    work = plan_entity_vacuum if config.dry_run else vacuum_entity
+    report = vacuum_as_data(name, work(runtime.warehouse, runtime.registry, name, config.retention()), config.dry_run)
+    return {**report, "kept": [version["version"] for version in report["kept"]]}

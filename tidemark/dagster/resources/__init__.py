@@ -1,0 +1,31 @@
+"""What assets and jobs run with, as resources: Spark, the lake, the state store, the OLAP store.
+
+Their values are the project's settings unless a project, or a launchpad, says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.dagster.resources.lake import LakeResource
+from tidemark.dagster.resources.olap import OlapResource
+from tidemark.dagster.resources.spark import SparkResource
+from tidemark.dagster.resources.state_store import StateStoreResource
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from tidemark.system.settings import Settings
+
+__all__ = ["LakeResource", "OlapResource", "SparkResource", "StateStoreResource", "engine_resources"]
+
+
+def engine_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:
+    """The resources that the engine's assets and jobs ask for, by their keys."""
+    state_store = StateStoreResource.of(settings)
+    return {
+        "spark": SparkResource.of(settings),
+        "lake": LakeResource.of(settings, state_store),
+        "state_store": state_store,
+        "olap": OlapResource.of(settings),
+    }

@@ -1,0 +1,95 @@
+"""The lake as a Dagster resource: its folders, and slices of its tables for assets that people write themselves."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import dagster as dg
+from deltalake import DeltaTable
+from pydantic import Field
+
+from tidemark.compute.business_time import partition_values
+from tidemark.compute.errors import SnapshotRestatedError
+from tidemark.compute.named_versions import readable_snapshot
+
+# Dagster reads the annotations of a resource's fields.
+from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: TC001
+from tidemark.delta.table import read_partition, read_rows
+from tidemark.dependency_model.slice import Slice
+from tidemark.system.settings import Settings
+from tidemark.warehouse.partition_keys import period_of, slice_key
+from tidemark.warehouse.warehouse import DECLARATIONS, Warehouse, load_warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class LakeResource(dg.ConfigurableResource[Any]):
+    """Where the Delta tables are, and what a plain asset reads slices of them with.
+
+    Snapshots are read at their tagged version and computed tables by partition, without Spark.
+    """
+
+    tables: str = Field(description="The folder with a Delta table an entity.")
+    data: str = Field(description="The folder of locks, caches and recorded filters.")
+    declarations: str = Field(description="The folder of the entities' declarations.")
+    state_store: StateStoreResource
+
+    @classmethod
+    def of(cls, settings: Settings, state_store: StateStoreResource) -> Self:
+        """As the project's settings say."""
+        return cls(
+            tables=str(settings.warehouse),
+            data=str(settings.data),
+            declarations=str(settings.root / DECLARATIONS),
+            state_store=state_store,
+        )
+
+    def as_settings(self) -> dict[str, Any]:
+        """The fields of Settings that this resource decides."""
+        return {"warehouse": Path(self.tables), "data": Path(self.data)}
+
+    def read(self, entity: str, partition: str) -> pa.Table:
+        """The rows of a slice, without columns of its business time; `partition` as Dagster names it.
+
+        Raises UnknownEntityError, SnapshotMissingError, SnapshotRestatedError.
+        """
+        slice_ = self._slice(entity, partition)
+        path = self._warehouse.table_path(entity)
+        if self._warehouse.is_snapshot(entity):
+            return read_rows(path, self._version(slice_))
+        return read_partition(path, partition_values(self._period(entity), slice_.key))
+
+    def table(self, entity: str, partition: str) -> DeltaTable:
+        """The Delta table for other readers: of a snapshot the tagged version, of a computed table the newest one.
+
+        Raises what `read` raises.
+        """
+        is_snapshot = self._warehouse.is_snapshot(entity)
+        version = self._version(self._slice(entity, partition)) if is_snapshot else None
+        return DeltaTable(str(self._warehouse.table_path(entity)), version=version)
+
+    def _slice(self, entity: str, partition: str) -> Slice:
+        self._warehouse.graph.entity(entity)
+        return Slice(entity, slice_key(self._period(entity), partition))
+
+    def _version(self, slice_: Slice) -> int:
+        tagged = readable_snapshot(self._warehouse, self.state_store.registry(), slice_)
+        if tagged.is_restated:
+            raise SnapshotRestatedError.of(slice_, tagged.version)
+        return tagged.version
+
+    def _period(self, entity: str) -> str:
+        return period_of(self._warehouse.graph, entity)
+
+    @property
+    def _warehouse(self) -> Warehouse:
+        return _declared(Settings.at(Path(self.data), warehouse=self.tables), Path(self.declarations))
+
+
+@functools.lru_cache(maxsize=4)
+def _declared(settings: Settings, declarations: Path) -> Warehouse:
+    """Loaded once a process: a process does not outlive a change of its sources."""
+    return load_warehouse(settings, declarations)

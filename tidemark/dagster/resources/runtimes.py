@@ -1,0 +1,43 @@
+"""From a run's resources to what computing takes: the engine below knows nothing of Dagster."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tidemark.compute.runtime import Runtime
+from tidemark.dagster.resources.spark import SparkResource
+
+if TYPE_CHECKING:
+    from tidemark.system.settings import Settings
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+class EngineResource(Protocol):
+    """A resource that decides some of the settings."""
+
+    def as_settings(self) -> dict[str, Any]: ...
+
+
+class Runtimes:
+    """The runtimes of a warehouse, one for each configuration that runs of this process had.
+
+    Dagster makes resources anew for each run; what costs seconds outlives the run in a warm worker: the plans that the
+    recorder of filters has read, the capture's state, connections.
+    """
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+        self._known: dict[tuple[Settings, str], Runtime] = {}
+
+    def of(self, *resources: EngineResource) -> Runtime:
+        """With what these resources say; the settings of the warehouse say the rest."""
+        said = {name: value for resource in resources for name, value in resource.as_settings().items()}
+        settings = self._warehouse.settings.model_copy(update=said)
+        spark = next((resource for resource in resources if isinstance(resource, SparkResource)), None)
+        key = settings, json.dumps(spark.spark_config if spark else {}, sort_keys=True)
+        if key not in self._known:
+            warehouse = replace(self._warehouse, settings=settings)
+            self._known[key] = Runtime(warehouse, spark.start) if spark else Runtime(warehouse)
+        return self._known[key]
