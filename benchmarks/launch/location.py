@@ -12,6 +12,7 @@ import dagster as dg
 
 from tidemark.dagster.assets import build_assets
 from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.resources import engine_resources
 from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
@@ -58,7 +59,8 @@ def definitions() -> dg.Definitions:
     is_real = bool(os.environ.get(SPARK))
     assets = _real_assets(warehouse) if is_real else [_asset(warehouse, name) for name in names]
     sensors = [readiness_sensor(warehouse)] if os.environ.get(SENSOR) else []
-    return dg.Definitions(assets=assets, sensors=sensors, executor=dg.in_process_executor)
+    resources = engine_resources(warehouse.settings)
+    return dg.Definitions(assets=assets, sensors=sensors, resources=resources, executor=dg.in_process_executor)
 
 
 def _real_assets(warehouse: Warehouse) -> list[dg.AssetsDefinition]:

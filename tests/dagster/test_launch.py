@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from tidemark.dagster.assets import build_assets
+from tidemark.dagster.definitions import build_definitions
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 
@@ -15,7 +15,7 @@ ASSETS = 35
 @pytest.fixture(scope="module")
 def job(tmp_path_factory: pytest.TempPathFactory) -> dg.JobDefinition:
     warehouse = load_warehouse(Settings.at(tmp_path_factory.mktemp("launch") / "data"))
-    return dg.Definitions(assets=build_assets(warehouse)).resolve_implicit_global_asset_job_def()
+    return build_definitions(warehouse).resolve_implicit_global_asset_job_def()
 
 
 def test_every_asset_is_in_the_job(job: dg.JobDefinition) -> None:
