@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
@@ -15,6 +16,7 @@ __all__ = ["kafka_server", "mariadb_server", "postgres_server"]
 
 _SERVERS = {"kafka_server": "kafka", "mariadb_server": "mariadb", "postgres_server": "postgresql"}
 _GIVES_WAY = 5
+hypothesis.settings.register_profile("tidemark", deadline=None)  # an example's time is the machine's
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
 _DEMO_SECONDS = 1800
 
@@ -34,6 +36,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Of several workers the first gets the longest group: the others give way to it, so that it does not end last."""
+    hypothesis.settings.load_profile("tidemark")
     if getattr(config, "workerinput", {}).get("workerid", "gw0") != "gw0":
         os.nice(_GIVES_WAY)
 

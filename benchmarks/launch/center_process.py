@@ -19,8 +19,7 @@ import dagster as dg
 
 from benchmarks.launch.location import declared_warehouse
 from tidemark.center.code_location import CodeLocation
-from tidemark.center.dispatch import Policy
-from tidemark.center.host import TOGETHER
+from tidemark.center.dispatch import TOGETHER, LaunchPolicy
 from tidemark.center.service import Service
 from tidemark.console.dagster_server.notices import hide_notices
 from tidemark.console.signals import stop_signals
@@ -32,7 +31,7 @@ def main(workspace: Path, retry_seconds: float, across: int) -> None:
     hide_notices()
     home = Path(os.environ["DAGSTER_HOME"])
     with stop_signals() as signals, dg.DagsterInstance.from_config(str(home)) as instance:
-        policy = Policy(together=TOGETHER, across=across)
+        policy = LaunchPolicy(together=TOGETHER, across=across)
         if retry_seconds:
             policy = replace(policy, attempts=1_000, wait=timedelta(seconds=retry_seconds))
         service = Service(declared_warehouse(), instance, CodeLocation.of_workspace(workspace), _tell, policy)

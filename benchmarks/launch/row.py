@@ -15,7 +15,7 @@ import dagster as dg
 
 from benchmarks.launch.location import START
 from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
-from tidemark.center.dagster_runs import PARTITION, RANGE_END, RANGE_START
+from tidemark.center.launchers.runs import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.service import ACROSS
 from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.connections import keep_connections

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tests.center.launchers import FileLauncher
 from tests.dependency_model.world import graph
 from tidemark.center.center import DependencyCenter
-from tidemark.center.dispatch import Dispatch, Policy
+from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
@@ -73,7 +73,7 @@ def live(url: str, file: Path, seed: int) -> None:
 def _lived(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: random.Random) -> bool:
     store = StateStore(Database(url))
     center = DependencyCenter(graph, store, since=SINCE, clock=lambda: NOW)
-    policy = Policy(together=2)
+    policy = LaunchPolicy(together=2)
     dispatch = Dispatch(center, store.read, launcher, Pools.parse("default=4"), policy=policy, clock=lambda: NOW)
     arrivals = [
         Fact(f"arrived {name} {day}", Slice(name, day), Event.OBSERVED, NOW, "test")

@@ -12,7 +12,7 @@ from tests.center.launchers import MemoryLauncher
 from tests.center.test_center import NOW, World
 from tests.dependency_model.world import entity, graph
 from tidemark.center.critical_path import chain_lengths
-from tidemark.center.dispatch import Dispatch, Policy
+from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.errors import PoolError
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def dispatch_of(world: World, launcher: MemoryLauncher, pools: str = "default=9", **policy: int) -> Dispatch:
-    chosen = Policy(wait=timedelta(minutes=5), **policy)
+    chosen = LaunchPolicy(wait=timedelta(minutes=5), **policy)
     return Dispatch(
         world.center, world.store.read, launcher, Pools.parse(pools), policy=chosen, clock=lambda: world.now
     )
@@ -135,10 +135,10 @@ def test_a_wrong_pool_holds_its_own_slices_only(tmp_path: Path, launcher: Memory
     world.center.tick()
     dispatch = dispatch_of(world, launcher)
     assert (dispatch.step(), launcher.groups) == (1, [["good@2024-06-01", "good@2024-06-02"]])
-    assert list(dispatch.misplaced) == ["bad"]
+    assert list(dispatch.without_pool) == ["bad"]
 
 
-def test_a_failure_is_tried_again_after_a_while_and_then_set_aside(tmp_path: Path, launcher: MemoryLauncher) -> None:
+def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path, launcher: MemoryLauncher) -> None:
     world = World(tmp_path, days="period: day")
     world.center.tick()
     dispatch, day = dispatch_of(world, launcher), Slice("days", "2024-06-01")
@@ -151,10 +151,10 @@ def test_a_failure_is_tried_again_after_a_while_and_then_set_aside(tmp_path: Pat
         assert world.center.status(day).life is Life.FAILED
         world.now += timedelta(minutes=1)
     dispatch.step()
-    assert (dispatch.set_aside(), world.center.failed()) == ([day], [day])
+    assert (dispatch.retries_exhausted(), world.center.failed()) == ([day], [day])
     assert [pieces for pieces in launcher.groups if str(day) in pieces] == [[str(day), "days@2024-06-02"], [str(day)]]
     world.tell(str(day), "backfill_requested")
-    assert (dispatch.step(), dispatch.set_aside()) == (1, [])
+    assert (dispatch.step(), dispatch.retries_exhausted()) == (1, [])
 
 
 def test_a_launcher_that_does_not_answer_is_asked_again_with_the_same_id(
@@ -170,14 +170,14 @@ def test_a_launcher_that_does_not_answer_is_asked_again_with_the_same_id(
     assert launcher.groups == [["days@2024-06-01", "days@2024-06-02"]]
 
 
-def test_a_lost_run_is_launched_again(tmp_path: Path, launcher: MemoryLauncher) -> None:
+def test_an_orphaned_run_is_launched_again(tmp_path: Path, launcher: MemoryLauncher) -> None:
     world = World(tmp_path, days="{period: day}")
     world.center.tick()
     dispatch = dispatch_of(world, launcher)
     dispatch.step()
     (run,) = launcher.runs
     world.tell("days@2024-06-01", "completed", run=run)
-    dispatch.lost(run)
+    world.tell("days@2024-06-02", "lost", run=run)
     assert (dispatch.step(), launcher.groups[1:]) == (1, [["days@2024-06-02"]])
     world.tell("days@2024-06-02", "failed", run=run)
     assert world.center.status(Slice("days", "2024-06-02")).life is Life.LAUNCHED

@@ -1,9 +1,11 @@
 from datetime import UTC, date, datetime
 
-from tidemark.compute.business_time import partition_columns, partition_values, sql_parameters
+from tidemark.compute.business_time import partition_values, sql_parameters
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.time import Period
+from tidemark.dependency_model.time.partition_columns import partition_columns
 
 
 def test_the_repeated_hour_is_a_partition_of_its_own() -> None:
@@ -27,7 +29,7 @@ def test_values_and_columns_agree() -> None:
         ("10min", "2026-03-29T03:10"),
         ("year", "2026"),
     ]:
-        assert tuple(partition_values(period, key)) == partition_columns(period)
+        assert tuple(partition_values(period, key)) == partition_columns(Period.parse(period))
 
 
 def test_parameters_are_business_time_in_the_entitys_zone() -> None:

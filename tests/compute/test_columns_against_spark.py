@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql.types import DateType, StringType, StructField, StructType
 
 from tests.compute.analyzed_plan import column_sources, tables_read
-from tidemark.compute.business_time import partition_columns
 from tidemark.compute.dry_run import empty_input
+from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 
@@ -32,7 +32,7 @@ PARAMETERS = {
 
 
 def _with_time(warehouse: Warehouse, name: str, schema: StructType) -> StructType:
-    columns = partition_columns(str(warehouse.entities[name].period))
+    columns = partition_columns(warehouse.entities[name].period)
     return StructType(
         [*schema.fields, *(StructField(one, DateType() if one == "dt" else StringType()) for one in columns)]
     )

@@ -205,6 +205,17 @@ class DependencyCenter:
             memory = self._fresh()
             return {piece: (memory.runs.get(piece), pool) for piece, pool in memory.under_way.items()}
 
+    def launched(self) -> dict[Slice, tuple[str, str | None]]:
+        """Slices that are under way in runs that the center itself launched, with the run and its pool."""
+        with self._lock:
+            memory = self._fresh()
+            return {piece: (run, memory.under_way.get(piece)) for piece, run in memory.launched.items()}
+
+    def unreadable(self) -> dict[Slice, str]:
+        """Slices of which a stored value cannot be read, with why: they wait for a backfill, the others go on."""
+        with self._lock:
+            return dict(self._fresh().unreadable)
+
     @property
     def memory(self) -> Memory:
         """What is known, for queries that look at much of it; not to be kept."""
@@ -235,12 +246,27 @@ class DependencyCenter:
         tickets = [self._queue.popleft() for _ in range(len(self._queue))]
         try:
             self._commit(tickets)
-        except BaseException as error:  # told to everyone who waits; each raises it
-            for ticket in tickets:
-                if not ticket.done.done():
-                    ticket.done.set_exception(error)
-            if not isinstance(error, TidemarkError):
-                raise
+        except TidemarkError as error:  # told to everyone who waits; each raises it
+            _refuse(tickets, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the one who reported it raises it, nobody else
+            waiting = [ticket for ticket in tickets if not ticket.done.done()]
+            if len(waiting) < 2:
+                _refuse(waiting, error)
+            for ticket in waiting:
+                self._commit_alone(ticket)
+        except BaseException as error:
+            _refuse(tickets, error)
+            raise
+
+    def _commit_alone(self, ticket: _Ticket) -> None:
+        """A commit that nobody foresaw to fail is made ticket by ticket: only the one that makes it fail does."""
+        if ticket.done.done():
+            return
+        ticket.receipt = Receipt()
+        try:
+            self._commit([ticket])
+        except Exception as error:  # noqa: BLE001 - as above
+            _refuse([ticket], error)
 
     def _commit(self, tickets: Sequence[_Ticket]) -> None:
         facts = [fact for ticket in tickets for fact in ticket.facts]
@@ -350,6 +376,12 @@ class DependencyCenter:
         data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, piece, state, memory.index.statuses))
         event_id = f"launch:{run_id}:{piece}:{status.generation}:{memory.last}"
         return Fact(event_id, piece, Event.LAUNCHED, now, self._who, f"for {state}", data=data)
+
+
+def _refuse(tickets: Sequence[_Ticket], error: BaseException) -> None:
+    for ticket in tickets:
+        if not ticket.done.done():
+            ticket.done.set_exception(error)
 
 
 def _until_done(once: Callable[[], tuple[int, bool]]) -> int:

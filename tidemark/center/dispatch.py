@@ -12,15 +12,14 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tidemark.center.errors import PoolError
 from tidemark.center.fact import Fact
-from tidemark.center.packing import Packing
+from tidemark.center.grouping import RunGrouping
 from tidemark.center.pools import DEFAULT
 from tidemark.dependency_model.errors import TransientError
 from tidemark.dependency_model.status import Event, Life
-from tidemark.state_store.transition import Facts
 from tidemark.system.crash import crash_point
 
 if TYPE_CHECKING:
@@ -33,6 +32,10 @@ if TYPE_CHECKING:
     from tidemark.state_store.reader import StateReader
 
 
+TOGETHER: Final = 7
+"""So many slices that follow each other a run of the service or of the sensor computes: a week of days."""
+
+
 class RunState(Enum):
     """What a launcher knows of a run."""
 
@@ -41,10 +44,10 @@ class RunState(Enum):
     ENDED = "ended"
 
 
-class Launcher(Protocol):
+class SliceLauncher(Protocol):
     """Runs slices somewhere."""
 
-    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
         """Start one run of these slices; an id that was launched before changes nothing. Raises LaunchError."""
 
     def state(self, run_id: str) -> RunState:
@@ -52,10 +55,11 @@ class Launcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """`attempts` of a slice's generation before it is set aside; `wait` after a failure; `together` slices a run.
+class LaunchPolicy:
+    """`attempts` of a slice's generation before its retries are exhausted; `wait` after a failure.
 
-    Where more is ready than there is room for, a run also holds up to `across` entities at the same times.
+    A run holds up to `together` slices that follow each other.
+    Where more is ready than there is room for, it also holds up to `across` entities at the same times.
     """
 
     attempts: int = 2
@@ -71,17 +75,17 @@ class Dispatch:
         self,
         center: DependencyCenter,
         read: StateReader,
-        launcher: Launcher,
+        launcher: SliceLauncher,
         pools: Pools,
         *,
-        policy: Policy | None = None,
+        policy: LaunchPolicy | None = None,
         clock: Callable[[], datetime],
     ) -> None:
         self._center, self._read, self._launcher, self._pools = center, read, launcher, pools
-        self._policy, self._clock = policy or Policy(), clock
-        self._packing = Packing(center, pools, self._policy.together, self._policy.across)
+        self._policy, self._clock = policy or LaunchPolicy(), clock
+        self._grouping = RunGrouping(center, pools, self._policy.together, self._policy.across)
         self._is_recovered = False
-        self.misplaced: dict[str, PoolError] = {}
+        self.without_pool: dict[str, PoolError] = {}
         """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""
 
     def step(self) -> int:
@@ -90,8 +94,8 @@ class Dispatch:
             self.recover()
         self.retry()
         busy, launched = self._busy(), 0
-        self.misplaced = {}
-        for group in self._packing.groups(busy):
+        self.without_pool = {}
+        for group in self._grouping.groups(busy):
             pool = self._pool_for(group[0], busy)
             if pool is not None and self._launch(group, pool):
                 busy[pool] += 1
@@ -99,14 +103,17 @@ class Dispatch:
         return launched
 
     def recover(self) -> None:
-        """Ask again for launches that were written down and that the launcher knows nothing of."""
-        runs: dict[tuple[str, str | None], list[Slice]] = {}
-        for piece, (run_id, pool) in self._center.under_way().items():
-            if run_id is not None and self._launcher.state(run_id) is RunState.UNKNOWN:
-                runs.setdefault((run_id, pool), []).append(piece)
-        for (run_id, pool), pieces in runs.items():
+        """Ask again for launches that were written down and that the launcher knows nothing of.
+
+        Runs of others, which were only reported, are theirs: the center asks for no run that it did not launch.
+        """
+        unknown: dict[tuple[str, str | None], list[Slice]] = {}
+        for slice_, (run_id, pool) in self._center.launched().items():
+            if self._launcher.state(run_id) is RunState.UNKNOWN:
+                unknown.setdefault((run_id, pool), []).append(slice_)
+        for (run_id, pool), slices in unknown.items():
             # A run that was created and that nobody took has planned its slices already, which says that they run.
-            waiting = [piece for piece in pieces if self._center.status(piece).life in (Life.LAUNCHED, Life.RUNNING)]
+            waiting = [slice_ for slice_ in slices if self._center.status(slice_).life in (Life.LAUNCHED, Life.RUNNING)]
             if waiting:
                 self._launcher.launch(run_id, waiting, pool or DEFAULT)
         self._is_recovered = True
@@ -114,64 +121,55 @@ class Dispatch:
     def retry(self) -> None:
         """Let failed slices try again whose time has come."""
         now = self._clock()
-        due = [piece for piece in self._center.failed() if self._may_retry(piece, now)]
+        unreadable = self._center.unreadable()
+        failed = [slice_ for slice_ in self._center.failed() if slice_ not in unreadable]
+        due = [slice_ for slice_ in failed if self._may_retry(slice_, now)]
         facts = [
-            Fact(f"retry:{piece}:{self._failures(piece)[1]}", piece, Event.RETRIED, now, "dispatch", "retry policy")
-            for piece in due
+            Fact(f"retry:{slice_}:{self._failures(slice_)[1]}", slice_, Event.RETRIED, now, "dispatch", "retry policy")
+            for slice_ in due
         ]
         if facts:
             self._center.report(facts)
 
-    def set_aside(self) -> list[Slice]:
+    def retries_exhausted(self) -> list[Slice]:
         """Failed slices that are not tried again until someone says so (`retried`, or a backfill)."""
-        return [piece for piece in self._center.failed() if self._failures(piece)[0] >= self._policy.attempts]
+        return [slice_ for slice_ in self._center.failed() if self._failures(slice_)[0] >= self._policy.attempts]
 
-    def lost(self, run_id: str) -> None:
-        """A run is gone without a word: what it had not finished is ready again."""
-        now = self._clock()
-        pieces = [piece for piece, (run, _) in self._center.under_way().items() if run == run_id]
-        self._center.report(
-            [
-                Fact(f"lost:{run_id}:{piece}", piece, Event.LOST, now, "dispatch", data=Facts(run_id=run_id))
-                for piece in pieces
-            ]
-        )
-
-    def _pool_for(self, piece: Slice, busy: Counter[str]) -> str | None:
+    def _pool_for(self, slice_: Slice, busy: Counter[str]) -> str | None:
         try:
-            return self._pools.choose(self._pools.allowed(self._center.graph.entity(piece.entity)), busy)
+            return self._pools.choose(self._pools.allowed(self._center.graph.entity(slice_.entity)), busy)
         except PoolError as error:
-            self.misplaced[piece.entity] = error
+            self.without_pool[slice_.entity] = error
             return None
 
     def _busy(self) -> Counter[str]:
-        runs = {run: pool or DEFAULT for run, pool in self._center.under_way().values()}
+        runs = {run: pool or DEFAULT for run, pool in self._center.launched().values()}
         return Counter(runs.values())
 
     def _launch(self, group: Sequence[Slice], pool: str) -> bool:
         run_id = str(uuid.uuid4())
         crash_point("dispatch.chosen")
-        pieces = self._center.launch(group, run_id, pool)
+        slices = self._center.launch(group, run_id, pool)
         crash_point("dispatch.noted")
-        if not pieces:
+        if not slices:
             return False
         # Whatever happens meanwhile: it is asked for again at the next step, with the same id.
         is_recovered, self._is_recovered = self._is_recovered, False
         try:
-            self._launcher.launch(run_id, pieces, pool)
+            self._launcher.launch(run_id, slices, pool)
         except TransientError:
             return False
         self._is_recovered = is_recovered
         crash_point("dispatch.launched")
         return True
 
-    def _may_retry(self, piece: Slice, now: datetime) -> bool:
-        failures, _, when = self._failures(piece)
+    def _may_retry(self, slice_: Slice, now: datetime) -> bool:
+        failures, _, when = self._failures(slice_)
         return failures < self._policy.attempts and when is not None and now >= when + self._policy.wait
 
-    def _failures(self, piece: Slice) -> tuple[int, int, datetime | None]:
+    def _failures(self, slice_: Slice) -> tuple[int, int, datetime | None]:
         """How often the slice's generation failed, and the last time: its transition's number and when."""
-        history = self._read.history(piece)
+        history = self._read.history(slice_)
         generation = history[-1].status.generation if history else 1
-        failed = [one for one in history if one.event is Event.FAILED and one.status.generation == generation]
+        failed = [step for step in history if step.event is Event.FAILED and step.status.generation == generation]
         return (len(failed), failed[-1].seq, failed[-1].record_time) if failed else (0, 0, None)

@@ -1,123 +1,88 @@
-"""Ready slices to runs: what a run's own steps make ready joins the run, neighbours in time go together.
+"""Which of the slices that are ready go into one run.
 
-A run costs a second before its first step, a step a second before its first row. A day's chain from ODS to ADS is one
-run whose steps start each when its inputs are complete; days or hours that arrived together are one run over a range of
-partitions, each of whose steps writes one commit.
+Neighbours in time of one entity share a run. Where more is ready than there is room for, a run also holds several
+entities at the same times: of what waits the share of one slot of the pool, so that large runs come first, small
+ones at the end, and all slots are done at about the same time.
+
+Source: Polychronopoulos and Kuck, Guided self-scheduling, IEEE Transactions on Computers C-36 (1987).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections import Counter
+from math import ceil
+from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.slice import Slice
-from tidemark.warehouse.partition_keys import period_of
+from tidemark.center.critical_path import chain_lengths
+from tidemark.center.pools import tag_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from tidemark.dependency_model.graph import DependencyGraph
-
-
-class Tracker(Protocol):
-    """What the grouping asks: keys of `in_company` are not put together again, as one of them failed in company."""
-
-    in_company: set[str]
-
-    @property
-    def failed(self) -> frozenset[Slice]:
-        """Slices whose last run failed."""
-
-    def ready(self) -> tuple[Slice, ...]:
-        """Slices all of whose inputs are there."""
-
-    def missing(self, piece: Slice, /) -> tuple[Slice, ...]:
-        """The inputs that a slice waits for."""
-
-    def is_complete(self, piece: Slice, /) -> bool:
-        """Whether the slice is there."""
+    from tidemark.center.center import DependencyCenter
+    from tidemark.center.pools import Pools
+    from tidemark.dependency_model.slice import Slice
 
 
-@dataclass(frozen=True)
-class RunGroup:
-    """One run: each of `entities` (upstream first) for each of `keys` (consecutive, oldest first)."""
+class RunGrouping:
+    """At most `together` neighbours of an entity, and `across` entities, in a run."""
 
-    period: str
-    keys: tuple[str, ...]
-    entities: tuple[str, ...]
+    def __init__(self, center: DependencyCenter, pools: Pools, together: int, across: int) -> None:
+        self._center, self._pools, self._together, self._across = center, pools, together, across
+        self._lengths = chain_lengths(center.graph)
 
-    def slices(self) -> tuple[Slice, ...]:
-        """Every slice that the run computes."""
-        return tuple(Slice(entity, key) for entity in self.entities for key in self.keys)
+    def groups(self, busy: Counter[str]) -> list[list[Slice]]:
+        """What is ready as runs, the most urgent first; `busy` says how many runs each pool has."""
+        groups = self._neighbours()
+        return self._shared(groups) if len(groups) > self._pools.room(busy) else groups
 
-    @property
-    def title(self) -> str:
-        """`day 2026-03-29` or `hour 2026-03-30T00..2026-03-30T05`."""
-        ends = self.keys[0] if len(self.keys) == 1 else f"{self.keys[0]}..{self.keys[-1]}"
-        return f"{self.period} {ends}"
+    def _neighbours(self) -> list[list[Slice]]:
+        """Ready slices, neighbours in time of one entity together; the longest chain first, then the oldest."""
+        graph = self._center.graph
+        groups: list[list[Slice]] = []
+        ready = sorted(self._center.ready(), key=lambda slice_: (slice_.entity, slice_.sub, graph.window(slice_).start))
+        for slice_ in ready:
+            last = groups[-1] if groups else None
+            if last and len(last) < self._together and self._follows(last[-1], slice_):
+                last.append(slice_)
+            else:
+                groups.append([slice_])
+        return sorted(groups, key=lambda group: (-self._lengths.get(group[0].entity, 0.0), graph.window(group[0]).end))
 
+    def _shared(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+        """Groups of different entities at the same times and for the same pools in one run each, in their order."""
+        shared: list[list[Slice]] = []
+        limits = self._limits(groups)
+        open_at: dict[object, tuple[list[Slice], int]] = {}
+        for group in groups:
+            if any(self._center.has_failed_before(slice_) for slice_ in group):
+                shared.append(group)
+                continue
+            alike = self._alike(group)
+            run, entities = open_at.get(alike, (group, 0))
+            if 0 < entities < limits[self._tag(group[0])]:
+                run.extend(group)
+            else:
+                shared.append(run := group)
+                entities = 0
+            open_at[alike] = (run, entities + 1)
+        return shared
 
-def group_ready(graph: DependencyGraph, tracker: Tracker) -> tuple[RunGroup, ...]:
-    """All ready slices in runs, oldest first; nothing that waits for another run is in any of them."""
-    pending = dict.fromkeys(tracker.ready())
-    taken: set[Slice] = set()
-    groups = []
-    while pending:
-        period = period_of(graph, next(iter(pending)).entity)
-        group = _group(graph, tracker, period, pending, taken)
-        taken.update(group.slices())
-        pending = {one: None for one in pending if one not in taken}
-        groups.append(group)
-    return tuple(sorted(groups, key=lambda group: group.keys[0]))
+    def _alike(self, group: Sequence[Slice]) -> object:
+        """What groups of one run have in common."""
+        period = str(self._center.graph.entity(group[0].entity).period)
+        return period, self._tag(group[0]), group[0].sub, tuple(slice_.key for slice_ in group)
 
+    def _tag(self, slice_: Slice) -> str:
+        return tag_of(self._center.graph.entity(slice_.entity))
 
-def _group(
-    graph: DependencyGraph, tracker: Tracker, period: str, pending: Mapping[Slice, None], taken: set[Slice]
-) -> RunGroup:
-    """The widest run from the oldest pending slice of a period on: neighbours in time as far as they take the same."""
-    names = [name for name in graph.topological() if period_of(graph, name) == period]
-    keys = sorted({one.key for one in pending if period_of(graph, one.entity) == period})
-    neighbours = _neighbours(graph, tracker, names[0], keys)
-    for run in (neighbours, neighbours[:1]):
-        entities = _entities(graph, tracker, names, run, pending, taken)
-        if entities:
-            break
-    return RunGroup(period, run, entities)
+    def _limits(self, groups: Sequence[list[Slice]]) -> dict[str, int]:
+        """How many entities a run may hold, by the tag of its pools: of what waits for them one slot's share."""
+        waiting = Counter(self._tag(group[0]) for group in groups)
+        return {tag: min(self._across, ceil(count / max(1, self._pools.slots(tag)))) for tag, count in waiting.items()}
 
-
-def _entities(
-    graph: DependencyGraph,
-    tracker: Tracker,
-    names: Sequence[str],
-    keys: Sequence[str],
-    pending: Mapping[Slice, None],
-    taken: set[Slice],
-) -> tuple[str, ...]:
-    """Entities whose slices at all of the keys are ready, or become so through what the run computes before them."""
-    granted: dict[Slice, None] = {}
-    entities = []
-    for name in names:
-        slices = [Slice(name, key) for key in keys]
-        if all(one not in taken and (one in pending or _follows(graph, tracker, granted, one)) for one in slices):
-            granted.update(dict.fromkeys(slices))
-            entities.append(name)
-    return tuple(entities)
-
-
-def _follows(graph: DependencyGraph, tracker: Tracker, granted: Mapping[Slice, None], slice_: Slice) -> bool:
-    """Does the slice become ready through what the run computes before it?"""
-    if tracker.is_complete(slice_) or slice_ in tracker.failed or not graph.exists(slice_):
-        return False
-    missing = tracker.missing(slice_)
-    return bool(missing) and all(one in granted for one in missing)
-
-
-def _neighbours(graph: DependencyGraph, tracker: Tracker, name: str, keys: Sequence[str]) -> tuple[str, ...]:
-    """The first keys, as long as each follows on the one before and none failed in company."""
-    run = [keys[0]]
-    for key in keys[1:]:
-        touches = graph.window(Slice(name, run[-1])).end == graph.window(Slice(name, key)).start
-        if not touches or not tracker.in_company.isdisjoint((run[0], key)):
-            break
-        run.append(key)
-    return tuple(run)
+    def _follows(self, before: Slice, after: Slice) -> bool:
+        """Whether one run may hold both: the next slice of the same entity, neither of them a second try."""
+        graph = self._center.graph
+        is_next = before[::2] == after[::2] and graph.window(before).end == graph.window(after).start
+        return is_next and not any(self._center.has_failed_before(slice_) for slice_ in (before, after))

@@ -11,7 +11,7 @@ from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.readiness.archive import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import Named
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import Event, Life
 from tidemark.system.garbage_collection import collection_paused
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class Memory:
     """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
 
     It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
-    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then.
+    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then. `launched`
+    holds the runs that the center itself launched: any other run under way is somebody else's, for ever. `unreadable`
+    says of which slices a stored value cannot be read, until something new happens to them.
     """
 
     def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
@@ -59,11 +61,14 @@ class Memory:
             self.tried = {one.piece: one.status.generation for one in known if one.status.life is Life.FAILED}
             self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
             launches = read.launches(self.under_way) if self.under_way else {}
+            self.launched = {piece: run for piece, launch in launches.items() if (run := self._own_run(launch))}
+            rows: list[Current | Transition] = [*known, *launches.values()]
+            self.unreadable = {row.piece: row.unreadable for row in rows if row.unreadable}
             self.reads: dict[Slice, tuple[InputRead, ...]] = {
                 piece: launch.facts.inputs for piece, launch in launches.items()
             }
             until, schedules = read.schedules()
-            archive = StoredArchive(read, floor, self.runs)
+            archive = StoredArchive(read, floor, self.runs, self.unreadable)
             self.index = ReadinessIndex(graph, since, now, archive, Named(until, schedules))
             self.index.load(KnownSlice(one.piece, one.status, one.seq) for one in known)
             self.index.advance(now)
@@ -77,6 +82,7 @@ class Memory:
             if one.facts.run_id:
                 self.runs[one.piece] = one.facts.run_id
             self._note_life(one)
+            self._note_unreadable(one)
         for piece, one in final.items():
             self._note_taint(piece, self.index.statuses.get(piece), one.status)
             self.index.observe(piece, one.status, one.seq)
@@ -102,3 +108,21 @@ class Memory:
         elif life not in _UNDER_WAY:
             self.under_way.pop(piece, None)
             self.reads.pop(piece, None)
+        self._note_launch(one)
+
+    def _note_launch(self, one: Transition) -> None:
+        if run := self._own_run(one):
+            self.launched[one.piece] = run
+        elif one.piece not in self.under_way or self.runs.get(one.piece) != self.launched.get(one.piece):
+            self.launched.pop(one.piece, None)
+
+    def _own_run(self, one: Transition) -> str | None:
+        """The run of a transition that is the center's own launch, and is the slice's last run still."""
+        is_own = one.event is Event.LAUNCHED and one.facts.run_id == self.runs.get(one.piece)
+        return one.facts.run_id if is_own else None
+
+    def _note_unreadable(self, one: Transition) -> None:
+        if one.unreadable:
+            self.unreadable[one.piece] = one.unreadable
+        else:
+            self.unreadable.pop(one.piece, None)

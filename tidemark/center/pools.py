@@ -31,13 +31,17 @@ class Pools:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The pools of a text such as `default=2, heavy=1`. Raises PoolError."""
-        found: dict[str, int] = {}
+        capacity: dict[str, int] = {}
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, equals, count = (word.strip() for word in part.partition("="))
             if not (name and equals and count.isdecimal() and int(count) > 0):
                 raise PoolError("these are no pools", expected="names with capacities: default=2, heavy=1", found=part)
-            found[name] = int(count)
-        return cls({DEFAULT: 2, **found})
+            capacity[name] = int(count)
+        return cls({DEFAULT: 2, **capacity})
+
+    def one_run_each(self) -> Self:
+        """The same pools where runs are executed one after the other."""
+        return type(self)(dict.fromkeys(self.capacity, 1))
 
     def room(self, busy: Counter[str]) -> int:
         """How many more runs all pools take together."""
@@ -56,7 +60,7 @@ class Pools:
                 )
         return names
 
-    def places(self, tag: str) -> int:
+    def slots(self, tag: str) -> int:
         """How many runs the pools that a tag names take together; a pool that there is not takes none."""
         return sum(self.capacity.get(name, 0) for name in _names(tag))
 

@@ -15,13 +15,13 @@ import psycopg2
 from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
-from tidemark.center.direct_runs import DirectRuns
-from tidemark.center.dispatch import Dispatch, Policy
-from tidemark.center.host import TOGETHER, Intake
+from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
+from tidemark.center.intake import FactIntake
+from tidemark.center.launchers.direct import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
 from tidemark.center.waking import Waker, waker_of
-from tidemark.dependency_model.errors import TransientError
+from tidemark.dependency_model.errors import TerminalError, TransientError
 from tidemark.state_store.lease import CENTER, Fence, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.warm_runs.address import ask
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from tidemark.center.code_location import CodeLocation
+    from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
 Tell = Callable[..., None]
@@ -42,7 +43,7 @@ _NOWHERE: Final = Fence(CENTER, 0, "")
 ACROSS: Final = 16
 """So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
 _STANDBY_SECONDS: Final = 0.3
-_THOROUGH_SECONDS: Final = 1.0
+_RECONCILE_SECONDS: Final = 1.0
 _WIPED_SECONDS: Final = 300.0
 _AGAIN_SECONDS: Final = 0.5
 # The driver's own too: what fails while a connection is given back is not wrapped.
@@ -50,7 +51,7 @@ _GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Er
 
 
 @dataclass(slots=True)
-class Figures:
+class ServiceFigures:
     """What the service has done since it started."""
 
     turns: int = 0
@@ -70,20 +71,21 @@ class Service:
         instance: dg.DagsterInstance,
         location: CodeLocation,
         tell: Tell,
-        policy: Policy | None = None,
+        policy: LaunchPolicy | None = None,
     ) -> None:
-        self._intake = Intake(warehouse, "center")
+        self._intake = FactIntake(warehouse, "center")
         self.store, self.center = self._intake.store, self._intake.center
         self.store.write.fence = _NOWHERE
         lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)
         self.leadership = Leadership(lease)
-        self.figures = Figures()
+        self.figures = ServiceFigures()
         self._instance, self._tell = instance, tell
         self._pools = Pools.parse(warehouse.settings.pools)
-        self._policy = policy or Policy(together=TOGETHER, across=ACROSS)
+        self._policy = policy or LaunchPolicy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
-        self._leads, self._thorough_at = 0, 0.0
+        self._leads, self._reconcile_at = 0, 0.0
+        self._unreadable: dict[Slice, str] = {}
         self._dispatch = self._new_dispatch()
 
     def serve(
@@ -92,9 +94,9 @@ class Service:
         watch: Callable[[], None] = lambda: None,
         started: Callable[[], None] = lambda: None,
     ) -> None:
-        """Take turns until `stopped`. What may be tried again is told and tried again.
+        """Tick until `stopped`. What may be tried again is told and tried again.
 
-        `started` is called once it is known who is active, `watch` in every turn.
+        `started` is called once it is known who is active, `watch` in every tick.
         """
         with self.leadership:
             self._is_active()
@@ -103,7 +105,7 @@ class Service:
             while not stopped():
                 watch()
                 if self._is_active():
-                    self._turn()
+                    self._tick()
                 else:
                     time.sleep(_STANDBY_SECONDS)
         self._tell("stopped")
@@ -138,20 +140,23 @@ class Service:
             self._leads = generation
             self.store.write.fence = Fence(CENTER, generation, self.leadership.holder)
             self._intake.begin_anew()
-            self._thorough_at, self._dispatch = 0.0, self._new_dispatch()
+            self._reconcile_at, self._dispatch = 0.0, self._new_dispatch()
             if generation:
                 self._tell("active", generation=generation)
             else:
                 self._tell("standby", holder=self.leadership.holder)
         return generation > 0
 
-    def _turn(self) -> None:
+    def _tick(self) -> None:
         begun = time.monotonic()
         try:
             self._work()
-        except _GOES_AGAIN as error:
+        except TerminalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - what nobody foresaw about one fact must not end it for all others
             self.figures.errors += 1
-            self._tell("again", error=" ".join(str(error).split())[:500])
+            event = "again" if isinstance(error, _GOES_AGAIN) else "unexpected"
+            self._tell(event, kind=type(error).__name__, error=" ".join(str(error).split())[:500])
             self._intake.read_again()
             time.sleep(_AGAIN_SECONDS)
         else:
@@ -161,16 +166,24 @@ class Service:
             self._waker.wait()
 
     def _work(self) -> None:
-        is_thorough = time.monotonic() >= self._thorough_at
-        if is_thorough:
-            self._thorough_at = time.monotonic() + _THOROUGH_SECONDS
-        new = self._intake.turn(self._instance, thoroughly=is_thorough)
+        reconciles = time.monotonic() >= self._reconcile_at
+        if reconciles:
+            self._reconcile_at = time.monotonic() + _RECONCILE_SECONDS
+        new = self._intake.tick(self._instance, reconcile=reconciles)
         launched = self._dispatch.step()
         self.figures.facts += new
         self.figures.launched += launched
         if launched:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
+        self._tell_unreadable()
         self._intake.upkeep(_WIPED_SECONDS)
+
+    def _tell_unreadable(self) -> None:
+        """Name each slice of which a stored value cannot be read, once."""
+        unreadable = self.center.unreadable()
+        for slice_ in unreadable.keys() - self._unreadable.keys():
+            self._tell("unreadable", slice=str(slice_), why=unreadable[slice_])
+        self._unreadable = unreadable
 
     def _new_dispatch(self) -> Dispatch:
         return Dispatch(

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class StoredArchive:
-    """`runs` takes up the last run of each slice that is read."""
+    """`runs` takes up the last run of each slice that is read, `unreadable` what is wrong with its row."""
 
-    def __init__(self, read: StateReader, floor: str, runs: dict[Slice, str]) -> None:
+    def __init__(self, read: StateReader, floor: str, runs: dict[Slice, str], unreadable: dict[Slice, str]) -> None:
         self.floor = floor
-        self._read, self._runs = read, runs
+        self._read, self._runs, self._unreadable = read, runs, unreadable
 
     def fetch(self, pieces: Collection[Slice]) -> Iterable[KnownSlice]:
         return self._known(self._read.currents(pieces))
@@ -28,8 +28,10 @@ class StoredArchive:
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
         return self._known(self._read.older(places, before, limit))
 
-    def _known(self, found: list[Current]) -> Iterator[KnownSlice]:
-        for one in found:
-            if one.run_id:
-                self._runs.setdefault(one.piece, one.run_id)
-            yield KnownSlice(one.piece, one.status, one.seq)
+    def _known(self, currents: list[Current]) -> Iterator[KnownSlice]:
+        for current in currents:
+            if current.run_id:
+                self._runs.setdefault(current.piece, current.run_id)
+            if current.unreadable:
+                self._unreadable[current.piece] = current.unreadable
+            yield KnownSlice(current.piece, current.status, current.seq)

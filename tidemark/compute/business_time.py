@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.time.partition_columns import clock_values, partition_columns
+from tidemark.dependency_model.time.period import Period
 from tidemark.warehouse.partition_keys import dagster_key, period_of
 
 if TYPE_CHECKING:
@@ -13,31 +15,10 @@ if TYPE_CHECKING:
 
 
 def partition_values(period: str, key: str) -> dict[str, dt.date | str]:
-    """Partition columns of a slice's rows: dt (the day it starts in), and hour and minute as text for shorter periods.
-
-    The hour that an autumn day repeats keeps its offset (`02+01:00`), so that both are partitions of their own and
-    `hour BETWEEN '00' AND '23'` still takes the whole day.
-    """
-    date, _, clock = key.partition("T")
-    match period:
-        case "hour":
-            return {"dt": dt.date.fromisoformat(date), "hour": clock}
-        case "5min" | "10min":
-            hour, minute = clock[:2], clock[3:5]
-            return {"dt": dt.date.fromisoformat(date), "hour": hour + clock[5:], "minute": minute}
-        case _:
-            return {"dt": dt.date.fromisoformat(dagster_key(period, key))}
-
-
-def partition_columns(period: str) -> tuple[str, ...]:
-    """Names of the partition columns that rows of this period have."""
-    match period:
-        case "hour":
-            return ("dt", "hour")
-        case "5min" | "10min":
-            return ("dt", "hour", "minute")
-        case _:
-            return ("dt",)
+    """The values of the partition columns of a slice's rows: `dt` as a date, `hour` and `minute` as text."""
+    names = partition_columns(Period.parse(period))
+    day, *clock = clock_values(key) if len(names) > 1 else (dagster_key(period, key),)
+    return {"dt": dt.date.fromisoformat(day), **dict(zip(names[1:], clock, strict=True))}
 
 
 def sql_parameters(graph: DependencyGraph, slice_: Slice) -> dict[str, dt.date | dt.datetime | str]:

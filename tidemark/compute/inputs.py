@@ -13,11 +13,12 @@ from pyspark.sql import functions as F
 
 from tidemark.capture.snapshots.late.kept import late_path
 from tidemark.capture.snapshots.late.snapshot import with_late_changes
-from tidemark.compute.business_time import partition_columns, partition_values, sql_parameters
+from tidemark.compute.business_time import partition_values, sql_parameters
 from tidemark.compute.named_versions import readable_snapshot
 from tidemark.compute.results import computed, empty
 from tidemark.delta.table import read_table, table_exists
 from tidemark.delta.versions import VersionReader
+from tidemark.dependency_model.time.partition_columns import partition_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +87,7 @@ class Inputs:
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
         """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
         whole = functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
-        times = partition_columns(self._period(slices[0].entity))
+        times = partition_columns(self._warehouse.entities[slices[0].entity].period)
         return whole.select(*(name for name in whole.columns if name not in times), *times)
 
     def _snapshot(self, slice_: Slice) -> DataFrame:

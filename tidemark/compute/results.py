@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from tidemark.compute.business_time import partition_columns, sql_parameters
+from tidemark.compute.business_time import sql_parameters
 from tidemark.delta.table import read_table, table_exists
 from tidemark.dependency_model.errors import EntityError
+from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.warehouse.partition_keys import first_slice
 
 if TYPE_CHECKING:
@@ -51,6 +52,6 @@ def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:
 
 
 def _with_time(warehouse: Warehouse, name: str, table: DataFrame) -> DataFrame:
-    period = str(warehouse.entities[name].period)
-    missing = [column for column in partition_columns(period) if column not in table.columns]
+    times = partition_columns(warehouse.entities[name].period)
+    missing = [column for column in times if column not in table.columns]
     return table.withColumns({c: F.lit(None).cast("date" if c == "dt" else "string") for c in missing})

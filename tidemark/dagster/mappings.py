@@ -8,14 +8,14 @@ A subclass of our own would be replaced by same-day in Dagster's webserver, with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import dagster as dg
 
 from tidemark.dependency_model.offset import Mapping, mapping_between
-from tidemark.dependency_model.offset.offset import ALL, SAME, OffsetKind
-from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.offset.natural import natural_offset
+from tidemark.dependency_model.offset.offset import OffsetKind
+from tidemark.dependency_model.time.sampling import dense_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,20 +23,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
-
-_YEAR: Final = 366 * 86_400
-_AROUND: Final = 3 * 86_400
-# Two years hold a leap day, four clock changes and every length of month.
-_SAMPLED_FROM: Final = int(datetime(2023, 12, 25, tzinfo=UTC).timestamp())
-_SAMPLES: Final = {
-    Period.HOUR: 24 * 100,
-    Period.DAY: 800,
-    Period.WEEK: 110,
-    Period.MONTH: 26,
-    Period.QUARTER: 9,
-    Period.YEAR: 3,
-}
-_SAMPLES_OF_MINUTES: Final = 12 * 24 * 100
+    from tidemark.dependency_model.time.period import Period
 
 
 class _Side(NamedTuple):
@@ -55,14 +42,14 @@ class BuiltInMapping:
 
 def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     """Dagster's mapping for everything that `downstream` reads of `upstream`."""
-    natural = (
-        ALL if upstream.period and downstream.period and upstream.period.is_finer_than(downstream.period) else SAME
-    )
-    offsets = [one.offset or natural for one in downstream.depends_on if one.entity == upstream.name]
-    if any(offset.kind in (OffsetKind.LAST_AVAILABLE, OffsetKind.STATIC) for offset in offsets):
-        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
     if upstream.period is None or downstream.period is None:
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
+    natural = natural_offset(downstream.period, upstream.period)
+    offsets = [
+        dependency.offset or natural for dependency in downstream.depends_on if dependency.entity == upstream.name
+    ]
+    if any(offset.kind is OffsetKind.LAST_AVAILABLE for offset in offsets):
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
     down = _Side(downstream.calendar, downstream.period)
     up = upstream.calendar.grid(upstream.period)
     first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)
@@ -76,21 +63,12 @@ def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tupl
     down = downstream.calendar.grid(downstream.period)
     needed = {
         ordinal: sorted({one for mapping in mappings for one in mapping.expand(ordinal)})
-        for ordinal in _sampled(down, downstream.period)
+        for ordinal in dense_slices(down)
     }
     first = min(_nearest(down, up, found[0], ordinal) for ordinal, found in needed.items() if found)
     last = max(_nearest(down, up, found[-1], ordinal) for ordinal, found in needed.items() if found)
     exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == found for ordinal, found in needed.items())
     return first, last, exact
-
-
-def _sampled(down: Grid, period: Period) -> set[int]:
-    """Slices in a row, and of two years those around each change of the clock: an autumn day has an hour more."""
-    origin = down.at(_SAMPLED_FROM)
-    found = set(range(origin, origin + _SAMPLES.get(period, _SAMPLES_OF_MINUTES)))
-    for change in down.zone.changes_within(_SAMPLED_FROM, _SAMPLED_FROM + 2 * _YEAR):
-        found.update(range(down.at(change - _AROUND), down.at(change + _AROUND) + 1))
-    return found
 
 
 def _nearest(down: Grid, up: Grid, needed: int, ordinal: int) -> int:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.dependency_model.time import Period
 from tidemark.warehouse.partition_keys import dagster_key, first_slice
 
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ def _end(entity: Entity) -> str | None:
     """The first partition that does not exist any more."""
     if entity.end is None or entity.period is None:
         return None
-    moment = entity.calendar.window(Period.HOUR if "T" in entity.end else Period.DAY, entity.end).start
-    return dagster_key(str(entity.period), entity.calendar.key(entity.period, moment))
+    end = entity.calendar.start_of(entity.end)
+    return dagster_key(str(entity.period), entity.calendar.key(entity.period, end))
 
 
 def _week_schedule(entity: Entity) -> tuple[str, str]:

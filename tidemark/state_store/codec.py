@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tidemark.dependency_model.errors import TidemarkError
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
 from tidemark.state_store.transition import (
@@ -31,6 +32,8 @@ TRANSITION = (
 )
 CURRENT = ("entity", "key", "sub", *STATUS, "seq", "run_id", "cluster")
 
+_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, TidemarkError)
+"""What reading a stored value raises that no version of this program has written."""
 _EVENTS = {event.value: event for event in Event}
 
 
@@ -91,17 +94,20 @@ def transition_row(one: Transition) -> tuple[Any, ...]:
 def transition_of(row: Sequence[Any]) -> Transition:
     """The transition of its columns."""
     seq, event_id, entity, key, sub, event, who, why, event_time, record_time = row[:10]
+    status, unreadable_status = readable_status(row[10:16])
+    facts, unreadable_facts = _facts(row[16:])
     return Transition(
         seq=seq,
         event_id=event_id,
         piece=Slice(entity, key, sub_of(sub)),
         event=_EVENTS[event],
-        status=status_of(*row[10:16]),
+        status=status,
         who=who,
         why=why,
         event_time=instant_of(event_time),
         record_time=instant_of(record_time),
-        facts=_facts(row[16:]),
+        facts=facts,
+        unreadable=unreadable_status or unreadable_facts,
     )
 
 
@@ -118,7 +124,17 @@ def waiting_row(piece: Slice) -> tuple[Any, ...]:
 
 def current_of(row: Sequence[Any]) -> Current:
     """The projection of its columns."""
-    return Current(Slice(row[0], row[1], sub_of(row[2])), status_of(*row[3:9]), row[9], row[10], row[11])
+    status, unreadable = readable_status(row[3:9])
+    return Current(Slice(row[0], row[1], sub_of(row[2])), status, row[9], row[10], row[11], unreadable)
+
+
+def readable_status(row: Sequence[Any]) -> tuple[SliceStatus, str]:
+    """The status of its columns; where they cannot be read, a failed one and why: it is one slice's trouble only."""
+    try:
+        return status_of(*row), ""
+    except _UNREADABLE as error:
+        generation = row[5] if isinstance(row[5], int) else 1
+        return SliceStatus(Life.FAILED, generation=generation), _why_unreadable("status", error)
 
 
 def _details(facts: Facts) -> str | None:
@@ -134,20 +150,28 @@ def _details(facts: Facts) -> str | None:
     return json.dumps(found, separators=(",", ":"), sort_keys=True) if found else None
 
 
-def _facts(row: Sequence[Any]) -> Facts:
+def _facts(row: Sequence[Any]) -> tuple[Facts, str]:
+    """What was told, and why a part of it cannot be read."""
     if not any(value is not None for value in row):
-        return NOTHING_TOLD
-    run_id, cluster, row_count, minimum, maximum, snapshot_id, batch_id, details = row
-    found = json.loads(details) if details else {}
-    return Facts(
-        run_id,
-        cluster,
-        row_count,
-        minimum,
-        maximum,
-        snapshot_id,
-        batch_id,
-        parameters=found.get("parameters", {}),
-        watermarks=found.get("watermarks", {}),
-        inputs=tuple(InputRead(*one) for one in found.get("inputs", ())),
-    )
+        return NOTHING_TOLD, ""
+    *columns, details = row
+    if not details:
+        return Facts(*columns), ""
+    try:
+        return Facts(*columns, **_details_of(details)), ""
+    except _UNREADABLE as error:
+        return Facts(*columns), _why_unreadable("details", error)
+
+
+def _details_of(text: str) -> dict[str, Any]:
+    details = json.loads(text)
+    inputs = tuple(InputRead(*read) for read in details.get("inputs", ()))
+    return {
+        "parameters": details.get("parameters", {}),
+        "watermarks": details.get("watermarks", {}),
+        "inputs": inputs,
+    }
+
+
+def _why_unreadable(what: str, error: Exception) -> str:
+    return f"its stored {what} cannot be read ({type(error).__name__}: {str(error)[:200]})"

@@ -59,6 +59,8 @@ class Transition:
     event_time: datetime
     record_time: datetime
     facts: Facts = NOTHING_TOLD
+    unreadable: str = ""
+    """What of the stored row cannot be read, with why; the rest of it is as it was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Current:
     seq: int
     run_id: str | None
     cluster: str | None
+    unreadable: str = ""
+    """Why the stored status cannot be read; the slice counts as failed until something happens to it."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

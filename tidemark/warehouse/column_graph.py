@@ -108,8 +108,8 @@ def _valid(entry: Any, key: str) -> dict[str, Any] | None:
 def _analysed(name: str, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Any]:
     from tidemark.dependency_model.lineage.columns import column_lineage  # noqa: PLC0415 - loads the SQL parser
     from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
-    from tidemark.dependency_model.lineage.slice_space import partition_columns  # noqa: PLC0415
     from tidemark.dependency_model.lineage.tables import Table, Tables  # noqa: PLC0415
+    from tidemark.dependency_model.time.partition_columns import partition_columns  # noqa: PLC0415
 
     tables = {
         one.name.lower(): Table(one.name, partition_columns(one.period), known.get(one.name))

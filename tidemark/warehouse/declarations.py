@@ -13,7 +13,7 @@ from tidemark.dependency_model.entity.document import read_document
 from tidemark.dependency_model.entity.quality import Reconcile
 from tidemark.dependency_model.errors import EntityError, EntityErrors
 from tidemark.dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
-from tidemark.dependency_model.lineage.business_times import parameter_names
+from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText

@@ -94,8 +94,8 @@ class InferenceCache:
         (self._new if lasting else self._passing)[entity.name] = entry
 
     def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
-        from tidemark.dependency_model.lineage.business_times import parameter_names  # noqa: PLC0415
         from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
+        from tidemark.dependency_model.lineage.parameters import parameter_names  # noqa: PLC0415
         from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
         from tidemark.dependency_model.lineage.subject import Session, Subject  # noqa: PLC0415
 

@@ -49,7 +49,7 @@ def test_an_event_that_becomes_visible_after_a_later_one_is_taken_in(
         detector.poll()
         assert world.ready() == ["dwd@2024-06-02"]
         again = EventLogDetector(instance, world.opened(), world.store.read)
-    detector.poll(thoroughly=False)
+    detector.poll(reconcile=False)
     assert world.ready() == ["dwd@2024-06-02"]
     detector.poll()
     assert world.ready() == ["dwd@2024-06-02", "dwd@2024-06-01"]

@@ -19,13 +19,13 @@ class Reader:
     tail: Tail
     taken: list[int] = field(default_factory=list)
 
-    def read(self, visible: list[int], now: float, *, thoroughly: bool) -> None:
-        after = self.tail.settled if thoroughly else self.tail.last
+    def read(self, visible: list[int], now: float, *, reconcile: bool) -> None:
+        after = self.tail.settled if reconcile else self.tail.last
         for number in sorted(visible):
             if number > after and self.tail.is_new(number):
                 self.tail.take(number, now)
                 self.taken.append(number)
-        if thoroughly:
+        if reconcile:
             self.tail.settle(now)
 
 
@@ -38,7 +38,7 @@ def test_each_record_is_read_once_however_late_it_is_visible(writes: list[tuple[
     reader = Reader(Tail(0, lambda: now, lambda: now))
     while now <= max(shown, default=0.0) + 1:
         visible = [number for number, at in enumerate(shown, 1) if at <= now]
-        reader.read(visible, now, thoroughly=int(2 * now) % 2 == 1)
+        reader.read(visible, now, reconcile=int(2 * now) % 2 == 1)
         now += 0.5
     assert sorted(reader.taken) == list(range(1, len(writes) + 1))
 

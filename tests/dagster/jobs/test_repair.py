@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.center.host import Host
+from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.named_versions import claims_of_names, give_name
 from tidemark.compute.repair import RepairRequest, affected, plan
@@ -98,13 +98,13 @@ def test_it_is_mended_and_what_was_made_of_it_is_asked_for(
     give_name(runtime, "totals", "before", NOW, version=0)
     for name in ("sales", "totals", "running", "olap_totals"):
         instance.report_runless_asset_event(dg.AssetMaterialization(name, partition="2026-03-23"))
-    host = Host(runtime.warehouse)
-    host.turn(instance)
+    host = SensorHost(runtime.warehouse)
+    host.tick(instance)
     downstream = Slice("olap_totals", "2026-03-23")
     assert host.center.status(downstream).generation == 1
     assert launch(runtime, instance, dry_run=False, **source).success
     assert (totals(runtime), totals(runtime, TUESDAY)) == (RIGHT, [("eu", 7)])
-    host.turn(instance)
+    host.tick(instance)
     assert host.center.status(Slice("totals", "2026-03-23")).generation == 2
     assert host.center.status(downstream).generation == 2
     host.store.close()

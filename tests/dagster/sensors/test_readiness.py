@@ -8,8 +8,8 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
-from tidemark.center.dagster_runs import PARTITION, RANGE_END, RANGE_START
-from tidemark.center.host import Host
+from tidemark.center.launchers.runs import PARTITION, RANGE_END, RANGE_START
+from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.quality import check_names
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
@@ -102,7 +102,7 @@ def test_each_slice_is_asked_for_when_its_last_input_is_there(
     for request in followers:
         follow(warehouse, instance, request)
     assert tick(warehouse, instance) == []
-    assert Host(warehouse).store.read.last() > 0
+    assert SensorHost(warehouse).store.read.last() > 0
 
 
 def test_a_request_that_the_daemon_lost_is_made_again_under_the_same_key(
@@ -152,7 +152,7 @@ def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
     (totals,) = tick(warehouse, instance)
     run(warehouse, instance, "totals", "2026-03-23", totals.tags, fails=True)
     assert tick(warehouse, instance) == []
-    assert Host(warehouse).center.status(Slice("totals", "2026-03-23")).life is Life.FAILED
+    assert SensorHost(warehouse).center.status(Slice("totals", "2026-03-23")).life is Life.FAILED
 
 
 def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
@@ -160,6 +160,6 @@ def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, insta
     (totals,) = tick(warehouse, instance)
     instance.wipe_assets([dg.AssetKey(["sales"])])
     tick(warehouse, instance)
-    assert Host(warehouse).center.status(Slice("sales", "2026-03-23")).life is Life.ABSENT
+    assert SensorHost(warehouse).center.status(Slice("sales", "2026-03-23")).life is Life.ABSENT
     follow(warehouse, instance, totals)
     assert sorted(asked(tick(warehouse, instance))) == [("olap_totals", "2026-03-23")]  # running also needs the sales

@@ -14,12 +14,12 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
-from tidemark.dependency_model.lineage.business_times import sampled
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.query import read_query
 from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.offset import Offset, mapping_between
 from tidemark.dependency_model.time import Period
+from tidemark.dependency_model.time.sampling import sparse_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -250,7 +250,7 @@ def _same(down: Period, name: str, ours: Sequence[str], theirs: Sequence[str]) -
     named = [[mapping_between(Offset.parse(one), (PARIS, down), up) for one in offsets] for offsets in (ours, theirs)]
     return all(
         {up for one in named[0] for up in one.expand(time)} == {up for one in named[1] for up in one.expand(time)}
-        for time in sampled(PARIS, down, START, closely=False)
+        for time in sparse_slices(PARIS, down, START, closely=False)
     )
 
 

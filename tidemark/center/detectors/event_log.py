@@ -47,17 +47,17 @@ class EventLogDetector:
         self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
         self._runs: dict[str, str] = {}
 
-    def poll(self, *, thoroughly: bool = True) -> int:
+    def poll(self, *, reconcile: bool = True) -> int:
         """Take in everything that is new; returns how many facts changed something.
 
-        With `thoroughly` also events that became visible late, and runs that ended without what they had planned.
+        With `reconcile` also events that became visible late, and runs that ended without what they had planned.
         """
-        ended, new, begun = self._ended_runs() if thoroughly else {}, 0, time.monotonic()
-        after = self._tail.settled if thoroughly else self._tail.last
+        ended, new, begun = self._ended_runs() if reconcile else {}, 0, time.monotonic()
+        after = self._tail.settled if reconcile else self._tail.last
         while records := self._next(after):
             after = records[-1].storage_id
             new += self._take_in([record for record in records if self._tail.is_new(record.storage_id)])
-            if thoroughly:
+            if reconcile:
                 self._tail.settle(begun)
         return new + self._center.report(list(self._unfinished(ended))).new
 

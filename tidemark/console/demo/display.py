@@ -10,17 +10,17 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from tidemark.center.dispatcher import Progress as Step
+from tidemark.center.launchers.in_process import StepProgress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
-    from tidemark.center.grouping import RunGroup
     from tidemark.dependency_model.slice import Slice
 
 
 class Display(Protocol):
-    """What the demo tells while it works. Also a Watcher of the engine."""
+    """What the demo tells while it works. Also a RunWatcher of the launcher."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -28,8 +28,8 @@ class Display(Protocol):
     ) -> None: ...
     def say(self, text: str) -> None: ...
     def waiting(self, lines: list[str]) -> None: ...
-    def run_started(self, group: RunGroup) -> None: ...
-    def step(self, progress: Step, entity: str, slices: tuple[Slice, ...]) -> None: ...
+    def run_started(self, slices: Sequence[Slice]) -> None: ...
+    def step(self, progress: StepProgress, slices: Sequence[Slice]) -> None: ...
 
 
 class PlainDisplay:
@@ -59,15 +59,15 @@ class PlainDisplay:
         if lines:
             self.say(f"waiting: {lines[0]}" + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""))
 
-    def run_started(self, group: RunGroup) -> None:
-        self.say(f"run {group.title}: {len(group.slices())} slices of {', '.join(group.entities)}")
+    def run_started(self, slices: Sequence[Slice]) -> None:
+        self.say(f"run of {len(slices)} slices: {_title(slices)}")
 
-    def step(self, progress: Step, entity: str, slices: tuple[Slice, ...]) -> None:
-        if progress is Step.COMPLETED:
+    def step(self, progress: StepProgress, slices: Sequence[Slice]) -> None:
+        if progress is StepProgress.COMPLETED:
             self._done += len(slices)
-            self.say(f"{self._done}/{self._total} done: {entity} {_keys(slices)}")
-        elif progress is Step.FAILED:
-            self.say(f"FAILED: {entity} {_keys(slices)}")
+            self.say(f"{self._done}/{self._total} done: {_title(slices)}")
+        elif progress is StepProgress.FAILED:
+            self.say(f"FAILED: {_title(slices)}")
 
 
 class LiveDisplay:
@@ -103,18 +103,21 @@ class LiveDisplay:
         self._waiting.plain = "\n".join(f"  waits    {line}" for line in lines)
         self._waiting.stylize("dim")
 
-    def run_started(self, group: RunGroup) -> None:
-        self._running.plain = f"  runs     {group.title}"
+    def run_started(self, slices: Sequence[Slice]) -> None:
+        self._running.plain = f"  runs     {_title(slices)}"
 
-    def step(self, progress: Step, entity: str, slices: tuple[Slice, ...]) -> None:
-        if progress is Step.STARTED:
-            self._running.plain = f"  runs     {entity} {_keys(slices)}"
+    def step(self, progress: StepProgress, slices: Sequence[Slice]) -> None:
+        if progress is StepProgress.STARTED:
+            self._running.plain = f"  runs     {_title(slices)}"
             self._running.stylize("cyan")
-        elif progress is Step.COMPLETED:
+        elif progress is StepProgress.COMPLETED:
             self._progress.advance(self._task, len(slices))
         else:
-            self._live.console.print(f"[red]failed[/red]   {entity} {_keys(slices)}")
+            self._live.console.print(f"[red]failed[/red]   {_title(slices)}")
 
 
-def _keys(slices: tuple[Slice, ...]) -> str:
-    return slices[0].key if len(slices) == 1 else f"{slices[0].key}..{slices[-1].key}"
+def _title(slices: Sequence[Slice]) -> str:
+    """`dws_a, dws_b 2026-03-29` or `ods_a 2026-03-30T00..2026-03-30T05`."""
+    entities = dict.fromkeys(slice_.entity for slice_ in slices)
+    first, last = slices[0].key, slices[-1].key
+    return f"{', '.join(entities)} {first if first == last else f'{first}..{last}'}"

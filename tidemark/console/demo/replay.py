@@ -11,8 +11,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-from tidemark.center.dispatcher import Dispatcher
-from tidemark.center.engine import Engine
+from tidemark.center.in_process_host import InProcessHost
 from tidemark.compute.runtime import Runtime
 from tidemark.console.demo.feed import Feed
 from tidemark.console.demo.usage import Usage
@@ -65,23 +64,24 @@ class Replay:
     def run(self, open_display: Callable[[int], Display]) -> ReplayResult:
         """Replay everything that is not done yet."""
         started = time.monotonic()
-        dispatcher = Dispatcher(self.warehouse, build_definitions(self.warehouse), self._instance, HOST)
-        engine = Engine(self.warehouse, self.runtime.registry, dispatcher)
+        job = build_definitions(self.warehouse).resolve_implicit_global_asset_job_def()
+        host = InProcessHost(self.warehouse, job, self._instance, HOST)
         feed = Feed(self._sample, self.warehouse.settings.landing)
-        with Usage() as usage, open_display(self.expected() - len(engine.tracker.completed)) as display:
-            changes, computed = self._steps(engine, feed, display)
+        done = _completed(host)
+        with Usage() as usage, open_display(self.expected() - done) as display:
+            changes = self._steps(host, feed, display)
         return ReplayResult(
             changes,
-            computed,
-            tuple(sorted(engine.tracker.failed, key=str)),
+            _completed(host) - done,
+            tuple(sorted(host.center.failed(), key=str)),
             time.monotonic() - started,
             usage.megabytes,
             usage.cpu_seconds,
         )
 
-    def _steps(self, engine: Engine, feed: Feed, display: Display) -> tuple[int, int]:
+    def _steps(self, host: InProcessHost, feed: Feed, display: Display) -> int:
         """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together."""
-        changes = computed = 0
+        changes, dispatch = 0, host.dispatch(display)
         display.say("starting Spark (half a minute the first time)")
         arrived: Queue[Future[int]] = Queue()
         with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
@@ -94,18 +94,18 @@ class Replay:
                     for future in _all_of(arrived):
                         waiting -= 1
                         changes += future.result()
-                    computed += engine.run_ready(display)
+                    host.run_ready(dispatch)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return changes, computed
+        return changes
 
     def _capture(self, feed: Feed, moment: datetime, display: Display) -> int:
         """Let everything up to a moment come in, and say so at once: returns how many changes that were."""
         landed, report = feed.land(moment + GRACE), self.runtime.ingestion.step()
         for warning in report.warnings:
             display.say(warning)
-        display.waiting([str(one) for one in report.waiting])
+        display.waiting([str(snapshot) for snapshot in report.waiting])
         if landed:
             local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
             display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
@@ -122,6 +122,10 @@ class Replay:
                 hours = [graph.window(slice_).end for slice_ in graph.slices(name, until=self._end)]
                 ends.update(hours[HOURS_A_STEP - 1 :: HOURS_A_STEP])
         return sorted(ends)
+
+
+def _completed(host: InProcessHost) -> int:
+    return sum(1 for _ in host.center.completed())
 
 
 def _all_of(arrived: Queue[Future[int]]) -> list[Future[int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.center.host import Host
+from tidemark.center.sensor_host import SensorHost
 from tidemark.dependency_model.errors import TransientError
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
     """A sensor that starts each slice when its last input is complete, once."""
 
     @lru_cache(maxsize=1)
-    def host() -> Host:
-        return Host(warehouse)
+    def host() -> SensorHost:
+        return SensorHost(warehouse)
 
     @dg.sensor(
         name=NAME,
@@ -33,10 +33,10 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
     )
     def evaluate(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         try:
-            found = host()
-            requests = found.turn(context.instance)
+            center = host()
+            requests = center.tick(context.instance)
         except TransientError as error:
             return dg.SkipReason(f"tried again at the next tick: {error}")
-        return dg.SensorResult(run_requests=requests) if requests else dg.SkipReason(found.summary())
+        return dg.SensorResult(run_requests=requests) if requests else dg.SkipReason(center.summary())
 
     return evaluate

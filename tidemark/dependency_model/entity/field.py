@@ -58,7 +58,7 @@ def _moment(value: object) -> str:
 
 @lru_cache(maxsize=1024)
 def _known_moment(text: str) -> str:
-    Calendar().window(Period.HOUR if "T" in text else Period.DAY, text)
+    Calendar().start_of(text)
     return text
 
 

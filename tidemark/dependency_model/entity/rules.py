@@ -66,10 +66,10 @@ def _times(entity: Entity) -> Broken:
 
 
 @lru_cache(maxsize=4096)
-def _instant(time_zone: str, week_start: str, moment: str | None) -> datetime | None:
+def _instant(time_zone: str, week_start: str, text: str | None) -> datetime | None:
     """When a declared day or hour begins. Raises ParseError where the zone's clock skips it."""
     calendar = Calendar(time_zone, week_start)
-    return calendar.window(Period.HOUR if "T" in moment else Period.DAY, moment).start if moment else None
+    return calendar.start_of(text) if text else None
 
 
 def _states(entity: Entity) -> Broken:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE
 from tidemark.dependency_model.graph.order import components, on_or_between_cycles
-from tidemark.dependency_model.graph.reach import latest_reach, samples
+from tidemark.dependency_model.graph.reach import latest_reach
+from tidemark.dependency_model.time.sampling import dense_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -77,7 +78,7 @@ def _found(inside: Mapping[str, Node], edges: list[Edge]) -> Iterator[tuple[Slic
 
 
 def _way_round(start: Node, inside: Mapping[str, Node], edges: list[Edge]) -> tuple[Slice, ...] | None:
-    starts = samples(start.grid) if start.grid else (0,)
+    starts = dense_slices(start.grid) if start.grid else (0,)
     step = max(1, len(starts) * len(edges) * len(inside) // _WORK)
     for ordinal in starts[::step]:
         way = _follow(_Step(start, ordinal, None), edges, len(inside))

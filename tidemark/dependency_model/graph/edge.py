@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.errors import EntityError, ParseError
 from tidemark.dependency_model.offset.mapping import Mapping, mapping_between
-from tidemark.dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, Offset, OffsetKind
+from tidemark.dependency_model.offset.natural import natural_offset
+from tidemark.dependency_model.offset.offset import LAST_AVAILABLE, STATIC, Offset, OffsetKind
 from tidemark.dependency_model.slice import STATIC_KEY, Slice, slices_of
 
 if TYPE_CHECKING:
@@ -120,21 +121,13 @@ def _slices(node: Node, ordinals: Sequence[int], existing: range, sub: Sub = WHO
 
 def _resolved(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
     """The dependency with its offset filled in. Raises EntityError where the offset has no meaning between the two."""
-    offset = dependency.offset or _natural(down, up)
+    natural = natural_offset(down.period, up.period)
+    offset = dependency.offset or natural
     if offset.kind is OffsetKind.TO_DATE and offset.within is None:
         offset = Offset(OffsetKind.TO_DATE, (), down.granularity)
     if (offset == STATIC) != up.is_static:
         what = "static" if up.is_static else "by period"
-        raise EntityError(
-            f"{up.name} is {what}: the offset '{offset}' names none of its slices", expected=str(_natural(down, up))
-        )
+        raise EntityError(f"{up.name} is {what}: the offset '{offset}' names none of its slices", expected=str(natural))
     if down.is_static and not up.is_static:
         raise EntityError(f"a Static entity cannot follow {up.name}, which has periods", hint="declare a Snapshot")
     return dependency if offset is dependency.offset else replace(dependency, offset=offset)
-
-
-def _natural(down: Entity, up: Entity) -> Offset:
-    """Where nothing is said: all upstream slices in the window, or the one that contains it."""
-    if up.period is None:
-        return STATIC
-    return ALL if down.period and up.period.is_finer_than(down.period) else SAME

@@ -10,13 +10,14 @@ from tidemark.dependency_model.errors import NoSuchSliceError
 from tidemark.dependency_model.slice import STATIC_KEY, Slice
 from tidemark.dependency_model.suggestion import shown
 from tidemark.dependency_model.time.calendar import Calendar
-from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.window import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.dependency_model.entity.entity import Entity
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.period import Period
 
 
 class Node:
@@ -88,9 +89,8 @@ def _existing(start: str | None, end: str | None, grid: Grid) -> range:
     return range(first, max(first, stop))
 
 
-def _seconds(moment: str, grid: Grid) -> int:
-    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in moment else Period.DAY)
-    return by.start(by.ordinal(moment))
+def _seconds(text: str, grid: Grid) -> int:
+    return seconds_of(Calendar(grid.zone.name).start_of(text))
 
 
 def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.entity import Entity, EntityState, Kind
 from tidemark.dependency_model.errors import EntityError, ParseError, QueryError
-from tidemark.dependency_model.lineage.business_times import sampled
 from tidemark.dependency_model.lineage.read import Read
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.offset import Offset, OffsetKind
+from tidemark.dependency_model.time.sampling import sparse_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,7 +143,7 @@ def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Off
         )
     except ParseError:
         return False  # an offset without meaning here: the graph says so
-    times = sampled(down.calendar, down.period, down.start, closely=False)
+    times = sparse_slices(down.calendar, down.period, down.start, closely=False)
     return all(
         {up for one in ours for up in one.expand(time)} == {up for one in theirs for up in one.expand(time)}
         for time in times

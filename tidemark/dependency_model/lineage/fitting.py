@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.offset import mapping_between
+from tidemark.dependency_model.offset.natural import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, Offset, OffsetKind
 from tidemark.dependency_model.time.period import Period
 
@@ -44,11 +45,6 @@ class Fit:
         """The sets without slices before the upstream's first one."""
         return {down: _from(slices, self.first) for down, slices in needed.items()}
 
-    @property
-    def natural(self) -> Offset:
-        """What is meant where nothing is said: every slice in the window, or the one that contains it."""
-        return ALL if self.up.period.is_finer_than(self.period) else SAME
-
     def named(self, offset: Offset, down: int) -> frozenset[int]:
         """The slices that an offset names."""
         return frozenset(_mapping(offset, (self.calendar, self.period), self.up).expand(down))
@@ -59,7 +55,7 @@ class Fit:
         return found[0] if found else self.up.at(self.calendar.grid(self.period).start(down))
 
     def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        for one in (self.natural, *sets.counted()):
+        for one in (natural_offset(self.period, self.up.period), *sets.counted()):
             if sets.are([one]):
                 return (one,)
         inside = [one for one in self._stretches() if sets.hold(one)]

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.binding import bind
 from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, walk
-from tidemark.dependency_model.lineage.business_times import parameter_names
+from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.lineage.read import Read
 from tidemark.dependency_model.lineage.reading import Evaluation
-from tidemark.dependency_model.lineage.slice_space import PARTITION_COLUMNS
 from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.lineage.tables import Tables
 from tidemark.dependency_model.lineage.unknown import unknown_function
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.lineage.bound import Bound, Call, Column, Literal, Parameter, evaluated
-from tidemark.dependency_model.lineage.business_times import sampled
 from tidemark.dependency_model.lineage.functions.calendar_steps import date_of, first_day
 from tidemark.dependency_model.lineage.value import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import day_of
+from tidemark.dependency_model.time.sampling import sparse_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ def query_times(calendar: Calendar, period: Period, start: str | None, condition
     """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
     parts = [part for one in conditions for part in _parts(one)]
     closely = any(_tells_days_apart(one) for one in parts) or _moves_twice(parts)
-    chosen = sampled(calendar, period, start, closely=closely)
+    chosen = sparse_slices(calendar, period, start, closely=closely)
     grid = calendar.grid(period)
     first = grid.zone.day_at(grid.start(chosen[0]))
     days = _singled_out(parts, first)

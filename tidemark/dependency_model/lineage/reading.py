@@ -7,15 +7,15 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound import Column
-from tidemark.dependency_model.lineage.business_times import parameters
 from tidemark.dependency_model.lineage.conversion import Conversion
 from tidemark.dependency_model.lineage.evaluation import Evaluator
 from tidemark.dependency_model.lineage.fitting import Fit
 from tidemark.dependency_model.lineage.network import Domain, Network, Variable
+from tidemark.dependency_model.lineage.parameters import parameters
 from tidemark.dependency_model.lineage.query_times import query_times
-from tidemark.dependency_model.lineage.slice_space import partition_columns, slice_space
-from tidemark.dependency_model.time.calendar import Calendar
-from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.lineage.slice_space import slice_space
+from tidemark.dependency_model.time.partition_columns import partition_columns
+from tidemark.dependency_model.time.window import seconds_of
 from tidemark.dependency_model.time.zone import Zone
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.relation import Relation
     from tidemark.dependency_model.lineage.subject import Session, Subject
+    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.period import Period
 
 Needed = dict[int, frozenset[int]] | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""
@@ -105,5 +107,4 @@ def _first(subject: Subject, grid: Grid) -> int:
     """The upstream's first slice."""
     if subject.start is None:
         return grid.first
-    by = Calendar(grid.zone.name).grid(Period.HOUR if "T" in subject.start else Period.DAY)
-    return grid.at(by.start(by.ordinal(subject.start)))
+    return grid.at(seconds_of(subject.calendar.start_of(subject.start)))

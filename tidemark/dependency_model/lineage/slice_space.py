@@ -1,8 +1,4 @@
-"""The slices of an upstream as boxes of partition values, from all of time down to a single slice.
-
-`dt` is the local date that a slice starts on; slices shorter than a day have `hour`, and `minute`, as text. The hour
-that an autumn day repeats keeps its offset (`02+01:00`).
-"""
+"""The slices of an upstream as boxes of partition values, from all of time down to a single slice."""
 
 from __future__ import annotations
 
@@ -13,31 +9,18 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tidemark.dependency_model.lineage.value import Range, Type, Value, point
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
+from tidemark.dependency_model.time.partition_columns import clock_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tidemark.dependency_model.time.grid import Grid
-    from tidemark.dependency_model.time.period import Period
 
 Box = tuple[Value, ...]
 """A value for each partition column."""
 
 _ANY_HOUR: Final = Range(Type.STRING, "", "24")
 _ANY_MINUTE: Final = Range(Type.STRING, "", "60")
-
-
-PARTITION_COLUMNS: Final = ("dt", "hour", "minute")
-"""All of them, from the longest to the shortest."""
-
-
-def partition_columns(period: Period | None) -> tuple[str, ...]:
-    """The columns that tell the slice of a row."""
-    if period is None:
-        return ()
-    if not period.is_clock:
-        return ("dt",)
-    return ("dt", "hour") if period.minutes == 60 else ("dt", "hour", "minute")
 
 
 class SliceSpace(Protocol):
@@ -114,15 +97,12 @@ class ClockSpace:
         return found
 
     def _point(self, ordinal: int) -> Box:
-        return _clock_box(self._grid.key(ordinal), has_minutes=self._has_minutes)
+        return _clock_box(self._grid.key(ordinal))
 
 
-def _clock_box(key: str, *, has_minutes: bool) -> Box:
-    day, _, clock = key.partition("T")
-    dt = point(Type.DATE, day_of(day))
-    if not has_minutes:
-        return (dt, point(Type.STRING, clock))
-    return (dt, point(Type.STRING, clock[:2] + clock[5:]), point(Type.STRING, clock[3:5]))
+def _clock_box(key: str) -> Box:
+    day, *clock = clock_values(key)
+    return (point(Type.DATE, day_of(day)), *(point(Type.STRING, text) for text in clock))
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, evaluated, walk
-from tidemark.dependency_model.lineage.slice_space import PARTITION_COLUMNS
+from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

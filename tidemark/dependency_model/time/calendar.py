@@ -46,6 +46,10 @@ class Calendar:
         """The window of a key, or of the slice that an aware instant lies in. Raises ParseError, CalendarError."""
         return self.grid(period).window(self._ordinal(period, slice_time))
 
+    def start_of(self, text: str) -> datetime:
+        """When a day (`2026-03-29`) or an hour (`2026-03-29T03`) begins. Raises ParseError, NoSuchSliceError."""
+        return self.window(Period.HOUR if "T" in text else Period.DAY, text).start
+
     def key(self, period: Period, instant: datetime) -> str:
         """The key of the slice that an aware instant lies in. Raises CalendarError."""
         return self.grid(period).key(self._ordinal(period, instant))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.lineage.bound import Opaque, walk
-from tidemark.dependency_model.lineage.business_times import sampled
 from tidemark.dependency_model.lineage.inference import chosen_by, fitted
 from tidemark.dependency_model.lineage.plan.relations import relations
 from tidemark.dependency_model.lineage.plan.tree import read_plan, tables_named
@@ -21,6 +20,7 @@ from tidemark.dependency_model.lineage.read import Read
 from tidemark.dependency_model.lineage.reading import Evaluation
 from tidemark.dependency_model.lineage.unknown import unknown_function
 from tidemark.dependency_model.offset.offset import STATIC
+from tidemark.dependency_model.time.sampling import sparse_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def business_times(downstream: Subject) -> tuple[int, ...]:
     """The slices whose plans are asked for: two weeks, turns of months and years, leap days, changes of the clock."""
     if downstream.period is None:
         return ()
-    return sampled(downstream.calendar, downstream.period, downstream.start, closely=False)
+    return sparse_slices(downstream.calendar, downstream.period, downstream.start, closely=False)
 
 
 def infer_reads(

@@ -1,4 +1,8 @@
-"""The business times at which a query is evaluated: those where calendars are odd, and some where they are not."""
+"""The slices at which a calendar can make a difference: what holds at these is taken to hold at all.
+
+Turns of months and years, leap days, days of 23 and 25 hours, every day of the week. Few of them where each costs the
+evaluation of a query or a plan by Spark (`sparse_slices`), many where each is arithmetic (`dense_slices`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.value import Type, Value, point
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
 from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.period import Period
 
-YEARS: Final = 5
+_YEARS: Final = 5
 """From the entity's start on: every length of month and year, week numbers of 52 and 53."""
 _FAR_YEARS: Final = (6, 8, 11, 16, 24, 40, 80)
 """What was long ago at first may exist one day."""
@@ -27,17 +30,52 @@ _CLOSE_LOOK: Final = 31
 """Days looked at hour by hour where conditions are more than shifted dates."""
 _YEAR: Final = 366
 """Days of which two slices are looked at besides, others on each day."""
+_DENSE_FIRST: Final = day_of("2023-12-01")
+_DENSE_END: Final = day_of("2026-01-01")
+"""Two years hold a leap day, four changes of the clock by rule and every length of month."""
+_WEEK: Final = 7
+_NEAR_MIDNIGHT: Final = 30
+"""So many slices of a day after midnight, and before the next one, are looked at."""
+
+
+@lru_cache(maxsize=1024)
+def dense_slices(grid: Grid) -> tuple[int, ...]:
+    """All slices of two years by day and longer; by the clock those of the days that differ, and of weeks around."""
+    first, end = (grid.at(grid.zone.midnight(day)) for day in (_DENSE_FIRST, _DENSE_END))
+    if not isinstance(grid, ClockGrid):
+        return tuple(range(first, end))
+    days = {*range(_DENSE_FIRST, _DENSE_FIRST + 15), *_month_turns(_DENSE_FIRST, _DENSE_END)}
+    changes = _days_around_changes(grid, _DENSE_FIRST, _DENSE_END)
+    days.update(near for day in changes for near in range(day - _WEEK, day + _WEEK))
+    near = {ordinal for day in days for ordinal in _near_turns(grid, day)}
+    return tuple(sorted(ordinal for ordinal in near if first <= ordinal < end))
+
+
+def _near_turns(grid: ClockGrid, day: int) -> Iterable[int]:
+    """The slices of a day near midnight, and the first and last ones of each hour; all of a day with a change."""
+    every = _whole_day(grid, day)
+    if not grid.is_plain(day, day + 1):
+        return every
+    hour = 3600 // grid.step
+    return [*every[:_NEAR_MIDNIGHT], *every[::hour], *every[hour - 1 :: hour], *every[-_NEAR_MIDNIGHT:]]
+
+
+def _month_turns(first: int, end: int) -> Iterator[int]:
+    """The last and the first day of each month."""
+    for day in range(first, end):
+        if date.fromordinal(day + EPOCH_ORDINAL).day == 1:
+            yield from (day - 1, day)
 
 
 @lru_cache(maxsize=512)
-def sampled(calendar: Calendar, period: Period, start: str | None, *, closely: bool) -> tuple[int, ...]:
-    """Slice numbers of a downstream entity. `closely` where a query can tell single days apart: all days then."""
+def sparse_slices(calendar: Calendar, period: Period, start: str | None, *, closely: bool) -> tuple[int, ...]:
+    """Few slices from an entity's start on. `closely` where a query can tell single days apart: all days then."""
     grid = calendar.grid(period)
     first = day_of(start[:10]) if start else _DEFAULT_START.toordinal() - EPOCH_ORDINAL
-    end = first + YEARS * 365 + 2
+    end = first + _YEARS * 365 + 2
     far = [first + years * 365 + years for years in _FAR_YEARS]
     if isinstance(grid, ClockGrid):
-        few = (one for day in (*_odd_days(grid, first, end), *far) for one in _clock_slices(grid, day))
+        few = (one for day in (*_turns(grid, first, end), *far) for one in _clock_slices(grid, day))
         return tuple(sorted({*few, *_whole_day(grid, first + 1), *(_close_look(grid, first) if closely else ())}))
     if not isinstance(grid, DateGrid):
         return ()
@@ -55,23 +93,25 @@ def _days(grid: Grid, first: int, end: int) -> Iterator[int]:
         found = date.fromordinal(day + EPOCH_ORDINAL)
         if found.day == 1 and (day < first + 400 or found.month in (1, 3)):
             yield from (day - 1, day) if day > first else (day,)
-    yield from _changes(grid, first, first + 400)
+    yield from _days_around_changes(grid, first, first + 400)
 
 
-def _changes(grid: Grid, first: int, end: int) -> Iterator[int]:
+def _days_around_changes(grid: Grid, first: int, end: int) -> Iterator[int]:
     for instant in grid.zone.changes_within(first * DAY_SECONDS, end * DAY_SECONDS):
         day = grid.zone.day_at(instant)
         yield from (day - 1, day, day + 1)
 
 
-def _odd_days(grid: ClockGrid, first: int, end: int) -> list[int]:
+def _turns(grid: ClockGrid, first: int, end: int) -> list[int]:
     turns = [
         day
         for day in range(first + 1, first + 800)
         if date.fromordinal(day + EPOCH_ORDINAL).strftime("%m-%d") in ("01-01", "03-01", "02-29", "12-31", "05-01")
     ]
     return [
-        day for day in {first + 1, first + 2, *turns, *_changes(grid, first, min(end, first + 800))} if day >= first
+        day
+        for day in {first + 1, first + 2, *turns, *_days_around_changes(grid, first, min(end, first + 800))}
+        if day >= first
     ]
 
 
@@ -88,34 +128,8 @@ def _clock_slices(grid: ClockGrid, day: int) -> Iterable[int]:
 
 def _close_look(grid: ClockGrid, first: int) -> Iterator[int]:
     """Every slice of a month and of the days that are odd, some of every day of a year."""
-    for day in (*range(first + 40, first + 40 + _CLOSE_LOOK), *_odd_days(grid, first, first + 800)):
+    for day in (*range(first + 40, first + 40 + _CLOSE_LOOK), *_turns(grid, first, first + 800)):
         yield from _whole_day(grid, day)
     half = grid.per_day // 2
     for day in range(first, first + _YEAR):
         yield from _whole_day(grid, day)[day % half :: half]
-
-
-def parameters(grid: Grid, ordinal: int) -> dict[str, Value]:
-    """`:biz_date`, `:biz_hour`, `:biz_minute`, `:period_start` and `:period_end` of a slice, as values."""
-    found: dict[str, Value] = {
-        "period_start": point(Type.TIMESTAMP, grid.start(ordinal) * 1_000_000),
-        "period_end": point(Type.TIMESTAMP, grid.start(ordinal + 1) * 1_000_000),
-    }
-    if isinstance(grid, DateGrid):
-        return {**found, "biz_date": point(Type.DATE, grid.first_day(ordinal))}
-    day, _, clock = grid.key(ordinal).partition("T")
-    found["biz_date"] = point(Type.DATE, day_of(day))
-    if isinstance(grid, ClockGrid) and grid.step < 3600:
-        hour = clock[:2] + clock[5:]
-        return {**found, "biz_hour": point(Type.STRING, hour), "biz_minute": point(Type.STRING, clock[3:5])}
-    return {**found, "biz_hour": point(Type.STRING, clock)}
-
-
-def parameter_names(period: Period | None) -> tuple[str, ...]:
-    """The parameters that a query of a period may use."""
-    if period is None:
-        return ()
-    names = ["biz_date", "period_start", "period_end"]
-    if period.is_clock:
-        names += ["biz_hour"] if period.minutes == 60 else ["biz_hour", "biz_minute"]
-    return tuple(names)

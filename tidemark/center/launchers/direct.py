@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import dagster as dg
 from dagster._core.errors import DagsterRunAlreadyExists
 from dagster._core.execution.api import create_execution_plan
 from dagster._core.launcher.base import LaunchRunContext
 from dagster._core.snap import snapshot_from_execution_plan
 
-from tidemark.center.dagster_runs import POOL_TAG, partition_tags, run_state
 from tidemark.center.errors import LauncherError
+from tidemark.center.launchers.job_subsets import JobSubsets
+from tidemark.center.launchers.runs import asset_keys, run_state, run_tags
 from tidemark.warm_runs.connections import keep_connections
-from tidemark.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
+from tidemark.warm_runs.launcher import NOT_BEGUN, WarmRunLauncher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import dagster as dg
 
     from tidemark.center.code_location import CodeLocation
     from tidemark.center.dispatch import RunState
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
-
-_MOST_JOBS = 500
 
 
 class DirectRuns:
@@ -45,11 +45,11 @@ class DirectRuns:
         keep_connections(instance)
         self._graph, self._instance, self._location = graph, instance, location
         self._launcher = instance.run_launcher
-        self._jobs: dict[frozenset[dg.AssetKey], dg.JobDefinition] = {}
+        self._jobs = JobSubsets(location.job)
 
-    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
         """One run of slices of entities at the same times. Raises PoolDownError: asked again, then."""
-        run = self._instance.get_run_by_id(run_id) or self._create(run_id, pieces, pool)
+        run = self._instance.get_run_by_id(run_id) or self._create(run_id, slices, pool)
         if run is not None and run.status in NOT_BEGUN:
             self._launcher.launch_run(LaunchRunContext(run, None))
 
@@ -57,16 +57,15 @@ class DirectRuns:
         """What became of a run; one that is there and that no worker has taken is unknown still."""
         return run_state(self._instance, run_id)
 
-    def _create(self, run_id: str, pieces: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
-        tags = {RUN_TAG: run_id, POOL_TAG: pool, **partition_tags(self._graph, pieces)}
-        keys = frozenset(dg.AssetKey([piece.entity]) for piece in pieces)
+    def _create(self, run_id: str, slices: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
+        tags = run_tags(self._graph, run_id, slices, pool)
         try:
-            return self._created(run_id, keys, tags)
+            return self._created(run_id, asset_keys(slices), tags)
         except DagsterRunAlreadyExists:  # another center was quicker
             return self._instance.get_run_by_id(run_id)
 
     def _created(self, run_id: str, keys: frozenset[dg.AssetKey], tags: Mapping[str, str]) -> dg.DagsterRun:
-        job = self._job(keys)
+        job = self._jobs.of(keys)
         plan = create_execution_plan(job, tags=tags)
         return self._instance.create_run(
             job_name=job.name,
@@ -88,10 +87,3 @@ class DirectRuns:
             job_code_origin=self._location.code,
             asset_graph=job.asset_layer.asset_graph,
         )
-
-    def _job(self, keys: frozenset[dg.AssetKey]) -> dg.JobDefinition:
-        if keys not in self._jobs:
-            if len(self._jobs) >= _MOST_JOBS:
-                self._jobs.clear()
-            self._jobs[keys] = self._location.job.get_subset(asset_selection=keys)
-        return self._jobs[keys]

@@ -1,0 +1,63 @@
+"""The center of one process that runs what is ready by itself, one run after the other: the demo's."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.dispatch import Dispatch, LaunchPolicy
+from tidemark.center.fact import Fact
+from tidemark.center.intake import FactIntake
+from tidemark.center.launchers.in_process import InProcessRuns, close_interrupted
+from tidemark.center.pools import Pools
+from tidemark.dependency_model.status import Event
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from tidemark.center.launchers.in_process import RunWatcher
+    from tidemark.warehouse.warehouse import Warehouse
+
+# As much as is ready shares a run: another one would take nothing off its hands.
+_POLICY: Final = LaunchPolicy(attempts=2, wait=timedelta(0), together=100, across=100)
+
+
+class InProcessHost:
+    """One live process of a `name` at a time. What failed before is tried again at each start.
+
+    What others ran meanwhile (the UI, a process that was killed) is read from Dagster's event log first.
+    """
+
+    def __init__(self, warehouse: Warehouse, job: dg.JobDefinition, instance: dg.DagsterInstance, name: str) -> None:
+        self._warehouse, self._job, self._instance, self._name = warehouse, job, instance, name
+        self._intake = FactIntake(warehouse, name)
+        self.center = self._intake.center
+        close_interrupted(instance, name)
+        self._intake.tick(instance)
+        self._retry_failed()
+
+    def dispatch(self, watcher: RunWatcher) -> Dispatch:
+        """The dispatch whose runs the watcher sees."""
+        return Dispatch(
+            self.center,
+            self._intake.store.read,
+            InProcessRuns(self._warehouse.graph, self._job, self._instance, self._name, watcher),
+            Pools.parse(self._warehouse.settings.pools).one_run_each(),
+            policy=_POLICY,
+            clock=lambda: datetime.now(UTC),
+        )
+
+    def run_ready(self, dispatch: Dispatch) -> None:
+        """Take in what is new and run until nothing is ready."""
+        self._intake.tick(self._instance)
+        while dispatch.step():
+            self._intake.tick(self._instance)
+
+    def _retry_failed(self) -> None:
+        now = datetime.now(UTC)
+        self.center.report(
+            [
+                Fact(f"start:{now.isoformat()}:{slice_}", slice_, Event.RETRIED, now, self._name, "a new start")
+                for slice_ in self.center.failed()
+            ]
+        )

@@ -1,0 +1,83 @@
+"""The center and what it is told by Dagster, the capture and the clock: one tick of every host."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.center import DependencyCenter
+from tidemark.center.detectors.event_log import EventLogDetector
+from tidemark.center.detectors.snapshots import SnapshotDetector
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.state_store.store import StateStore
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+_NOTED_SECONDS: Final = 3_600.0
+
+
+class FactIntake:
+    """The center and what it is told by Dagster, the capture and the clock; `who` names it in the transitions."""
+
+    def __init__(self, warehouse: Warehouse, who: str) -> None:
+        self.store = StateStore.of(warehouse.settings)
+        self.center = DependencyCenter(
+            warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
+        )
+        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
+        self._events: EventLogDetector | None = None
+        self._due: dict[str, float] = {}
+
+    def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
+        """Take in what is new and let time work; returns how many facts changed something.
+
+        With `reconcile` also what another center wrote, what became visible late, and names that the capture gave.
+        After an error everything begins with what is stored.
+        """
+        if reconcile or self._events is None:
+            self.center.catch_up()
+        events = self._events or EventLogDetector(instance, self.center, self.store.read)
+        self._events, events.instance = None, instance
+        new = events.poll(reconcile=reconcile)
+        if reconcile:
+            new += self._snapshots.poll()
+        self.center.tick()
+        self._events = events
+        return new
+
+    def upkeep(self, wiped_seconds: float) -> None:
+        """What is done less often: what is there is compared with what Dagster has, the schedule's place is noted."""
+        if self._events and self._has_come("wiped", wiped_seconds):
+            self._events.inspect_wiped()
+        if self._has_come("noted", _NOTED_SECONDS):
+            self.center.checkpoint()
+
+    def begin_anew(self) -> None:
+        """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""
+        self._events, self._due = None, {}
+
+    def read_again(self) -> None:
+        """After an error the next tick begins with what is stored."""
+        self._events = None
+
+    def _has_come(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self._due.get(what, 0.0):
+            return False
+        self._due[what] = now + seconds
+        return True
+
+
+def first_start(warehouse: Warehouse) -> datetime:
+    """The beginning of the first slice that any entity declares."""
+    graph = warehouse.graph
+    starts = []
+    for name in graph:
+        node = graph.node(name)
+        if node.grid is not None:
+            starts.append(node.grid.window(node.existing.start).start)
+    return min(starts, default=datetime.now(UTC))

@@ -1,0 +1,56 @@
+"""What runs of every launcher have in common: their tags, and what Dagster knows of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+
+from tidemark.center.dispatch import RunState
+from tidemark.warehouse.partition_keys import dagster_key
+from tidemark.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+POOL_TAG: Final = "tidemark/pool"
+PARTITION: Final = "dagster/partition"
+RANGE_START: Final = "dagster/asset_partition_range_start"
+RANGE_END: Final = "dagster/asset_partition_range_end"
+
+
+def run_tags(graph: DependencyGraph, run_id: str, slices: Sequence[Slice], pool: str) -> dict[str, str]:
+    """All tags of a run that the center asks for."""
+    return {RUN_TAG: run_id, POOL_TAG: pool, **_partition_tags(graph, slices)}
+
+
+def asset_keys(slices: Sequence[Slice]) -> frozenset[dg.AssetKey]:
+    """The assets of a run of these slices."""
+    return frozenset(dg.AssetKey([slice_.entity]) for slice_ in slices)
+
+
+def run_state(instance: dg.DagsterInstance, run_id: str) -> RunState:
+    """What became of a run that was asked for under this id, by a service or by the sensor.
+
+    One that a service has created and that no worker has taken is unknown still. A run that the sensor asked for has an
+    id of Dagster's own.
+    """
+    run, launcher = instance.get_run_by_id(run_id), instance.run_launcher
+    if run is None:
+        tagged = instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
+        return RunState.UNKNOWN if not tagged else RunState.ENDED if tagged[0].is_finished else RunState.UNDER_WAY
+    if run.is_finished:
+        return RunState.ENDED
+    if isinstance(launcher, WarmRunLauncher) and run.status in NOT_BEGUN and not launcher.has_taken(run_id):
+        return RunState.UNKNOWN
+    return RunState.UNDER_WAY
+
+
+def _partition_tags(graph: DependencyGraph, slices: Sequence[Slice]) -> dict[str, str]:
+    """The tags by which Dagster knows the partitions of a run: one, or a range of them."""
+    period = str(graph.entity(slices[0].entity).period)
+    keys = [dagster_key(period, key) for key in dict.fromkeys(slice_.key for slice_ in slices)]
+    return {PARTITION: keys[0]} if len(keys) == 1 else {RANGE_START: keys[0], RANGE_END: keys[-1]}

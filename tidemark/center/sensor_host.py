@@ -1,0 +1,78 @@
+"""The center as a sensor of Dagster's daemon: each tick takes in what is new, and says which runs are to start."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
+from tidemark.center.intake import FactIntake
+from tidemark.center.launchers.requests import DagsterRequests
+from tidemark.center.pools import Pools
+from tidemark.state_store.lease import Lease
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+_WIPED_SECONDS: Final = 60.0
+_LEASE_SECONDS: Final = 30.0
+"""Longer than the daemon takes from a tick to its runs."""
+
+
+class SensorHost:
+    """One a process; everything durable is in the store, so that a new one goes on where the last one was.
+
+    It lets a service have the lease that asks for it, and takes it back when none is there any more.
+    """
+
+    active = ""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._intake = FactIntake(warehouse, "sensor")
+        self.store, self.center = self._intake.store, self._intake.center
+        self._lease: Lease | None = None
+        self._requests = DagsterRequests(warehouse.graph)
+        self._dispatch = Dispatch(
+            self.center,
+            self.store.read,
+            self._requests,
+            Pools.parse(warehouse.settings.pools),
+            policy=LaunchPolicy(together=TOGETHER),
+            clock=lambda: datetime.now(UTC),
+        )
+
+    def tick(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
+        """Take in what is new, let time work, and say which runs are to start; none while another center is active.
+
+        By the next tick the daemon has started what this one says, so that the lease may go then.
+        """
+        if not self._is_active(instance):
+            return []
+        self._requests.instance = instance
+        self._intake.tick(instance)
+        self._intake.upkeep(_WIPED_SECONDS)
+        self._dispatch.recover()
+        self._dispatch.step()
+        return self._requests.take()
+
+    def _is_active(self, instance: dg.DagsterInstance) -> bool:
+        """One daemon works on a storage: its next sensor, of code that was loaded again, need not wait for the last."""
+        if self._lease is None:
+            storage = instance.run_storage.get_run_storage_id()  # type: ignore[attr-defined]  # all SQL storages have it
+            holder = f"sensor of {storage}"
+            self._lease = Lease(self.store.database, holder, _LEASE_SECONDS, yields=True)
+        held = self._lease.hold()
+        self.active, self.store.write.fence = held.holder, self._lease.fence
+        return held.generation is not None
+
+    def summary(self) -> str:
+        """One line for the sensor's tick: how much waits, runs, and has its retries exhausted; or who is active."""
+        if self._lease and self._lease.generation is None:
+            return f"another center is active: {self.active or 'one that is taking over'}"
+        exhausted = self._dispatch.retries_exhausted()
+        text = f"{len(self.center.ready())} ready, {len(self.center.under_way())} under way"
+        text += f", retries exhausted: {', '.join(map(str, exhausted[:20]))}" if exhausted else ""
+        unreadable = [f"{slice_}: {why}" for slice_, why in self.center.unreadable().items()]
+        return "; ".join([text, *unreadable[:20], *map(str, self._dispatch.without_pool.values())])
