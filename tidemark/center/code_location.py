@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from dagster._core.code_pointer import CodePointer
-from dagster._core.definitions.reconstruct import ReconstructableRepository
-from dagster._core.origin import JobPythonOrigin
-from dagster._core.remote_origin import RemoteJobOrigin, RemoteRepositoryOrigin
-from dagster._core.workspace.autodiscovery import loadable_targets_from_python_module
-from dagster._core.workspace.load import location_origins_from_yaml_paths
-
+from tidemark.dagster_internals.code_locations import (
+    CodePointer,
+    JobPythonOrigin,
+    ReconstructableRepository,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+    loadable_targets_from_python_module,
+)
+from tidemark.dagster_internals.workspace import location_origins_from_yaml_paths
 from tidemark.system.project import importable
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ class CodeLocation:
         target = location.loadable_target_origin
         if target is None or target.module_name is None:
             raise ValueError(f"the first location of {workspace} is no python_module")
-        (found,) = loadable_targets_from_python_module(target.module_name, target.working_directory)
-        pointer = CodePointer.from_module(target.module_name, found.attribute, target.working_directory)
+        (attribute,) = loadable_targets_from_python_module(target.module_name, target.working_directory)
+        pointer = CodePointer.from_module(target.module_name, attribute.attribute, target.working_directory)
         recon = ReconstructableRepository(pointer)
         repository = recon.get_definition()
         job = repository.get_implicit_global_asset_job_def()

@@ -5,31 +5,32 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
-from dagster._core.code_pointer import CodePointer, ModuleCodePointer
-from dagster._core.definitions.job_base import InMemoryJob
-from dagster._core.definitions.reconstruct import reconstruct_repository_def_from_pointer
-from dagster._core.errors import DagsterExecutionInterruptedError
-from dagster._core.events import EngineEventData
-from dagster._core.execution.api import execute_run_iterator
-from dagster._core.execution.compute_logs import redirect_to_file
-from dagster._core.storage.compute_log_manager import CapturedLogContext, ComputeIOType
-from dagster._core.storage.local_compute_log_manager import IO_TYPE_EXTENSION, LocalComputeLogManager
-from dagster._core.workspace.autodiscovery import loadable_targets_from_python_module
-from dagster._utils.error import serializable_error_info_from_exc_info
-from dagster._utils.hosted_user_process import recon_job_from_origin
 
+from tidemark.dagster_internals.code_locations import (
+    CodePointer,
+    ModuleCodePointer,
+    loadable_targets_from_python_module,
+    recon_job_from_origin,
+    reconstruct_repository_def_from_pointer,
+)
+from tidemark.dagster_internals.execution import (
+    DagsterExecutionInterruptedError,
+    EngineEventData,
+    InMemoryJob,
+    execute_run_iterator,
+    serializable_error_info_from_exc_info,
+)
+from tidemark.dagster_internals.step_logs import capture_directly
 from tidemark.warm_runs.launcher import NOT_BEGUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from dagster import RepositoryDefinition
 
-    from dagster._core.definitions.job_base import IJob
-    from dagster._core.definitions.repository_definition import RepositoryDefinition
+    from tidemark.dagster_internals.execution import IJob
 
 _IN_PROCESS: Final = "in_process"
 
@@ -40,7 +41,7 @@ class Execution:
     def __init__(self, instance: DagsterInstance) -> None:
         self._instance = instance
         self._loaded: dict[object, RepositoryDefinition] = {}
-        _capture_directly(instance)
+        capture_directly(instance)
 
     def load(self, module: str) -> None:
         """Load a code location beforehand, as a workspace names it. Raises what the module raises."""
@@ -100,27 +101,3 @@ class Execution:
         if key not in self._loaded:
             self._loaded[key] = reconstruct_repository_def_from_pointer(pointer)
         return self._loaded[key]
-
-
-def _capture_directly(instance: DagsterInstance) -> None:
-    """What steps print goes to Dagster's files only.
-
-    Dagster would start four processes a step to copy it to this process's own output, which nobody reads.
-    """
-    manager = instance.compute_log_manager
-    if not isinstance(manager, LocalComputeLogManager):
-        return
-
-    @contextmanager
-    def capture_logs(log_key: Sequence[str]) -> Iterator[CapturedLogContext]:
-        out, err = (
-            manager.get_captured_local_path(log_key, IO_TYPE_EXTENSION[kind])
-            for kind in (ComputeIOType.STDOUT, ComputeIOType.STDERR)
-        )
-        os.makedirs(os.path.dirname(out), exist_ok=True)  # noqa: PTH103, PTH120 - Dagster's paths are texts
-        with redirect_to_file(sys.stdout, out), redirect_to_file(sys.stderr, err):
-            yield CapturedLogContext(log_key)
-        with open(manager.get_captured_local_path(log_key, "complete"), "a"):  # noqa: PTH123
-            pass
-
-    manager.capture_logs = capture_logs  # type: ignore[method-assign]

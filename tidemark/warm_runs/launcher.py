@@ -8,10 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dagster import Array, Bool, DagsterRun, DagsterRunStatus, DefaultRunLauncher, Field, Int
-from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, RunLauncher, WorkerStatus
-from dagster._core.storage.tags import GRPC_INFO_TAG
-from dagster._serdes import ConfigurableClass
 
+from tidemark.dagster_internals.launching import (
+    GRPC_INFO_TAG,
+    CheckRunHealthResult,
+    ConfigurableClass,
+    LaunchRunContext,
+    RunLauncher,
+    WorkerStatus,
+)
 from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
 from tidemark.warm_runs.journal import Journal
@@ -21,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from dagster._core.instance import DagsterInstance
-    from dagster._serdes import ConfigurableClassData
+    from dagster import DagsterInstance
+
+    from tidemark.dagster_internals.launching import ConfigurableClassData
 
 RUN_TAG: Final = "tidemark/run"
 """The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""

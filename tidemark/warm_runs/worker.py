@@ -19,10 +19,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dagster import DagsterInstance
-from dagster._utils.interrupts import capture_interrupts, pop_captured_interrupt
 
+from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.execution import capture_interrupts, pop_captured_interrupt
 from tidemark.system.garbage_collection import freeze_live_objects
-from tidemark.warm_runs.connections import keep_connections
 from tidemark.warm_runs.execution import Execution
 
 if TYPE_CHECKING:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagster._core.errors import DagsterRunAlreadyExists
-from dagster._core.execution.api import create_execution_plan
-from dagster._core.launcher.base import LaunchRunContext
-from dagster._core.snap import snapshot_from_execution_plan
-
 from tidemark.center.errors import LauncherError
 from tidemark.center.launchers.job_subsets import JobSubsets
 from tidemark.center.launchers.runs import asset_keys, run_state, run_tags
-from tidemark.warm_runs.connections import keep_connections
+from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.execution import (
+    DagsterRunAlreadyExists,
+    create_execution_plan,
+    snapshot_from_execution_plan,
+)
+from tidemark.dagster_internals.launching import LaunchRunContext
 from tidemark.warm_runs.launcher import NOT_BEGUN, WarmRunLauncher
 
 if TYPE_CHECKING:

@@ -10,12 +10,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Protocol
 
 import dagster as dg
-from dagster._core.definitions.job_base import InMemoryJob
-from dagster._core.errors import DagsterExecutionInterruptedError
-from dagster._core.execution.api import execute_run_iterator
 
 from tidemark.center.launchers.job_subsets import JobSubsets
 from tidemark.center.launchers.runs import asset_keys, run_state, run_tags
+from tidemark.dagster_internals.execution import (
+    DagsterExecutionInterruptedError,
+    InMemoryJob,
+    execute_run_iterator,
+)
 from tidemark.warm_runs.launcher import NOT_BEGUN
 
 if TYPE_CHECKING:

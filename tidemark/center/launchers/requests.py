@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from dagster._core.launcher.base import LaunchRunContext
 
 from tidemark.center.dispatch import RunState
 from tidemark.center.launchers.runs import run_state, run_tags
+from tidemark.dagster_internals.launching import LaunchRunContext
 from tidemark.warm_runs.errors import PoolDownError
 
 if TYPE_CHECKING:

@@ -1,0 +1,23 @@
+"""Where code is, as Dagster writes it into a run, and loading it from there."""
+
+from dagster._core.code_pointer import CodePointer, ModuleCodePointer
+from dagster._core.definitions.reconstruct import (
+    ReconstructableRepository,
+    reconstruct_repository_def_from_pointer,
+)
+from dagster._core.origin import JobPythonOrigin
+from dagster._core.remote_origin import RemoteJobOrigin, RemoteRepositoryOrigin
+from dagster._core.workspace.autodiscovery import loadable_targets_from_python_module
+from dagster._utils.hosted_user_process import recon_job_from_origin
+
+__all__ = [
+    "CodePointer",
+    "JobPythonOrigin",
+    "ModuleCodePointer",
+    "ReconstructableRepository",
+    "RemoteJobOrigin",
+    "RemoteRepositoryOrigin",
+    "loadable_targets_from_python_module",
+    "recon_job_from_origin",
+    "reconstruct_repository_def_from_pointer",
+]

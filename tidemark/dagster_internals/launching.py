@@ -1,0 +1,15 @@
+"""What a run launcher is made of: Dagster's extension point, which dagster-docker and dagster-k8s use as well."""
+
+from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, RunLauncher, WorkerStatus
+from dagster._core.storage.tags import GRPC_INFO_TAG
+from dagster._serdes import ConfigurableClass, ConfigurableClassData
+
+__all__ = [
+    "GRPC_INFO_TAG",
+    "CheckRunHealthResult",
+    "ConfigurableClass",
+    "ConfigurableClassData",
+    "LaunchRunContext",
+    "RunLauncher",
+    "WorkerStatus",
+]

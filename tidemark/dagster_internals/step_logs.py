@@ -1,0 +1,41 @@
+"""What steps print, written to Dagster's files by this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from dagster._core.execution.compute_logs import redirect_to_file
+from dagster._core.storage.compute_log_manager import CapturedLogContext, ComputeIOType
+from dagster._core.storage.local_compute_log_manager import IO_TYPE_EXTENSION, LocalComputeLogManager
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import dagster as dg
+
+
+def capture_directly(instance: dg.DagsterInstance) -> None:
+    """What steps print goes to Dagster's files only.
+
+    Dagster would start four processes a step to copy it to this process's own output, which nobody reads.
+    """
+    manager = instance.compute_log_manager
+    if not isinstance(manager, LocalComputeLogManager):
+        return
+
+    @contextmanager
+    def capture_logs(log_key: Sequence[str]) -> Iterator[CapturedLogContext]:
+        out, err = (
+            manager.get_captured_local_path(log_key, IO_TYPE_EXTENSION[kind])
+            for kind in (ComputeIOType.STDOUT, ComputeIOType.STDERR)
+        )
+        os.makedirs(os.path.dirname(out), exist_ok=True)  # noqa: PTH103, PTH120 - Dagster's paths are texts
+        with redirect_to_file(sys.stdout, out), redirect_to_file(sys.stderr, err):
+            yield CapturedLogContext(log_key)
+        with open(manager.get_captured_local_path(log_key, "complete"), "a"):  # noqa: PTH123
+            pass
+
+    manager.capture_logs = capture_logs  # type: ignore[method-assign]
