@@ -33,7 +33,7 @@ from benchmarks.readiness.judged import judge
 from benchmarks.readiness.reference import inputs_of, instances, key_of
 from benchmarks.readiness.world import SINCE, UNTIL, World, build
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.state_store.database import Database
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Transition
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _BURST: Final = 2_500
 _SLOTS: Final = 4_000
 _HISTORY_AT_ONCE: Final = 50_000
-_DONE: Final = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+_DONE: Final = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
 
 
 def options(parser: argparse.ArgumentParser) -> None:

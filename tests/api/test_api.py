@@ -17,7 +17,7 @@ from tidemark.center.detectors.report import facts_of
 from tidemark.center.errors import ApiSettingsError, RequestError
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def test_many_at_once_and_a_range_of_dates(client: Client) -> None:
 def test_one_asks_what_a_slice_waits_for(client: Client) -> None:
     status, answer = client.ask("GET", "/v1/slices?subject=dwd@2024-06-02")
     (found,) = answer["slices"]
-    assert (status, found["life"], found["may_start"], found["waits_for"]) == (
+    assert (status, found["run_state"], found["may_start"], found["waits_for"]) == (
         200,
         "waiting",
         False,
@@ -86,7 +86,11 @@ def test_one_asks_what_a_slice_waits_for(client: Client) -> None:
     )
     client.report(GOOD)
     (found,) = client.ask("GET", "/v1/slices?subject=job%3Ddwd%26%26dt%3D20240602")[1]["slices"]
-    assert (found["life"], found["may_start"], found["clauses"][0]["inputs"][0]["quality"]) == ("ready", True, "passed")
+    assert (found["run_state"], found["may_start"], found["clauses"][0]["inputs"][0]["quality"]) == (
+        "ready",
+        True,
+        "passed",
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,7 +136,7 @@ def test_what_is_no_request_is_refused(client: Client) -> None:
 def test_without_the_token_nothing_is_told_or_taken(client: Client, token: str | None) -> None:
     assert client.ask("POST", "/v1/reports", GOOD, token=token)[0] == 401
     assert client.ask("GET", "/v1/slices?subject=ods@2024-06-02", token=token)[0] == 401
-    assert client.world.center.status(Slice("ods", "2024-06-02")).life is Life.WAITING
+    assert client.world.center.status(Slice("ods", "2024-06-02")).run_state is RunState.WAITING
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "data.example"])  # noqa: S104 - refused
@@ -166,7 +170,7 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
     other = client.world.opened()
     other.launch([Slice("dwd", "2024-06-02")], "r1", "default")
     (found,) = client.ask("GET", "/v1/slices?subject=dwd@2024-06-02")[1]["slices"]
-    assert found["life"] == "launched"
+    assert found["run_state"] == "launched"
     other.report([Fact("x", Slice("dwd", "2024-06-02"), Event.STARTED, NOW, "test", data=Facts(run_id="r1"))])
     assert client.report({**GOOD, "event_id": "2", "subject": "ods@2024-06-01"}) == (200, {"new": 1, "known": 0})
     assert client.world.ready() == ["dwd@2024-06-01"]

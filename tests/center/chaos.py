@@ -21,7 +21,7 @@ from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import StateStoreDownError
 from tidemark.state_store.store import StateStore
@@ -95,7 +95,7 @@ def _lived(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: ran
 
 
 def _is_done(center: DependencyCenter, pieces: list[Slice]) -> bool:
-    return all(center.status(piece).life is Life.COMPLETED for piece in pieces)
+    return all(center.status(piece).run_state is RunState.COMPLETED for piece in pieces)
 
 
 def _finish_some(center: DependencyCenter, launcher: FileLauncher, chance: random.Random) -> None:
@@ -153,7 +153,7 @@ def problems(url: str, file: Path) -> list[str]:
         generation = current.status.generation if current else 0
         if launched.count(piece) != generation:
             found.append(f"{piece}: launched {launched.count(piece)} times, generation {generation}")
-        if current is None or current.status.life is not Life.COMPLETED:
+        if current is None or current.status.run_state is not RunState.COMPLETED:
             found.append(f"{piece}: lost")
     store.close()
     return [*found, *_early(dependency_graph, launcher)]

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from tidemark.center.dispatch import RunState
+from tidemark.center.dispatch import DagsterRunState
 from tidemark.center.errors import LaunchError
 from tidemark.dependency_model.slice import Slice
 
@@ -27,8 +27,8 @@ class MemoryLauncher:
             raise LaunchError("no answer")
         self.runs.setdefault(run_id, ([str(piece) for piece in pieces], pool))
 
-    def state(self, run_id: str) -> RunState:
-        return RunState.UNDER_WAY if run_id in self.runs else RunState.UNKNOWN
+    def state(self, run_id: str) -> DagsterRunState:
+        return DagsterRunState.UNDER_WAY if run_id in self.runs else DagsterRunState.UNKNOWN
 
     @property
     def groups(self) -> list[list[str]]:
@@ -42,16 +42,22 @@ class FileLauncher:
         self._file = file
 
     def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
-        if self.state(run_id) is RunState.UNKNOWN:
+        if self.state(run_id) is DagsterRunState.UNKNOWN:
             self._append({"run": run_id, "pool": pool, "pieces": [str(piece) for piece in pieces]})
 
-    def state(self, run_id: str) -> RunState:
+    def state(self, run_id: str) -> DagsterRunState:
         found = [line for line in self.lines() if line["run"] == run_id]
-        return RunState.UNKNOWN if not found else RunState.ENDED if len(found) > 1 else RunState.UNDER_WAY
+        return (
+            DagsterRunState.UNKNOWN
+            if not found
+            else DagsterRunState.ENDED
+            if len(found) > 1
+            else DagsterRunState.UNDER_WAY
+        )
 
     def finish(self, run_id: str) -> None:
         """The run does its work, once."""
-        if self.state(run_id) is RunState.UNDER_WAY:
+        if self.state(run_id) is DagsterRunState.UNDER_WAY:
             self._append({"run": run_id, "ended": True})
 
     def lines(self) -> list[dict[str, object]]:

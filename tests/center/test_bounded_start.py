@@ -15,7 +15,7 @@ from tidemark.center.memory import Memory
 from tidemark.dependency_model.readiness.explanation import explain
 from tidemark.dependency_model.readiness.index import Decision
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.store import StateStore
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.transition import Current
 
 SINCE = datetime(2024, 1, 1, tzinfo=UTC)
-DONE = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+DONE = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
 STUCK = "2024-01-03"
 """A day whose input never came."""
 

@@ -14,7 +14,7 @@ from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.errors import ParseError, TransitionError
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life, Quality
+from tidemark.dependency_model.status import Event, Quality, RunState
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import ConflictError
 from tidemark.state_store.store import StateStore
@@ -165,7 +165,7 @@ def test_a_run_that_read_what_was_replaced_meanwhile_is_made_good(world: World) 
     ads = Slice("ads", "2024-06-02")
     world.center.launch([ads], "r2", "default")
     world.tell("dwd@2024-06-02", "completed", run="by hand in the UI")
-    assert world.center.status(ads).life is Life.LAUNCHED
+    assert world.center.status(ads).run_state is RunState.LAUNCHED
     world.center.forget_memory()
     world.tell("ads@2024-06-02", "completed", run="r2")
     assert world.events("ads@2024-06-02").endswith("started completed quality_passed backfill_requested released")

@@ -16,7 +16,7 @@ from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.errors import PoolError
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,7 +148,7 @@ def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path,
         world.tell(str(day), "failed", run=run)
         world.now += timedelta(minutes=4)
         dispatch.step()
-        assert world.center.status(day).life is Life.FAILED
+        assert world.center.status(day).run_state is RunState.FAILED
         world.now += timedelta(minutes=1)
     dispatch.step()
     assert (dispatch.retries_exhausted(), world.center.failed()) == ([day], [day])
@@ -180,7 +180,7 @@ def test_an_orphaned_run_is_launched_again(tmp_path: Path, launcher: MemoryLaunc
     world.tell("days@2024-06-02", "lost", run=run)
     assert (dispatch.step(), launcher.groups[1:]) == (1, [["days@2024-06-02"]])
     world.tell("days@2024-06-02", "failed", run=run)
-    assert world.center.status(Slice("days", "2024-06-02")).life is Life.LAUNCHED
+    assert world.center.status(Slice("days", "2024-06-02")).run_state is RunState.LAUNCHED
 
 
 def test_a_launch_that_was_written_down_is_asked_for_by_whoever_starts_again(

@@ -19,7 +19,7 @@ from tidemark.center.sensor_host import SensorHost
 from tidemark.center.service import Service
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import RunState
 from tidemark.warm_runs.launcher import WarmRunLauncher
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def test_a_foreign_run_is_not_asked_for_after_a_restart(tmp_path: Path, run: str
         world.center = world.opened()
         dispatch_of(world, launcher).step()
         assert launcher.groups == [[OTHER_DAY]]
-    assert world.center.status(DAY).life is Life.RUNNING
+    assert world.center.status(DAY).run_state is RunState.RUNNING
     world.tell(str(DAY), "completed", run=run)
-    assert world.center.status(DAY).life is Life.COMPLETED
+    assert world.center.status(DAY).run_state is RunState.COMPLETED
 
 
 def test_a_foreign_run_that_takes_over_a_launched_slice_makes_it_foreign(tmp_path: Path) -> None:
@@ -103,5 +103,5 @@ def test_both_hosts_start_with_a_foreign_run_and_create_none(
     reporter.center.report(facts_of(body.encode(), warehouse.graph), strict=True)
     for ticks in (service_ticks, sensor_ticks, service_ticks):
         center = ticks(warehouse, instance)
-        assert center.status(totals).life is Life.RUNNING
+        assert center.status(totals).run_state is RunState.RUNNING
         assert instance.get_runs() == []

@@ -15,7 +15,7 @@ from tidemark.center.in_process_host import InProcessHost
 from tidemark.center.launchers.in_process import HOST_TAG, StepProgress
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +89,7 @@ def test_a_failed_check_holds_what_is_below_it_until_the_next_start_at_the_earli
     assert watcher.of(StepProgress.FAILED) == [str(totals)] * 2
     assert host.center.failed() == [totals]
     below = [Slice(name, "2026-03-23") for name in ("running", "olap_totals")]
-    assert [host.center.status(slice_).life for slice_ in below] == [Life.WAITING] * 2
+    assert [host.center.status(slice_).run_state for slice_ in below] == [RunState.WAITING] * 2
     assert run_ready(host).runs == []
     assert host_of(warehouse, instance).center.ready() == [totals]
 

@@ -16,7 +16,7 @@ from benchmarks.launch.location import START
 from benchmarks.launch.world import LaunchWorld
 from tests.warm_runs.warm_home import until
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import RunState
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
 
@@ -34,14 +34,14 @@ class Served(LaunchWorld):
         with dg.DagsterInstance.from_config(str(self.home)) as instance:
             instance.report_runless_asset_event(dg.AssetMaterialization(f"feed_{number}", partition=day))
 
-    def life(self, number: int, day: str = START) -> tuple[Life, int]:
+    def run_state(self, number: int, day: str = START) -> tuple[RunState, int]:
         store = StateStore.of(Settings.load(self.environment))
         found = store.read.current(Slice(f"small_{number}", day))
         store.close()
-        return (found.status.life, found.status.generation) if found else (Life.WAITING, 1)
+        return (found.status.run_state, found.status.generation) if found else (RunState.WAITING, 1)
 
     def is_there(self, number: int, day: str = START) -> bool:
-        return self.life(number, day)[0] is Life.COMPLETED
+        return self.run_state(number, day)[0] is RunState.COMPLETED
 
     def log(self, name: str = "center.log") -> str:
         return (self.folder / name).read_text()
@@ -119,7 +119,7 @@ def test_a_center_that_is_killed_leaves_nothing_behind_and_its_successor_ends_it
         family = first.children(recursive=True)
         world.arrive(0)
         world.arrive(1)
-        until(lambda: world.life(0)[0] is not Life.WAITING, "a decision")
+        until(lambda: world.run_state(0)[0] is not RunState.WAITING, "a decision")
         os.kill(first.pid, signal.SIGKILL)
         _, alive = psutil.wait_procs(family, 15)
         assert alive == []
@@ -127,4 +127,4 @@ def test_a_center_that_is_killed_leaves_nothing_behind_and_its_successor_ends_it
         until(lambda: world.is_there(0) and world.is_there(1), "the slices")
         world.arrive(2)
         until(lambda: world.is_there(2), "a slice of its own")
-    assert world.life(2) == (Life.COMPLETED, 1)
+    assert world.run_state(2) == (RunState.COMPLETED, 1)

@@ -14,7 +14,7 @@ from tests.center.test_center import NOW, World
 from tests.center.test_dispatch import dispatch_of
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.schema import SLICES, TRANSITIONS
 from tidemark.state_store.transition import Facts
 
@@ -74,8 +74,8 @@ def test_one_tickets_unexpected_error_fails_that_ticket_alone(world: World, monk
             bad.result(60)
         receipt: Receipt = good.result(60)
     assert receipt.new == 1
-    assert [world.center.status(slice_).life for slice_ in (FIRST, SECOND)] == [Life.READY, Life.RUNNING]
-    assert world.opened().status(SECOND).life is Life.RUNNING
+    assert [world.center.status(slice_).run_state for slice_ in (FIRST, SECOND)] == [RunState.READY, RunState.RUNNING]
+    assert world.opened().status(SECOND).run_state is RunState.RUNNING
 
 
 def test_an_unexpected_error_is_raised_to_who_reported_it_and_the_center_goes_on(world: World) -> None:
@@ -90,7 +90,7 @@ def test_details_that_cannot_be_read_concern_their_slice_only(world: World, leve
     world.center.report([started(FIRST)])
     overwrite(world, TRANSITIONS, FIRST, details=deep(levels))
     center, launcher = world.opened(), MemoryLauncher()
-    assert center.status(FIRST).life is Life.RUNNING
+    assert center.status(FIRST).run_state is RunState.RUNNING
     unreadable = center.unreadable()
     assert unreadable.keys() <= {FIRST}
     assert all("details cannot be read (RecursionError" in why for why in unreadable.values())
@@ -101,7 +101,7 @@ def test_details_that_cannot_be_read_concern_their_slice_only(world: World, leve
     assert [one.event for one in world.store.read.history(FIRST)][-1] is Event.STARTED
 
 
-@pytest.mark.parametrize("values", [{"life": "dreaming"}, {"issues": "no slice"}, {"quality": "?"}])
+@pytest.mark.parametrize("values", [{"run_state": "dreaming"}, {"issues": "no slice"}, {"quality": "?"}])
 def test_a_status_that_cannot_be_read_makes_its_slice_wait_for_a_backfill(world: World, values: dict[str, str]) -> None:
     world.center.tick()
     overwrite(world, SLICES, FIRST, **values)
@@ -109,7 +109,7 @@ def test_a_status_that_cannot_be_read_makes_its_slice_wait_for_a_backfill(world:
     dispatch = dispatch_of(world, launcher)
     dispatch.step()
     assert launcher.groups == [[str(SECOND)]]
-    assert world.center.status(FIRST).life is Life.FAILED
+    assert world.center.status(FIRST).run_state is RunState.FAILED
     assert "its stored status cannot be read" in world.center.unreadable()[FIRST]
     world.tell(str(FIRST), "backfill_requested")
     assert world.center.unreadable() == {}

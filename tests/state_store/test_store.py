@@ -12,7 +12,7 @@ import pytest
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life, SliceStatus
+from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import ConflictError, EventKnownError
 from tidemark.state_store.store import StateStore
@@ -74,8 +74,13 @@ def test_the_projection_follows_the_last_transition_and_keeps_the_last_run(store
 
 def test_the_status_at_any_time_is_the_one_recorded_by_then(store: StateStore) -> None:
     store.write.append(chain(DAY, LIFE), after=0)
-    lives = [store.read.status_at(DAY, NOON + timedelta(seconds=second)) for second in (0.5, 1, 2.5, 99)]
-    assert [one and one.life for one in lives] == [None, Life.READY, Life.LAUNCHED, Life.COMPLETED]
+    run_states = [store.read.status_at(DAY, NOON + timedelta(seconds=second)) for second in (0.5, 1, 2.5, 99)]
+    assert [one and one.run_state for one in run_states] == [
+        None,
+        RunState.READY,
+        RunState.LAUNCHED,
+        RunState.COMPLETED,
+    ]
 
 
 def test_the_last_launch_is_found_by_its_slice(store: StateStore) -> None:

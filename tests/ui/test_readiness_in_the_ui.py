@@ -16,7 +16,7 @@ from tidemark.console.dagster_server.home import prepare_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import RunState
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings, repository_root
 from tidemark.warm_runs.keeper import PoolKeeper
@@ -58,11 +58,11 @@ class RunningWorld:
         """The days that were materialized, whoever launched it."""
         return sorted(self.runs.materialized_at(name, DAYS))
 
-    def life(self, name: str, day: str) -> tuple[Life, int]:
+    def run_state(self, name: str, day: str) -> tuple[RunState, int]:
         store = StateStore.of(self.settings)
         found = store.read.current(Slice(name, day))
         store.close()
-        return (found.status.life, found.status.generation) if found else (Life.WAITING, 1)
+        return (found.status.run_state, found.status.generation) if found else (RunState.WAITING, 1)
 
     def until(self, what: str, condition: Callable[[], Any]) -> None:
         self.pages.until(what, condition, _WAIT_SECONDS)
@@ -87,8 +87,8 @@ def test_what_is_materialized_by_hand_and_backfilled_then_releases_its_slices_on
     for day in DAYS[1:]:
         world.arrive(day)
     world.until("what two days of the feed release", lambda: world.there("compared") == DAYS[-1:])
-    world.until("the end of that", lambda: world.life("compared", DAYS[-1]) == (Life.COMPLETED, 1))
-    assert [world.life("compared", day)[0] for day in DAYS[:2]] == [Life.WAITING, Life.WAITING]
+    world.until("the end of that", lambda: world.run_state("compared", DAYS[-1]) == (RunState.COMPLETED, 1))
+    assert [world.run_state("compared", day)[0] for day in DAYS[:2]] == [RunState.WAITING, RunState.WAITING]
 
 
 def materialize_one_day(world: RunningWorld) -> None:
@@ -97,7 +97,7 @@ def materialize_one_day(world: RunningWorld) -> None:
     world.until("the day's publication", lambda: world.there("published") == DAYS[:1])
     assert world.there("totals") == DAYS[:1]
     assert world.there("compared") == []
-    assert world.life("compared", DAYS[0]) == (Life.WAITING, 1)
+    assert world.run_state("compared", DAYS[0]) == (RunState.WAITING, 1)
 
 
 def backfill_every_day(world: RunningWorld) -> None:
@@ -105,6 +105,6 @@ def backfill_every_day(world: RunningWorld) -> None:
     known = set(world.runs.backfills())
     world.pages.materialize("totals", f"[{DAYS[0]}...{DAYS[-1]}]")
     world.until("the backfilled days' publication", lambda: world.there("published") == DAYS)
-    world.until("the second publication", lambda: world.life("published", DAYS[0]) == (Life.COMPLETED, 2))
-    assert [world.life("published", day)[1] for day in DAYS] == [2, 1, 1]
+    world.until("the second publication", lambda: world.run_state("published", DAYS[0]) == (RunState.COMPLETED, 2))
+    assert [world.run_state("published", day)[1] for day in DAYS] == [2, 1, 1]
     assert len(set(world.runs.backfills()) - known) == 1

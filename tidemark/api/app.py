@@ -6,7 +6,7 @@
     GET  /metrics                figures in Prometheus' text format
 
     200 done   400 cannot be understood   401 no token or a wrong one   404 no such entity
-    409 cannot be so (the slice's life does not have it)   413 too long   503 the store does not answer: ask again
+    409 cannot be so (the slice's run_state does not have it)   413 too long   503 the store does not answer: ask again
 
 An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. Nothing was changed then.
 """
@@ -152,7 +152,7 @@ def _status(status: SliceStatus | None) -> dict[str, Any]:
     if status is None:
         return {}
     return {
-        "life": status.life.value,
+        "run_state": status.run_state.value,
         "states": sorted(status.states),
         "quality": status.quality.value,
         "issues": sorted(map(str, status.issues)),

@@ -19,7 +19,7 @@ from tidemark.center.fact import Fact
 from tidemark.center.grouping import RunGrouping
 from tidemark.center.pools import DEFAULT
 from tidemark.dependency_model.errors import TransientError
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.system.crash import crash_point
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ TOGETHER: Final = 7
 """So many slices that follow each other a run of the service or of the sensor computes: a week of days."""
 
 
-class RunState(Enum):
+class DagsterRunState(Enum):
     """What a launcher knows of a run."""
 
     UNKNOWN = "unknown"
@@ -50,7 +50,7 @@ class SliceLauncher(Protocol):
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
         """Start one run of these slices; an id that was launched before changes nothing. Raises LaunchError."""
 
-    def state(self, run_id: str) -> RunState:
+    def state(self, run_id: str) -> DagsterRunState:
         """What became of a run."""
 
 
@@ -109,11 +109,15 @@ class Dispatch:
         """
         unknown: dict[tuple[str, str | None], list[Slice]] = {}
         for slice_, (run_id, pool) in self._center.launched().items():
-            if self._launcher.state(run_id) is RunState.UNKNOWN:
+            if self._launcher.state(run_id) is DagsterRunState.UNKNOWN:
                 unknown.setdefault((run_id, pool), []).append(slice_)
         for (run_id, pool), slices in unknown.items():
             # A run that was created and that nobody took has planned its slices already, which says that they run.
-            waiting = [slice_ for slice_ in slices if self._center.status(slice_).life in (Life.LAUNCHED, Life.RUNNING)]
+            waiting = [
+                slice_
+                for slice_ in slices
+                if self._center.status(slice_).run_state in (RunState.LAUNCHED, RunState.RUNNING)
+            ]
             if waiting:
                 self._launcher.launch(run_id, waiting, pool or DEFAULT)
         self._is_recovered = True

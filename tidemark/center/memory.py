@@ -11,7 +11,7 @@ from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.readiness.archive import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import Named
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.system.garbage_collection import collection_paused
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from tidemark.state_store.reader import StateReader
     from tidemark.state_store.transition import Current, InputRead, Transition
 
-_UNDER_WAY = (Life.LAUNCHED, Life.RUNNING)
+_UNDER_WAY = (RunState.LAUNCHED, RunState.RUNNING)
 _RECENT = timedelta(hours=6)
 
 
 def _is_slice(graph: DependencyGraph, one: Current) -> bool:
     """Whether the graph has what is still to be done; what is done is not looked at closely."""
-    if one.piece.entity not in graph or one.status.life is Life.COMPLETED:
+    if one.piece.entity not in graph or one.status.run_state is RunState.COMPLETED:
         return one.piece.entity in graph
     try:
         graph.node(one.piece.entity).ordinal(one.piece)
@@ -56,10 +56,10 @@ class Memory:
             known = [one for one in everything if _is_slice(graph, one)]
             self.runs.update((one.piece, one.run_id) for one in known if one.run_id)
             self.tainted: Counter[str] = Counter(one.piece.entity for one in known if one.status.tainted)
-            self.ready = {one.piece: None for one in known if one.status.life is Life.READY}
-            self.failed = {one.piece: None for one in known if one.status.life is Life.FAILED}
-            self.tried = {one.piece: one.status.generation for one in known if one.status.life is Life.FAILED}
-            self.under_way = {one.piece: one.cluster for one in known if one.status.life in _UNDER_WAY}
+            self.ready = {one.piece: None for one in known if one.status.run_state is RunState.READY}
+            self.failed = {one.piece: None for one in known if one.status.run_state is RunState.FAILED}
+            self.tried = {one.piece: one.status.generation for one in known if one.status.run_state is RunState.FAILED}
+            self.under_way = {one.piece: one.cluster for one in known if one.status.run_state in _UNDER_WAY}
             launches = read.launches(self.under_way) if self.under_way else {}
             self.launched = {piece: run for piece, launch in launches.items() if (run := self._own_run(launch))}
             rows: list[Current | Transition] = [*known, *launches.values()]
@@ -95,17 +95,17 @@ class Memory:
                 del self.tainted[piece.entity]
 
     def _note_life(self, one: Transition) -> None:
-        piece, life = one.piece, one.status.life
-        for kept, wanted in ((self.ready, Life.READY), (self.failed, Life.FAILED)):
-            if life is wanted:
+        piece, run_state = one.piece, one.status.run_state
+        for kept, wanted in ((self.ready, RunState.READY), (self.failed, RunState.FAILED)):
+            if run_state is wanted:
                 kept[piece] = None
             else:
                 kept.pop(piece, None)
-        if life is Life.FAILED:
+        if run_state is RunState.FAILED:
             self.tried[piece] = one.status.generation
-        if life is Life.LAUNCHED and piece not in self.under_way:
+        if run_state is RunState.LAUNCHED and piece not in self.under_way:
             self.under_way[piece], self.reads[piece] = one.facts.cluster, one.facts.inputs
-        elif life not in _UNDER_WAY:
+        elif run_state not in _UNDER_WAY:
             self.under_way.pop(piece, None)
             self.reads.pop(piece, None)
         self._note_launch(one)

@@ -8,7 +8,7 @@ from tidemark.center.stale_inputs import late_events
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import steps
 from tidemark.dependency_model.status.report import events_of
-from tidemark.dependency_model.status.slice_status import Life, SliceStatus
+from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
 if TYPE_CHECKING:
@@ -124,5 +124,5 @@ class Staging:
 
     def _late(self, piece: Slice, reads: tuple[InputRead, ...]) -> Iterator[Event]:
         status = self.get(piece)
-        if status is not None and status.life is Life.COMPLETED:
+        if status is not None and status.run_state is RunState.COMPLETED:
             yield from late_events(self._graph, piece, reads, self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.status import Event, Life, SliceStatus
+from tidemark.dependency_model.status import Event, RunState, SliceStatus
 from tidemark.dependency_model.status.spread import REPROCESS
 from tidemark.state_store.transition import InputRead
 
@@ -43,7 +43,7 @@ def late_events(
         if status.issues or status.tainted:
             yield Event.TAINTED
             return
-        changed = changed or (status.generation > generation and status.life is Life.COMPLETED)
+        changed = changed or (status.generation > generation and status.run_state is RunState.COMPLETED)
     if changed:
         event = Event(REPROCESS[graph.entity(piece.entity).reprocess].changed)
         if event is not Event.KEPT:

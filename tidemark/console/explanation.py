@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from tidemark.console.output import print_line, print_table
-from tidemark.dependency_model.status import Life, Quality
+from tidemark.dependency_model.status import Quality, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ def as_data(found: Explanation, *, exists: bool) -> dict[str, object]:
         "status": _status(found),
         "waits_for": [str(piece) for piece in found.release.missing] if found.release else None,
         "needs": [_clause_data(clause) for clause in found.clauses],
-        "needed_by": [str(piece) for piece in found.users],
+        "needed_by": [str(piece) for piece in found.downstream],
     }
 
 
@@ -42,7 +42,7 @@ def _status(found: Explanation) -> dict[str, object] | None:
     if status is None:
         return None
     return {
-        "life": status.life.value,
+        "run_state": status.run_state.value,
         "states": sorted(status.states),
         "quality": status.quality.value,
         "valid": status.valid,
@@ -77,9 +77,9 @@ def print_explanation(graph: DependencyGraph, found: Explanation, *, exists: boo
     print_line("needs" if found.clauses else "needs nothing that is declared")
     rows = list(_rows(found, "  "))
     print_table(["", "entity", "offset", "slices", ""], rows, [_STYLES.get(row[0].strip(), "") for row in rows])
-    print_line("is needed by" if found.users else "is needed by nothing that is declared")
-    users = groupby(found.users, key=lambda piece: piece.entity)
-    print_table(["", "entity", "slices"], [["  ", name, _listed(pieces)] for name, pieces in users])
+    print_line("is needed by" if found.downstream else "is needed by nothing that is declared")
+    by_entity = groupby(found.downstream, key=lambda piece: piece.entity)
+    print_table(["", "entity", "slices"], [["  ", name, _listed(pieces)] for name, pieces in by_entity])
 
 
 def _standing(found: Explanation) -> str:
@@ -87,13 +87,13 @@ def _standing(found: Explanation) -> str:
     status, release = found.status, found.release
     if status is None or release is None:
         return ""
-    if status.life is Life.WAITING and release.missing:
+    if status.run_state is RunState.WAITING and release.missing:
         unmet = sum(not verdict.met for verdict in release.verdicts)
         return f" is waiting for {unmet} of {len(release.verdicts)}"
     flaws = {"tainted": status.tainted, "invalid": bool(status.issues)}
-    if status.life is Life.COMPLETED and status.quality is Quality.UNKNOWN:
+    if status.run_state is RunState.COMPLETED and status.quality is Quality.UNKNOWN:
         flaws["not checked yet"] = True
-    return f" is {', '.join([status.life.value, *(name for name, holds in flaws.items() if holds)])}"
+    return f" is {', '.join([status.run_state.value, *(name for name, holds in flaws.items() if holds)])}"
 
 
 def _times(entity: Entity, found: Explanation) -> Iterable[tuple[str, str]]:

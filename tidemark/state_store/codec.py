@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.errors import TidemarkError
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.state_store.transition import (
     NOTHING_TOLD,
     Current,
@@ -41,7 +41,7 @@ _EVENTS = {event.value: event for event in Event}
 def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
     """The columns of a status, in the order of `STATUS`."""
     return (
-        status.life.value,
+        status.run_state.value,
         ",".join(sorted(status.states)),
         status.quality.value,
         "\n".join(sorted(map(str, status.issues))),
@@ -51,10 +51,10 @@ def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
 
 
 @lru_cache(maxsize=65_536)
-def status_of(life: str, states: str, quality: str, issues: str, tainted: int, generation: int) -> SliceStatus:
+def status_of(run_state: str, states: str, quality: str, issues: str, tainted: int, generation: int) -> SliceStatus:
     """The status of its columns."""
     return SliceStatus(
-        Life(life),
+        RunState(run_state),
         frozenset(states.split(",")) if states else frozenset(),
         Quality(quality),
         frozenset(map(Slice.parse, issues.split("\n"))) if issues else frozenset(),
@@ -134,7 +134,7 @@ def readable_status(row: Sequence[Any]) -> tuple[SliceStatus, str]:
         return status_of(*row), ""
     except _UNREADABLE as error:
         generation = row[5] if isinstance(row[5], int) else 1
-        return SliceStatus(Life.FAILED, generation=generation), _why_unreadable("status", error)
+        return SliceStatus(RunState.FAILED, generation=generation), _why_unreadable("status", error)
 
 
 def _details(facts: Facts) -> str | None:

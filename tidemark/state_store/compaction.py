@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def compact(database: Database, before: datetime) -> int:
     """Delete the transitions that a later one of the same slice, also before `before`, has replaced; returns how many.
 
-    Event ids go with them: a report that comes again after so long is known only by its slice's life. The `launched`
-    of a slice that is under way stays, as it says what the run reads.
+    Event ids go with them: a report that comes again after so long is known only by its slice's run state. The
+    `launched` of a slice that is under way stays, as it says what the run reads.
     """
     older, newer = TRANSITIONS.alias("older"), TRANSITIONS.alias("newer")
     limit = microseconds(before)

@@ -15,7 +15,7 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 from tests.center.test_center import World
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life, Quality
+from tidemark.dependency_model.status import Quality, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +39,10 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path, dwd=f"{{period: day, {RULES}}}", ads="{period: day, depends_on: [dwd]}")
 
 
-def polled(world: World, instance: dg.DagsterInstance) -> tuple[Life, Quality, list[str]]:
+def polled(world: World, instance: dg.DagsterInstance) -> tuple[RunState, Quality, list[str]]:
     EventLogDetector(instance, world.center, world.store.read).poll()
     status = world.center.status(Slice("dwd", DAY))
-    return status.life, status.quality, [name for name in world.ready() if name.startswith("ads@")]
+    return status.run_state, status.quality, [name for name in world.ready() if name.startswith("ads@")]
 
 
 def run(instance: dg.DagsterInstance, passed: tuple[bool, ...], name: str = "dwd") -> None:
@@ -60,7 +60,7 @@ def run(instance: dg.DagsterInstance, passed: tuple[bool, ...], name: str = "dwd
 
 def test_a_run_that_evaluated_its_checks_has_passed(world: World, instance: dg.DagsterInstance) -> None:
     run(instance, ALL)
-    assert polled(world, instance) == (Life.COMPLETED, Quality.PASSED, [f"ads@{DAY}"])
+    assert polled(world, instance) == (RunState.COMPLETED, Quality.PASSED, [f"ads@{DAY}"])
 
 
 @pytest.mark.parametrize("passed", [(), (True,), (True, False)])
@@ -68,7 +68,7 @@ def test_a_run_whose_checks_were_not_all_seen_to_pass_is_unknown(
     world: World, instance: dg.DagsterInstance, passed: tuple[bool, ...]
 ) -> None:
     run(instance, passed)
-    assert polled(world, instance) == (Life.COMPLETED, Quality.UNKNOWN, [])
+    assert polled(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
 
 
 def test_checks_of_another_asset_do_not_count(world: World, instance: dg.DagsterInstance) -> None:
@@ -79,7 +79,7 @@ def test_checks_of_another_asset_do_not_count(world: World, instance: dg.Dagster
 
 def test_what_is_reported_over_http_stays_unknown(world: World, instance: dg.DagsterInstance) -> None:
     assert reported(instance) == [200, 200, 200]
-    assert polled(world, instance) == (Life.COMPLETED, Quality.UNKNOWN, [])
+    assert polled(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
     run(instance, ALL)
     assert polled(world, instance)[1] is Quality.PASSED
 

@@ -11,7 +11,7 @@ import pytest
 from tests.center.test_center import World
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class Captured(World):
     def reopen(self, late_batch: int) -> None:
         self.registry.restate([("ods", "day", DAY)], late_batch)
 
-    def life(self, name: str = "ods") -> tuple[Life, int]:
+    def run_state(self, name: str = "ods") -> tuple[RunState, int]:
         status = self.center.status(Slice(name, DAY))
-        return status.life, status.generation
+        return status.run_state, status.generation
 
 
 @pytest.fixture
@@ -52,35 +52,35 @@ def test_a_reopened_snapshot_is_computed_again_and_so_is_what_was_made_of_it(wor
     world.poll()
     world.run(f"ods@{DAY}", "r1")
     world.run(f"dwd@{DAY}", "r2")
-    assert (world.life(), world.life("dwd")) == ((Life.COMPLETED, 1), (Life.COMPLETED, 1))
+    assert (world.run_state(), world.run_state("dwd")) == ((RunState.COMPLETED, 1), (RunState.COMPLETED, 1))
 
     world.reopen(7)
     for _ in range(3):
         world.poll()
-    assert (world.life(), world.life("dwd")) == ((Life.READY, 2), (Life.COMPLETED, 1))
+    assert (world.run_state(), world.run_state("dwd")) == ((RunState.READY, 2), (RunState.COMPLETED, 1))
     world.run(f"ods@{DAY}", "r3")
-    assert world.life() == (Life.COMPLETED, 2)
-    assert world.life("dwd") == (Life.READY, 2)
+    assert world.run_state() == (RunState.COMPLETED, 2)
+    assert world.run_state("dwd") == (RunState.READY, 2)
     told = [one for one in world.store.read.history(Slice("ods", DAY)) if one.event is Event.BACKFILL_REQUESTED]
     assert [one.why for one in told] == ["version 4 was opened again for late events, generation 2"]
     world.run(f"dwd@{DAY}", "r4")
     world.poll()
-    assert (world.ready(), world.life("dwd")) == ([], (Life.COMPLETED, 2))
+    assert (world.ready(), world.run_state("dwd")) == ([], (RunState.COMPLETED, 2))
 
 
 def test_what_waits_for_late_events_is_not_there_yet(world: Captured) -> None:
     world.registry.forget("ods")
     world.registry.tag([replace(NAMED, late_until=1000)])
     world.poll()
-    assert world.life() == (Life.WAITING, 1)
+    assert world.run_state() == (RunState.WAITING, 1)
     world.reopen(7)
     world.poll()
-    assert world.life() == (Life.WAITING, 1)
+    assert world.run_state() == (RunState.WAITING, 1)
     world.registry.stop_waiting([("ods", "day", DAY)])
     world.poll()
     world.run(f"ods@{DAY}", "r1")
     world.poll()
-    assert (world.life(), world.life("dwd")) == ((Life.COMPLETED, 1), (Life.READY, 1))
+    assert (world.run_state(), world.run_state("dwd")) == ((RunState.COMPLETED, 1), (RunState.READY, 1))
 
 
 def test_what_is_reopened_before_it_is_computed_is_computed_once(world: Captured) -> None:
@@ -90,7 +90,7 @@ def test_what_is_reopened_before_it_is_computed_is_computed_once(world: Captured
     world.poll()
     world.run(f"ods@{DAY}", "r1")
     world.poll()
-    assert world.life() == (Life.COMPLETED, 1)
+    assert world.run_state() == (RunState.COMPLETED, 1)
 
 
 def test_a_run_that_may_have_read_what_was_is_followed_by_another(world: Captured) -> None:
@@ -98,10 +98,10 @@ def test_a_run_that_may_have_read_what_was_is_followed_by_another(world: Capture
     assert world.center.launch([Slice("ods", DAY)], "r1", "default")
     world.reopen(7)
     world.poll()
-    assert world.life() == (Life.LAUNCHED, 1)
+    assert world.run_state() == (RunState.LAUNCHED, 1)
     world.tell(f"ods@{DAY}", "completed", run="r1")
     world.poll()
-    assert world.life() == (Life.READY, 2)
+    assert world.run_state() == (RunState.READY, 2)
 
 
 def test_a_failed_one_is_tried_again_and_one_that_nobody_knows_is_passed_over(world: Captured) -> None:
@@ -112,4 +112,4 @@ def test_a_failed_one_is_tried_again_and_one_that_nobody_knows_is_passed_over(wo
     world.tell(f"ods@{DAY}", "failed", run="r1")
     world.reopen(7)
     world.poll()
-    assert world.life() == (Life.READY, 2)
+    assert world.run_state() == (RunState.READY, 2)

@@ -57,22 +57,22 @@ def ask(port: int, method: str, path: str, body: Any = None, token: str | None =
     return found
 
 
-def lives(port: int) -> list[str]:
-    return [one["life"] for one in ask(port, "GET", f"/v1/slices?subject={DAY}")[1]["slices"]]
+def run_states(port: int) -> list[str]:
+    return [one["run_state"] for one in ask(port, "GET", f"/v1/slices?subject={DAY}")[1]["slices"]]
 
 
 def test_it_takes_reports_answers_and_goes_on_where_it_was(world: World) -> None:
     with running(world) as port:
         assert ask(port, "POST", "/v1/reports", REPORT, token=None)[0] == 401
         assert ask(port, "POST", "/v1/reports", {**REPORT, "event": "painted"})[0] == 400
-        assert lives(port) == ["waiting"]
+        assert run_states(port) == ["waiting"]
         assert ask(port, "POST", "/v1/reports", REPORT) == (200, {"new": 1, "known": 0})
-        assert lives(port) != ["waiting"]  # it may have been launched by now
+        assert run_states(port) != ["waiting"]  # it may have been launched by now
         assert ask(port, "GET", "/health", token=None) == (200, {"healthy": True, "active": True})
         assert ask(port, "GET", "/metrics", token=None)[0] == 401
     with running(world, "--host", "0.0.0.0") as port:  # noqa: S104 - it has a token
         assert ask(port, "POST", "/v1/reports", REPORT) == (200, {"new": 0, "known": 1})
-        assert lives(port) != ["waiting"]
+        assert run_states(port) != ["waiting"]
 
 
 def test_other_addresses_need_a_token(world: World) -> None:

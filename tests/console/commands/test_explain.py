@@ -69,13 +69,13 @@ def test_what_is_missing_is_followed_upwards() -> None:
 @pytest.mark.usefixtures("data")
 def test_programs_are_told_the_same() -> None:
     waiting = json.loads(explain("ads_gmv_course", "2026-03-29", "--json"))
-    assert (waiting["status"]["life"], waiting["waits_for"]) == ("waiting", ["dws_course_orders_1d@2026-03-28"])
+    assert (waiting["status"]["run_state"], waiting["waits_for"]) == ("waiting", ["dws_course_orders_1d@2026-03-28"])
     assert [(one["entity"], one["met"]) for one in waiting["needs"]] == [
         ("dws_course_orders_1d", False),
         ("ods_orders", True),
     ]
     there = json.loads(explain("ods_orders", "2026-03-28", "--json"))
-    assert (there["status"]["life"], there["status"]["valid"], there["waits_for"]) == ("completed", True, [])
+    assert (there["status"]["run_state"], there["status"]["valid"], there["waits_for"]) == ("completed", True, [])
     assert explain("ods_orders", "2026-03-28").startswith("ods_orders 2026-03-28 [day] is completed\n")
 
 

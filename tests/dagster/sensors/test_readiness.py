@@ -14,7 +14,7 @@ from tidemark.compute.quality import check_names
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life
+from tidemark.dependency_model.status import RunState
 from tidemark.warm_runs.launcher import RUN_TAG
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
     (totals,) = tick(warehouse, instance)
     run(warehouse, instance, "totals", "2026-03-23", totals.tags, fails=True)
     assert tick(warehouse, instance) == []
-    assert SensorHost(warehouse).center.status(Slice("totals", "2026-03-23")).life is Life.FAILED
+    assert SensorHost(warehouse).center.status(Slice("totals", "2026-03-23")).run_state is RunState.FAILED
 
 
 def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
@@ -160,6 +160,6 @@ def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, insta
     (totals,) = tick(warehouse, instance)
     instance.wipe_assets([dg.AssetKey(["sales"])])
     tick(warehouse, instance)
-    assert SensorHost(warehouse).center.status(Slice("sales", "2026-03-23")).life is Life.ABSENT
+    assert SensorHost(warehouse).center.status(Slice("sales", "2026-03-23")).run_state is RunState.ABSENT
     follow(warehouse, instance, totals)
     assert sorted(asked(tick(warehouse, instance))) == [("olap_totals", "2026-03-23")]  # running also needs the sales

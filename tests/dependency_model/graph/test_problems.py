@@ -1,4 +1,4 @@
-"""What is wrong between entities, and circles told from spirals."""
+"""What is wrong between entities, and cycles told from spirals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def needs(*dependencies: tuple[str, str], period: str = "day") -> str:
         ),
     ],
 )
-def test_a_circle_is_shown_as_the_way_round(world: dict[str, str], way: str) -> None:
+def test_a_cycle_is_shown_as_the_way_round(world: dict[str, str], way: str) -> None:
     found = graph(**world).problems()
     assert len(found) == 1
     assert way in found[0].message
@@ -80,7 +80,7 @@ def test_a_spiral_back_through_time_is_nothing_wrong(world: dict[str, str]) -> N
 
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
-def test_circles_are_found_exactly_where_a_search_finds_one(random: Random) -> None:
+def test_cycles_are_found_exactly_where_a_search_finds_one(random: Random) -> None:
     offsets = ["Set 0", "Set -1", "Set -2,-1", "Set 1", "all", "last_available"]
     names = ["a", "b", "c"]
     texts = {
@@ -113,7 +113,7 @@ def _comes_back(world: DependencyGraph) -> bool:
     return False
 
 
-def test_circles_behind_long_chains_are_found_in_time() -> None:
+def test_cycles_behind_long_chains_are_found_in_time() -> None:
     chain = {f"c{number:04}": needs((f"c{number - 1:04}" if number else "round", "Set 0")) for number in range(3_000)}
     world = graph(round=needs(("other", "Set 0")), other=needs(("round", "Set 0")), **chain)
     assert [problem.message.split(":")[0] for problem in world.problems()] == ["needs itself"]

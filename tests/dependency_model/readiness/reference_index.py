@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE
 from tidemark.dependency_model.readiness import earliest, release
-from tidemark.dependency_model.status import Event, Life, SliceStatus
+from tidemark.dependency_model.status import Event, RunState, SliceStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,13 +42,13 @@ class ReferenceIndex:
         for piece in set(self._candidates()):
             status = self.status(piece)
             state = next((s for s in self.graph.entity(piece.entity).state_names if s not in status.states), None)
-            if state is None or status.life not in (Life.WAITING, Life.READY):
+            if state is None or status.run_state not in (RunState.WAITING, RunState.READY):
                 continue
             not_before = earliest(self.graph.entity(piece.entity), self.graph.window(piece))
             released = release(self.graph.requirements(piece, state), self, not_before, self.now)
-            if released.released and status.life is Life.WAITING:
+            if released.released and status.run_state is RunState.WAITING:
                 found[piece] = (Event.RELEASED, state, released.partial)
-            elif not released.released and status.life is Life.READY:
+            elif not released.released and status.run_state is RunState.READY:
                 found[piece] = (Event.WITHDRAWN, state, False)
         return found
 
@@ -67,7 +67,7 @@ class ReferenceIndex:
         for piece, status in self.statuses.items():
             if piece.entity not in self.graph or not _starts_by_itself(self.graph.entity(piece.entity)):
                 continue
-            is_released = status.life is Life.READY and self.graph.window(piece).end > self.since
+            is_released = status.run_state is RunState.READY and self.graph.window(piece).end > self.since
             if self.graph.exists(piece) and (is_released or status.generation > 1):
                 yield piece
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.readiness.archive import KnownSlice
 from tidemark.dependency_model.readiness.schedule import Named
-from tidemark.dependency_model.status import Life, SliceStatus
+from tidemark.dependency_model.status import RunState, SliceStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.readiness.checkpoint import Checkpoint
     from tidemark.dependency_model.slice import Slice
 
-_CLOSED = (Life.COMPLETED, Life.ABSENT)
+_CLOSED = (RunState.COMPLETED, RunState.ABSENT)
 
 
 class StoredIndex:
@@ -44,7 +44,7 @@ class StoredIndex:
         return [
             one
             for one in self._all()
-            if one.piece.key >= self.floor or one.status.life not in _CLOSED or one.status.tainted
+            if one.piece.key >= self.floor or one.status.run_state not in _CLOSED or one.status.tainted
         ]
 
     def fetch(self, pieces: Collection[Slice]) -> list[KnownSlice]:

@@ -16,7 +16,7 @@ from tests.dependency_model.readiness.index_world import VARIANTS, index_world, 
 from tests.dependency_model.readiness.reference_index import ReferenceIndex
 from tests.dependency_model.readiness.stored_index import StoredIndex
 from tidemark.dependency_model.readiness.index import ReadinessIndex
-from tidemark.dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
+from tidemark.dependency_model.status import TRANSITIONS, Event, Quality, RunState, SliceStatus, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SINCE = datetime(2024, 6, 1, 22, tzinfo=UTC)
 BEGIN, END = SINCE - timedelta(days=2), SINCE + timedelta(days=3)
-DONE = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+DONE = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
 numbers = st.integers(0, 1 << 30)
 
 
@@ -148,7 +148,9 @@ class IndexMachine(RuleBasedStateMachine):
     def _after(self, piece: Slice, number: int) -> SliceStatus:
         """The status after one of the events that may come now."""
         status = self.reference.status(piece)
-        possible = [row.event for row in TRANSITIONS if status.life in row.lives and row.event not in _DECIDED]
+        possible = [
+            row.event for row in TRANSITIONS if status.run_state in row.run_states and row.event not in _DECIDED
+        ]
         state = "estimated" if number % 2 else None
         event = possible[number % len(possible)]
         return apply(status, event, cause=piece, state=state if event is Event.REACHED else None)

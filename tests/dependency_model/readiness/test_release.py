@@ -13,12 +13,12 @@ from tidemark.dependency_model.readiness import Release, Statuses, earliest, rea
 from tidemark.dependency_model.readiness.explanation import explain
 from tidemark.dependency_model.readiness.release import Reason
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Life, Quality, SliceStatus
+from tidemark.dependency_model.status import Quality, RunState, SliceStatus
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
 
-DONE = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+DONE = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
 DAY = Slice("report", "2024-06-01")
 HOURS = [Slice("clicks", f"2024-06-01T{hour:02}") for hour in range(24)]
 MIDNIGHT = datetime(2024, 6, 1, 22, tzinfo=UTC)
@@ -93,13 +93,13 @@ def test_a_timeout_goes_on_with_what_is_there() -> None:
     ("status", "required", "ignored"),
     [
         (DONE, True, True),
-        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.IGNORED), True, True),
-        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.UNKNOWN), False, True),
-        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.FAILED, frozenset({HOURS[0]})), False, True),
-        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED, frozenset({HOURS[0]})), False, True),
-        (SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED, tainted=True), False, True),
-        (SliceStatus(Life.RUNNING), False, False),
-        (SliceStatus(Life.WAITING, frozenset({"estimated"})), False, False),
+        (SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.IGNORED), True, True),
+        (SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.UNKNOWN), False, True),
+        (SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.FAILED, frozenset({HOURS[0]})), False, True),
+        (SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED, frozenset({HOURS[0]})), False, True),
+        (SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED, tainted=True), False, True),
+        (SliceStatus(RunState.RUNNING), False, False),
+        (SliceStatus(RunState.WAITING, frozenset({"estimated"})), False, False),
     ],
 )
 def test_quality_counts_unless_it_is_ignored(status: SliceStatus, required: bool, ignored: bool) -> None:
@@ -108,7 +108,7 @@ def test_quality_counts_unless_it_is_ignored(status: SliceStatus, required: bool
 
 
 def test_a_clause_may_accept_other_states() -> None:
-    estimated = SliceStatus(Life.WAITING, frozenset({"estimated", "partial"}), Quality.PASSED)
+    estimated = SliceStatus(RunState.WAITING, frozenset({"estimated", "partial"}), Quality.PASSED)
     assert not asked(world(), there(24, estimated)).released
     assert asked(world(states="estimated, completed"), there(24, estimated)).released
 
@@ -145,6 +145,6 @@ def test_an_explanation_goes_down_to_what_is_missing() -> None:
     ]
     (deeper,) = found.clauses[0].missing
     assert (str(deeper.piece), deeper.release and deeper.release.released) == ("dwd@2024-06-01", True)
-    assert names(deeper.users) == ["ads@2024-06-01"]
+    assert names(deeper.downstream) == ["ads@2024-06-01"]
     plain = explain(shop, day)
     assert (plain.release, plain.clauses[0].verdict, plain.clauses[0].missing) == (None, None, ())

@@ -9,16 +9,16 @@ import pytest
 
 from tests.dependency_model.world import graph
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life, Quality, SliceStatus, consequences
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus, consequences
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
 
 UNTIL = datetime(2024, 6, 3, tzinfo=UTC)
 HOUR = Slice("foo_1h", "2024-06-01T15")
-GOOD = SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+GOOD = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
 AGAIN = SliceStatus(
-    Life.COMPLETED, frozenset({"completed", "backfilled"}), Quality.UNKNOWN, frozenset({HOUR}), generation=2
+    RunState.COMPLETED, frozenset({"completed", "backfilled"}), Quality.UNKNOWN, frozenset({HOUR}), generation=2
 )
 FIVES = [Slice("foo_5min", f"2024-06-01T15:{minute:02}") for minute in range(0, 60, 5)]
 TENS = [Slice("foo_10min", f"2024-06-01T15:{minute:02}") for minute in range(0, 60, 10)]
@@ -70,7 +70,7 @@ def test_flags_go_where_the_backfilled_hour_has_passed(world: DependencyGraph, k
     for piece in (HOUR, *FIVES, *TENS):
         assert after[piece].valid
     assert after[DAY].issues == frozenset()
-    assert after[DAY].life is Life.WAITING
+    assert after[DAY].run_state is RunState.WAITING
 
 
 def test_each_user_follows_its_policy(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
@@ -79,9 +79,10 @@ def test_each_user_follows_its_policy(world: DependencyGraph, known: dict[Slice,
     same = {**greyed, **consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL, changed=False)}
 
     def outcome(statuses: dict[Slice, SliceStatus]) -> dict[str, str]:
-        lives = {name: statuses[piece] for name, piece in USERS.items()}
+        run_states = {name: statuses[piece] for name, piece in USERS.items()}
         return {
-            name: "again" if s.life is Life.WAITING else "tainted" if s.tainted else "kept" for name, s in lives.items()
+            name: "again" if s.run_state is RunState.WAITING else "tainted" if s.tainted else "kept"
+            for name, s in run_states.items()
         }
 
     assert outcome(changed) == {"always": "again", "if_changed": "again", "never": "kept", "ask": "tainted"}
@@ -101,7 +102,7 @@ def test_another_flag_stays(world: DependencyGraph, known: dict[Slice, SliceStat
 
 
 def test_good_quality_at_first_touches_nobody_else(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
-    fresh = {**known, HOUR: SliceStatus(Life.COMPLETED, frozenset({"completed"}))}
+    fresh = {**known, HOUR: SliceStatus(RunState.COMPLETED, frozenset({"completed"}))}
     assert list(consequences(world, fresh, HOUR, Event.QUALITY_PASSED, UNTIL)) == [HOUR]
 
 

@@ -1,4 +1,4 @@
-"""The table of a slice's life: one way in, no dead ends, nothing that it does not say."""
+"""The table of a slice's run states: one way in, no dead ends, nothing that it does not say."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tidemark.dependency_model.entity import Reprocess
 from tidemark.dependency_model.errors import TransitionError
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import TRANSITIONS, Event, Life, Quality, SliceStatus, apply
-from tidemark.dependency_model.status.document import render
+from tidemark.dependency_model.status import TRANSITIONS, Event, Quality, RunState, SliceStatus, apply
 from tidemark.dependency_model.status.spread import BY_POLICY, REPROCESS
 from tidemark.dependency_model.status.transition import row_of
+from tidemark.dependency_model.status.transitions_page import render
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "transitions.md"
 HERE, THERE = Slice("foo", "2024-06-01T15"), Slice("foo", "2024-06-01T16")
@@ -32,7 +32,7 @@ FIRST_RUN = (Event.RELEASED, Event.LAUNCHED, Event.STARTED, Event.COMPLETED, Eve
 
 def test_the_page_is_what_the_table_says() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(), (
-        "run: python -m tidemark.dependency_model.status.document > docs/transitions.md"
+        "run: python -m tidemark.dependency_model.status.transitions_page > docs/transitions.md"
     )
 
 
@@ -45,24 +45,28 @@ def test_every_event_has_one_row_and_every_policy_an_answer() -> None:
 
 
 def test_every_life_can_be_reached_and_left() -> None:
-    ways = {(life, row.life) for row in TRANSITIONS if row.life for life in row.lives}
-    reached = {Life.WAITING}
+    ways = {(run_state, row.run_state) for row in TRANSITIONS if row.run_state for run_state in row.run_states}
+    reached = {RunState.WAITING}
     while more := {to for start, to in ways if start in reached} - reached:
         reached |= more
-    assert reached == set(Life)
-    assert {start for start, to in ways if start is not to} == set(Life)
+    assert reached == set(RunState)
+    assert {start for start, to in ways if start is not to} == set(RunState)
 
 
 def test_a_first_run_makes_a_valid_slice() -> None:
     status = lived(*FIRST_RUN)
-    assert status == SliceStatus(Life.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+    assert status == SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
     assert status.valid
 
 
 def test_a_state_before_the_last_one_leaves_it_waiting() -> None:
     running = lived(Event.RELEASED, Event.LAUNCHED, Event.STARTED)
     estimated = apply(running, Event.REACHED, state="estimated")
-    assert (estimated.life, estimated.states, estimated.valid) == (Life.WAITING, frozenset({"estimated"}), False)
+    assert (estimated.run_state, estimated.states, estimated.valid) == (
+        RunState.WAITING,
+        frozenset({"estimated"}),
+        False,
+    )
     partial = apply(lived(*FIRST_RUN[:3], start=estimated), Event.COMPLETED, state="partial")
     assert partial.states == {"estimated", "partial", "completed"}
 
@@ -89,22 +93,22 @@ def test_a_flag_is_lifted_by_the_slice_that_raised_it_alone() -> None:
 
 def test_what_is_deleted_is_absent_and_can_be_made_again() -> None:
     absent = lived(Event.DELETED, start=lived(*FIRST_RUN))
-    assert (absent.life, absent.states, absent.valid) == (Life.ABSENT, frozenset(), False)
-    assert lived(Event.BACKFILL_REQUESTED, start=absent).life is Life.WAITING
+    assert (absent.run_state, absent.states, absent.valid) == (RunState.ABSENT, frozenset(), False)
+    assert lived(Event.BACKFILL_REQUESTED, start=absent).run_state is RunState.WAITING
 
 
 @pytest.mark.parametrize(
     ("status", "event", "says"),
     [
         (SliceStatus(), Event.COMPLETED, "a waiting slice cannot be completed: expected one of requested, released"),
-        (SliceStatus(Life.RUNNING), Event.RELEASED, "a running slice cannot be released"),
-        (SliceStatus(Life.ABSENT), Event.TAINTED, "a absent slice cannot be tainted"),
-        (SliceStatus(Life.COMPLETED), Event.DELETED, ""),
+        (SliceStatus(RunState.RUNNING), Event.RELEASED, "a running slice cannot be released"),
+        (SliceStatus(RunState.ABSENT), Event.TAINTED, "a absent slice cannot be tainted"),
+        (SliceStatus(RunState.COMPLETED), Event.DELETED, ""),
     ],
 )
 def test_what_the_table_does_not_have_is_refused(status: SliceStatus, event: Event, says: str) -> None:
     if not says:
-        assert apply(status, event).life is Life.ABSENT
+        assert apply(status, event).run_state is RunState.ABSENT
         return
     with pytest.raises(TransitionError) as raised:
         apply(status, event, cause=HERE)
@@ -120,11 +124,11 @@ def test_quality_events_need_to_know_whose_quality() -> None:
 def test_whatever_happens_the_status_makes_sense(events: list[Event]) -> None:
     status = SliceStatus()
     for event in events:
-        if status.life in row_of(event).lives:
+        if status.run_state in row_of(event).run_states:
             status = apply(status, event, cause=HERE)
         else:
             with pytest.raises(TransitionError):
                 apply(status, event, cause=HERE)
-        assert not status.valid or (status.life is Life.COMPLETED and not status.issues and not status.tainted)
+        assert not status.valid or (status.run_state is RunState.COMPLETED and not status.issues and not status.tainted)
         assert status.generation >= 1
         assert "backfilled" not in status.states or "completed" in status.states

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, Life
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 CURSOR: Final = "reopened snapshots"
-_UNDER_WAY: Final = frozenset({Life.LAUNCHED, Life.RUNNING})
-_OVER: Final = frozenset({Life.COMPLETED, Life.FAILED, Life.ABSENT})
+_UNDER_WAY: Final = frozenset({RunState.LAUNCHED, RunState.RUNNING})
+_OVER: Final = frozenset({RunState.COMPLETED, RunState.FAILED, RunState.ABSENT})
 
 
 class SnapshotDetector:
@@ -40,7 +40,7 @@ class SnapshotDetector:
                 continue
             for one in self._registry.of(name, str(entity.period)):
                 status = self._center.status(piece := Slice(name, one.slice))
-                if status.life is Life.WAITING and not one.waits_for_late:
+                if status.run_state is RunState.WAITING and not one.waits_for_late:
                     event_id = f"snapshot:{piece}:{status.generation}"
                     facts.append(Fact(event_id, piece, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
         return self._center.report(facts).new if facts else 0
@@ -52,10 +52,10 @@ class SnapshotDetector:
         for one in self._registry.restated_after(before):
             piece = Slice(one.entity, one.slice)
             if one.entity in self._center.graph:
-                life = self._center.status(piece).life
-                if life in _UNDER_WAY:
+                run_state = self._center.status(piece).run_state
+                if run_state in _UNDER_WAY:
                     break  # that run may have read what was: asked for again when it is over
-                if life in _OVER:
+                if run_state in _OVER:
                     event_id = f"snapshot:{piece}:reopened:{one.generation}"
                     facts.append(Fact(event_id, piece, Event.BACKFILL_REQUESTED, now, "capture", _why(one)))
             after = one.restatement

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from tidemark.center.code_location import CodeLocation
-    from tidemark.center.dispatch import RunState
+    from tidemark.center.dispatch import DagsterRunState
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
@@ -54,7 +54,7 @@ class DirectRuns:
         if run is not None and run.status in NOT_BEGUN:
             self._launcher.launch_run(LaunchRunContext(run, None))
 
-    def state(self, run_id: str) -> RunState:
+    def state(self, run_id: str) -> DagsterRunState:
         """What became of a run; one that is there and that no worker has taken is unknown still."""
         return run_state(self._instance, run_id)
 

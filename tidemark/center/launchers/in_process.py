@@ -23,7 +23,7 @@ from tidemark.warm_runs.launcher import NOT_BEGUN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.center.dispatch import RunState
+    from tidemark.center.dispatch import DagsterRunState
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
@@ -78,7 +78,7 @@ class InProcessRuns:
         for event in execute_run_iterator(InMemoryJob(job), run, self._instance):
             self._tell(event, slices)
 
-    def state(self, run_id: str) -> RunState:
+    def state(self, run_id: str) -> DagsterRunState:
         """What became of a run."""
         return run_state(self._instance, run_id)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from tidemark.center.dispatch import RunState
+from tidemark.center.dispatch import DagsterRunState
 from tidemark.center.launchers.runs import run_state, run_tags
 from tidemark.dagster_internals.launching import LaunchRunContext
 from tidemark.warm_runs.errors import PoolDownError
@@ -44,12 +44,12 @@ class DagsterRequests:
         assets = [dg.AssetKey([name]) for name in dict.fromkeys(slice_.entity for slice_ in slices)]
         self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=assets, tags=tags)
 
-    def state(self, run_id: str) -> RunState:
+    def state(self, run_id: str) -> DagsterRunState:
         """What Dagster knows of the run; what was asked for in this tick is under way."""
         if run_id in self._requests:
-            return RunState.UNDER_WAY
+            return DagsterRunState.UNDER_WAY
         if self.instance is None:
-            return RunState.UNKNOWN
+            return DagsterRunState.UNKNOWN
         return run_state(self.instance, run_id)
 
     def take(self) -> list[dg.RunRequest]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.center.dispatch import RunState
+from tidemark.center.dispatch import DagsterRunState
 from tidemark.warehouse.partition_keys import dagster_key
 from tidemark.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
 
@@ -32,7 +32,7 @@ def asset_keys(slices: Sequence[Slice]) -> frozenset[dg.AssetKey]:
     return frozenset(dg.AssetKey([slice_.entity]) for slice_ in slices)
 
 
-def run_state(instance: dg.DagsterInstance, run_id: str) -> RunState:
+def run_state(instance: dg.DagsterInstance, run_id: str) -> DagsterRunState:
     """What became of a run that was asked for under this id, by a service or by the sensor.
 
     One that a service has created and that no worker has taken is unknown still. A run that the sensor asked for has an
@@ -41,12 +41,18 @@ def run_state(instance: dg.DagsterInstance, run_id: str) -> RunState:
     run, launcher = instance.get_run_by_id(run_id), instance.run_launcher
     if run is None:
         tagged = instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
-        return RunState.UNKNOWN if not tagged else RunState.ENDED if tagged[0].is_finished else RunState.UNDER_WAY
+        return (
+            DagsterRunState.UNKNOWN
+            if not tagged
+            else DagsterRunState.ENDED
+            if tagged[0].is_finished
+            else DagsterRunState.UNDER_WAY
+        )
     if run.is_finished:
-        return RunState.ENDED
+        return DagsterRunState.ENDED
     if isinstance(launcher, WarmRunLauncher) and run.status in NOT_BEGUN and not launcher.has_taken(run_id):
-        return RunState.UNKNOWN
-    return RunState.UNDER_WAY
+        return DagsterRunState.UNKNOWN
+    return DagsterRunState.UNDER_WAY
 
 
 def _partition_tags(graph: DependencyGraph, slices: Sequence[Slice]) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""Circles: a slice that needs itself, or its own future, however long the way round.
+"""Cycles: a slice that needs itself, or its own future, however long the way round.
 
-A circle of entities alone is nothing wrong: day T that needs day T-1 leads back in time and ends at the start. It is
+A cycle of entities alone is nothing wrong: day T that needs day T-1 leads back in time and ends at the start. It is
 wrong where some way round comes back to the same slice or a later one. Every mapping is monotone, so following the
 *latest* slice that each dependency needs finds such a way if there is one.
 """
@@ -34,7 +34,7 @@ class _Step(NamedTuple):
     before: _Step | None
 
 
-def circles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice, ...]]:
+def cycles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice, ...]]:
     """A way round for each knot of entities that has one: from a slice to itself, or to a later one of its entity.
 
     The same for the same entities, in whatever order they came.
@@ -125,6 +125,6 @@ def _path(step: _Step | None) -> tuple[Slice, ...]:
     return tuple(reversed(found))
 
 
-def told(way: Iterable[Slice]) -> str:
+def format_cycle(way: Iterable[Slice]) -> str:
     """A way round as one line."""
     return " -> ".join(str(piece) for piece in way)

@@ -1,4 +1,4 @@
-"""The order in which entities can be computed, and what is left over where they go in circles."""
+"""The order in which entities can be computed, and what is left over where they go in cycles."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def topological_order(edges: Adjacency) -> tuple[str, ...]:
-    """Each entity after those that it needs; circles that lead back in time are cut where they do.
+    """Each entity after those that it needs; cycles that lead back in time are cut where they do.
 
-    What goes in a true circle (a problem that validation reports) comes last, as declared.
+    What goes in a true cycle (a problem that validation reports) comes last, as declared.
     """
     order = _ordered(edges, lambda edge: edge.up is not edge.down)
     if len(order) < len(edges.upstream):

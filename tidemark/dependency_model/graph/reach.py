@@ -1,4 +1,4 @@
-"""How far ahead in time a dependency can reach: what tells a circle in time from a spiral back through it."""
+"""How far ahead in time a dependency can reach: what tells a cycle in time from a spiral back through it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.errors import EntityError
-from tidemark.dependency_model.graph.cycle import circles, told
+from tidemark.dependency_model.graph.cycle import cycles, format_cycle
 from tidemark.dependency_model.graph.wiring import placed
 from tidemark.dependency_model.suggestion import did_you_mean
 
@@ -20,7 +20,7 @@ HINT_LIMIT = 50
 
 
 def problems_of(wiring: Wiring) -> Iterator[EntityError]:
-    """Unknown names, offsets without meaning, states that nobody reaches, parts that nobody has, circles."""
+    """Unknown names, offsets without meaning, states that nobody reaches, parts that nobody has, cycles."""
     hints = 0
     for name in wiring.nodes:
         for problem in wiring.broken.get(name, ()):
@@ -37,10 +37,10 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
                 yield from _of_states(node, edge.up, dependency.states)
             if dependency.sub:
                 yield from _of_parts(node, edge.up, dependency.sub)
-    for way in circles(wiring.nodes, wiring.edges):
+    for way in cycles(wiring.nodes, wiring.edges):
         kind = "needs itself" if way[0] == way[-1] else "needs its own future"
         hint = "let one of them follow an earlier slice, as with Set -1"
-        problem = EntityError(f"{kind}: {told(way)}", hint=hint)
+        problem = EntityError(f"{kind}: {format_cycle(way)}", hint=hint)
         yield placed(problem, wiring.nodes[way[0].entity].entity, way[1].entity)
 
 

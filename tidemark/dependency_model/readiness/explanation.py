@@ -38,7 +38,7 @@ class Explanation:
     not_before: datetime
     promised: datetime | None
     clauses: tuple[Clause, ...]
-    users: tuple[Slice, ...]
+    downstream: tuple[Slice, ...]
     status: SliceStatus | None = None
     release: Release | None = None
 

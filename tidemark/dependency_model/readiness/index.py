@@ -31,7 +31,7 @@ from tidemark.dependency_model.readiness.registrations import Registrations
 from tidemark.dependency_model.readiness.schedule import Named, Schedule, not_before
 from tidemark.dependency_model.readiness.scheduled import is_scheduled, next_state
 from tidemark.dependency_model.readiness.status_table import StatusTable
-from tidemark.dependency_model.status.slice_status import Life, SliceStatus
+from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event
 from tidemark.dependency_model.time.window import seconds_of
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 _UNKNOWN = SliceStatus()
-_NOT_LAUNCHED = (Life.WAITING, Life.READY)
+_NOT_LAUNCHED = (RunState.WAITING, RunState.READY)
 _NO_ARCHIVE = EmptyArchive()
 _NOTHING_NAMED = Named()
 _ALL = 1 << 62
@@ -122,7 +122,7 @@ class ReadinessIndex:
             if piece.entity in newest:
                 with suppress(ParseError):  # of another period
                     newest.add(piece)
-        self._follow_all([piece for piece in self._statuses if self.status(piece).life in _NOT_LAUNCHED])
+        self._follow_all([piece for piece in self._statuses if self.status(piece).run_state in _NOT_LAUNCHED])
 
     def observe(self, piece: Slice, status: SliceStatus, version: int) -> None:
         """A slice's status after its transition number `version`."""
@@ -193,7 +193,7 @@ class ReadinessIndex:
             self._schedule.until = checkpoint.until
 
     def let_go(self) -> None:
-        """The index is not needed any more: leave no circles for the garbage collector."""
+        """The index is not needed any more: leave no cycles for the garbage collector."""
         for waiting in self._waiting.values():
             waiting.counters = ()
 
@@ -273,7 +273,7 @@ class ReadinessIndex:
 
     def _wanted_state(self, piece: Slice, status: SliceStatus) -> str | None:
         """The state that a slice is to reach by itself; None where it is under way, done, or not to start."""
-        if status.life not in _NOT_LAUNCHED:
+        if status.run_state not in _NOT_LAUNCHED:
             return None
         node = self._graph.node(piece.entity)
         if not is_scheduled(node.entity):
@@ -313,16 +313,16 @@ class ReadinessIndex:
         waiting = self._waiting.pop(piece)
         for counter in waiting.counters:
             self._registered.remove(counter)
-        waiting.counters = ()  # no circle is left for the garbage collector
+        waiting.counters = ()  # no cycle is left for the garbage collector
 
     def _decision(self, piece: Slice) -> Decision | None:
         waiting = self._waiting.get(piece)
         if waiting is None:
             return None
-        life = self.status(piece).life
-        if waiting.is_released and life is Life.WAITING:
+        run_state = self.status(piece).run_state
+        if waiting.is_released and run_state is RunState.WAITING:
             return Decision(piece, Event.RELEASED, waiting.state, waiting.is_partial)
-        if not waiting.is_released and life is Life.READY:
+        if not waiting.is_released and run_state is RunState.READY:
             return Decision(piece, Event.WITHDRAWN, waiting.state)
         return None
 

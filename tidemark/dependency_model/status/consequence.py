@@ -58,7 +58,7 @@ def consequences(
 
     `known` holds the statuses before (a slice that is not in it waits), `until` is how far users of static slices are
     looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event itself is not
-    possible; what follows from it passes over slices in whose life it is not.
+    possible; what follows from it passes over slices in whose run state it cannot happen.
     """
     return {step.piece: step.status for step in steps(graph, known, piece, event, until, changed=changed)}
 
@@ -83,7 +83,7 @@ def steps(
     walk.take(Consequence(piece, event, piece), state)
     while walk.waiting:
         for follower in walk.followers(walk.waiting.popleft()):
-            if walk.status(follower.piece).life in row_of(follower.event).lives:
+            if walk.status(follower.piece).run_state in row_of(follower.event).run_states:
                 walk.take(follower)
     return walk.steps
 

@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.status.slice_status import Life, Quality
+from tidemark.dependency_model.status.slice_status import Quality, RunState
 from tidemark.dependency_model.status.transition import Event, row_of
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.status.slice_status import SliceStatus
 
-_BY_HAND: Final = row_of(Event.FORCED).lives
-_UNDER_WAY: Final = frozenset({Life.LAUNCHED, Life.RUNNING})
-_ON_ITS_WAY: Final = frozenset({Life.READY, *_UNDER_WAY})
+_BY_HAND: Final = row_of(Event.FORCED).run_states
+_UNDER_WAY: Final = frozenset({RunState.LAUNCHED, RunState.RUNNING})
+_ON_ITS_WAY: Final = frozenset({RunState.READY, *_UNDER_WAY})
 
-_SAYS_NOTHING: Final[dict[Event, frozenset[Life]]] = {
-    Event.REQUESTED: frozenset(Life) - {Life.WAITING},
-    Event.RELEASED: frozenset(Life) - {Life.WAITING},
-    Event.LAUNCHED: frozenset(Life) - {Life.READY, Life.WAITING, Life.ABSENT},
-    Event.FAILED: frozenset(Life) - _UNDER_WAY,
-    Event.LOST: frozenset(Life) - _UNDER_WAY,
-    Event.RETRIED: frozenset({Life.WAITING, *_ON_ITS_WAY}),
-    Event.DELETED: frozenset(Life) - {Life.COMPLETED},
-    Event.TAINTED: frozenset(Life) - {Life.COMPLETED},
-    Event.OBSERVED: frozenset({Life.COMPLETED}),
+_SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
+    Event.REQUESTED: frozenset(RunState) - {RunState.WAITING},
+    Event.RELEASED: frozenset(RunState) - {RunState.WAITING},
+    Event.LAUNCHED: frozenset(RunState) - {RunState.READY, RunState.WAITING, RunState.ABSENT},
+    Event.FAILED: frozenset(RunState) - _UNDER_WAY,
+    Event.LOST: frozenset(RunState) - _UNDER_WAY,
+    Event.RETRIED: frozenset({RunState.WAITING, *_ON_ITS_WAY}),
+    Event.DELETED: frozenset(RunState) - {RunState.COMPLETED},
+    Event.TAINTED: frozenset(RunState) - {RunState.COMPLETED},
+    Event.OBSERVED: frozenset({RunState.COMPLETED}),
 }
-"""Reports that in these lives are late, or repeat what is known."""
+"""Reports that in these run states are late, or repeat what is known."""
 
 _QUALITY: Final = {
     Event.QUALITY_PASSED: Quality.PASSED,
@@ -43,7 +43,7 @@ def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) 
 
     `of_known_run` says whether the report is of the run that the slice last had (reports that name no run are).
     """
-    if status.life in _SAYS_NOTHING.get(report, ()) or _QUALITY.get(report) is status.quality:
+    if status.run_state in _SAYS_NOTHING.get(report, ()) or _QUALITY.get(report) is status.quality:
         return ()
     if report in (Event.COMPLETED, Event.BACKFILLED):
         return _finished(status, of_known_run=of_known_run)
@@ -56,32 +56,32 @@ def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) 
 def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
     if report is Event.FAILED and not of_known_run:
         return ()
-    if report is Event.OBSERVED and status.life is Life.READY:
+    if report is Event.OBSERVED and status.run_state is RunState.READY:
         return (Event.WITHDRAWN, Event.OBSERVED)
-    if report is Event.BACKFILL_REQUESTED and status.life is Life.WAITING:
+    if report is Event.BACKFILL_REQUESTED and status.run_state is RunState.WAITING:
         return (Event.REQUESTED,) if status.generation == 1 else ()
     return (report,)
 
 
 def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
-    if status.life is Life.LAUNCHED:
+    if status.run_state is RunState.LAUNCHED:
         return (Event.STARTED,)
     if of_known_run:
         return ()
-    if status.life in (Life.COMPLETED, Life.ABSENT):
+    if status.run_state in (RunState.COMPLETED, RunState.ABSENT):
         return (Event.BACKFILL_REQUESTED, Event.FORCED, Event.STARTED)
-    return (Event.FORCED, Event.STARTED) if status.life in _BY_HAND else ()
+    return (Event.FORCED, Event.STARTED) if status.run_state in _BY_HAND else ()
 
 
 def _finished(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
     """`backfilled` where it is not the first generation; data that is replaced begins one."""
-    if status.life in (Life.COMPLETED, Life.ABSENT):
+    if status.run_state in (RunState.COMPLETED, RunState.ABSENT):
         if of_known_run:
             return ()
         return (Event.BACKFILL_REQUESTED, Event.FORCED, Event.STARTED, Event.BACKFILLED)
     finish = Event.COMPLETED if status.generation == 1 else Event.BACKFILLED
-    if status.life is Life.RUNNING:
+    if status.run_state is RunState.RUNNING:
         return (finish,)
-    if status.life is Life.LAUNCHED:
+    if status.run_state is RunState.LAUNCHED:
         return (Event.STARTED, finish)
     return (Event.FORCED, Event.STARTED, finish)

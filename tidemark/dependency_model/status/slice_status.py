@@ -17,7 +17,7 @@ PARTIAL = "partial"
 """The state of a slice that was computed without all of its inputs."""
 
 
-class Life(Enum):
+class RunState(Enum):
     """Where a slice is on the way from 'not yet' to 'there'."""
 
     WAITING = "waiting"
@@ -45,7 +45,7 @@ class SliceStatus:
     `states` are not exclusive: estimated *and* partial. `generation` counts how often the slice was asked for.
     """
 
-    life: Life = Life.WAITING
+    run_state: RunState = RunState.WAITING
     states: frozenset[str] = frozenset()
     quality: Quality = Quality.UNKNOWN
     issues: frozenset[Slice] = frozenset()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.errors import TransitionError
-from tidemark.dependency_model.status.slice_status import BACKFILLED, Life, Quality, SliceStatus
+from tidemark.dependency_model.status.slice_status import BACKFILLED, Quality, RunState, SliceStatus
 from tidemark.dependency_model.status.spread import BY_POLICY, Spread, To
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ class Event(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
-    """One row: an event, in which lives it may come, and what it changes. None leaves a field as it is."""
+class TransitionRule:
+    """One row: an event, in which run states it may come, and what it changes. None leaves a field as it is."""
 
     event: Event
-    lives: frozenset[Life]
-    life: Life | None
+    run_states: frozenset[RunState]
+    run_state: RunState | None
     meaning: str
     quality: Quality | None = None
     tainted: bool | None = None
@@ -66,54 +66,61 @@ class Transition:
     spreads: tuple[Spread, ...] = ()
 
 
-_ALL = frozenset(Life)
-_UNDER_WAY = frozenset({Life.LAUNCHED, Life.RUNNING})
-_THERE = frozenset({Life.COMPLETED})
+_ALL = frozenset(RunState)
+_UNDER_WAY = frozenset({RunState.LAUNCHED, RunState.RUNNING})
+_THERE = frozenset({RunState.COMPLETED})
 _DONE = frozenset({COMPLETED})
 
 
-def _row(event: Event, lives: Iterable[Life], life: Life | None, meaning: str, **changes: object) -> Transition:
-    return replace(Transition(event, frozenset(lives), life, meaning), **changes)  # type: ignore[arg-type]
+def _row(
+    event: Event, run_states: Iterable[RunState], run_state: RunState | None, meaning: str, **changes: object
+) -> TransitionRule:
+    return replace(TransitionRule(event, frozenset(run_states), run_state, meaning), **changes)  # type: ignore[arg-type]
 
 
-_TAINTS = (Spread(To.USERS, "tainted"),)
-_FLAGS = (Spread(To.PARTS, "flagged"), Spread(To.WHOLES, "flagged"), *_TAINTS)
-_ASKS = (Spread(To.USERS, BY_POLICY),)
-_CLEARS = (Spread(To.PARTS, "cleared"), Spread(To.WHOLES, "cleared"), *_ASKS)
+_TAINTS = (Spread(To.DOWNSTREAM, "tainted"),)
+_FLAGS = (Spread(To.INSIDE, "flagged"), Spread(To.AROUND, "flagged"), *_TAINTS)
+_ASKS = (Spread(To.DOWNSTREAM, BY_POLICY),)
+_CLEARS = (Spread(To.INSIDE, "cleared"), Spread(To.AROUND, "cleared"), *_ASKS)
 
-TRANSITIONS: tuple[Transition, ...] = (
+TRANSITIONS: tuple[TransitionRule, ...] = (
     _row(
         Event.REQUESTED,
-        {Life.WAITING},
-        Life.WAITING,
+        {RunState.WAITING},
+        RunState.WAITING,
         "someone asks for a slice that nobody computed; it waits for its inputs, however old it is",
         new_generation=True,
     ),
-    _row(Event.RELEASED, {Life.WAITING}, Life.READY, "its earliest time has come and each clause of its inputs is met"),
+    _row(
+        Event.RELEASED,
+        {RunState.WAITING},
+        RunState.READY,
+        "its earliest time has come and each clause of its inputs is met",
+    ),
     _row(
         Event.WITHDRAWN,
-        {Life.READY},
-        Life.WAITING,
+        {RunState.READY},
+        RunState.WAITING,
         "before it was launched, one of its inputs was found wrong or asked for again; it waits for it",
     ),
-    _row(Event.LAUNCHED, {Life.READY}, Life.LAUNCHED, "a run was asked for, once for this generation"),
+    _row(Event.LAUNCHED, {RunState.READY}, RunState.LAUNCHED, "a run was asked for, once for this generation"),
     _row(
         Event.FORCED,
-        {Life.WAITING, Life.READY, Life.FAILED},
-        Life.LAUNCHED,
+        {RunState.WAITING, RunState.READY, RunState.FAILED},
+        RunState.LAUNCHED,
         "someone launched a run by hand, whatever it waits for",
     ),
-    _row(Event.STARTED, {Life.LAUNCHED}, Life.RUNNING, "the run began"),
+    _row(Event.STARTED, {RunState.LAUNCHED}, RunState.RUNNING, "the run began"),
     _row(
         Event.REACHED,
-        {Life.RUNNING},
-        Life.WAITING,
+        {RunState.RUNNING},
+        RunState.WAITING,
         "the run brought it to a state before the last one, such as estimated; it waits for what the next one needs",
     ),
     _row(
         Event.COMPLETED,
-        {Life.RUNNING},
-        Life.COMPLETED,
+        {RunState.RUNNING},
+        RunState.COMPLETED,
         "the run finished for the first time; its rules are checked next (without rules it has passed)",
         quality=Quality.UNKNOWN,
         tainted=False,
@@ -121,8 +128,8 @@ TRANSITIONS: tuple[Transition, ...] = (
     ),
     _row(
         Event.BACKFILLED,
-        {Life.RUNNING},
-        Life.COMPLETED,
+        {RunState.RUNNING},
+        RunState.COMPLETED,
         "a later run finished; profile and rules again - what is flagged stays so until they pass",
         quality=Quality.UNKNOWN,
         tainted=False,
@@ -130,16 +137,21 @@ TRANSITIONS: tuple[Transition, ...] = (
     ),
     _row(
         Event.OBSERVED,
-        {Life.WAITING, Life.ABSENT},
-        Life.COMPLETED,
+        {RunState.WAITING, RunState.ABSENT},
+        RunState.COMPLETED,
         "data that someone else makes is there (a virtual slice, a project's root or end)",
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
     ),
-    _row(Event.FAILED, _UNDER_WAY, Life.FAILED, "the run failed"),
-    _row(Event.LOST, _UNDER_WAY, Life.READY, "the run is gone without a word; it may be launched again"),
-    _row(Event.RETRIED, {Life.FAILED}, Life.READY, "the retry policy, or someone, lets it try again"),
+    _row(Event.FAILED, _UNDER_WAY, RunState.FAILED, "the run failed"),
+    _row(
+        Event.LOST,
+        _UNDER_WAY,
+        RunState.READY,
+        "the run is orphaned (its process is gone without an end); it may be launched again",
+    ),
+    _row(Event.RETRIED, {RunState.FAILED}, RunState.READY, "the retry policy, or someone, lets it try again"),
     _row(
         Event.QUALITY_PASSED,
         _THERE,
@@ -153,7 +165,7 @@ TRANSITIONS: tuple[Transition, ...] = (
         Event.QUALITY_FAILED,
         _THERE,
         None,
-        "one of its rules is broken: greyed here, in its parts and in the wholes it is part of",
+        "one of its rules is broken: it invalidates the slice, the slices inside its window and those around it",
         quality=Quality.FAILED,
         adds_issue=True,
         spreads=_FLAGS,
@@ -171,7 +183,7 @@ TRANSITIONS: tuple[Transition, ...] = (
         Event.FLAGGED,
         _ALL,
         None,
-        "the failed quality of a part or of a whole reaches it",
+        "the failed quality of a slice of its series, inside or around its window, reaches it",
         adds_issue=True,
         spreads=_TAINTS,
     ),
@@ -201,16 +213,16 @@ TRANSITIONS: tuple[Transition, ...] = (
     ),
     _row(
         Event.BACKFILL_REQUESTED,
-        {Life.COMPLETED, Life.FAILED, Life.ABSENT},
-        Life.WAITING,
+        {RunState.COMPLETED, RunState.FAILED, RunState.ABSENT},
+        RunState.WAITING,
         "it is to be computed again: a new generation, which waits for its inputs like the first",
         clears_states=True,
         new_generation=True,
     ),
     _row(
         Event.DELETED,
-        {Life.COMPLETED},
-        Life.ABSENT,
+        {RunState.COMPLETED},
+        RunState.ABSENT,
         "reconciliation found its data gone from storage; who still waits for it waits on",
         quality=Quality.UNKNOWN,
         clears_states=True,
@@ -220,7 +232,7 @@ TRANSITIONS: tuple[Transition, ...] = (
 _BY_EVENT = {row.event: row for row in TRANSITIONS}
 
 
-def row_of(event: Event) -> Transition:
+def row_of(event: Event) -> TransitionRule:
     """The row of an event."""
     return _BY_EVENT[event]
 
@@ -229,24 +241,24 @@ def apply(status: SliceStatus, event: Event, *, cause: Slice | None = None, stat
     """The status after an event.
 
     `cause` is the slice whose quality failed or is good again (for quality events the slice itself); `state` the state
-    that a run reached. Raises TransitionError where the table does not have the event in this life.
+    that a run reached. Raises TransitionError where the table does not have the event in this run state.
     """
     row = _BY_EVENT[event]
-    if status.life not in row.lives:
-        allowed = ", ".join(other.event.value for other in TRANSITIONS if status.life in other.lives)
+    if status.run_state not in row.run_states:
+        allowed = ", ".join(other.event.value for other in TRANSITIONS if status.run_state in other.run_states)
         raise TransitionError(
-            f"a {status.life.value} slice cannot be {event.value}", expected=f"one of {allowed}", found=event.value
+            f"a {status.run_state.value} slice cannot be {event.value}", expected=f"one of {allowed}", found=event.value
         )
     if cause is None and (row.adds_issue or row.removes_issue):
         raise TransitionError(f"{event.value} needs the slice whose quality it is about", found="no cause")
     return _changed(status, row, frozenset() if cause is None else frozenset({cause}), state)
 
 
-def _changed(status: SliceStatus, row: Transition, cause: frozenset[Slice], state: str | None) -> SliceStatus:
+def _changed(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice], state: str | None) -> SliceStatus:
     states = frozenset() if row.clears_states else status.states
     issues = status.issues
     return SliceStatus(
-        life=row.life or status.life,
+        run_state=row.run_state or status.run_state,
         states=states | row.adds_states | ({state} if state else frozenset()),
         quality=row.quality or status.quality,
         issues=(issues | cause) if row.adds_issue else (issues - cause) if row.removes_issue else issues,

@@ -1,23 +1,23 @@
-"""docs/transitions.md, written from the table: `python -m tidemark.dependency_model.status.document`."""
+"""docs/transitions.md, written from the table: `python -m tidemark.dependency_model.status.transitions_page`."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.status.slice_status import Life
+from tidemark.dependency_model.status.slice_status import RunState
 from tidemark.dependency_model.status.spread import REPROCESS
-from tidemark.dependency_model.status.transition import TRANSITIONS, Transition
+from tidemark.dependency_model.status.transition import TRANSITIONS, TransitionRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HEAD = """# A slice's life
+_HEAD = """# The states of a slice
 
 Written from `tidemark/dependency_model/status/transition.py`: change the table
-there, not this page, and run `python -m tidemark.dependency_model.status.document > docs/transitions.md`.
+there, not this page, and run `python -m tidemark.dependency_model.status.transitions_page > docs/transitions.md`.
 
-A slice has a *life* (where it is on the way to being there), *states* (what it is good for: estimated, partial,
+A slice has a *run state* (where it is on the way to being there), *states* (what it is good for: estimated, partial,
 completed, backfilled - several at once), a *quality* (what its rules said), *issues* (the slices whose failed quality
 reaches it), a *taint* (one of its inputs was found wrong after it was computed) and a *generation* (how often it was
 asked for). It is *valid* when it is completed, without issues and without taint.
@@ -25,9 +25,9 @@ asked for). It is *valid* when it is completed, without issues and without taint
 _MIDDLE = """
 ## What may happen
 
-An event that the table does not have in a slice's life is refused, with the ones that it does have.
+An event that the table does not have in a slice's run state is refused; the refusal names the events that it has.
 
-| event | in these lives | life after it | what changes | what it means |
+| event | in these run states | run state after it | what changes | what it means |
 | --- | --- | --- | --- | --- |
 """
 _SPREAD = """
@@ -42,11 +42,11 @@ everywhere, and only there, when that slice has passed its rules; flags that oth
 _POLICY = """
 ## When an input was computed again
 
-Once it has passed its rules, each user that was tainted by it, and each user of a backfilled slice, follows the policy
-of its own declaration (`reprocess`). What is to be computed again waits for all of its inputs to be good, like the
-first time; `kept` lifts the taint only where no other input is still bad.
+Once it has passed its rules, each downstream slice that was tainted by it, and each that is downstream of a backfilled
+slice, follows the policy of its own declaration (`reprocess`). What is to be computed again waits until all of its
+inputs are good, like the first time; `kept` lifts the taint only where no other input is still bad.
 
-| reprocess | what becomes of the user's slice | input changed | input unchanged |
+| reprocess | what becomes of the downstream slice | input changed | input unchanged |
 | --- | --- | --- | --- |
 """
 
@@ -59,20 +59,26 @@ def render() -> str:
 def _diagram() -> Iterator[str]:
     yield "\n```mermaid\nstateDiagram-v2\n  [*] --> waiting\n"
     for row in TRANSITIONS:
-        if row.life is not None:
+        if row.run_state is not None:
             yield from (
-                f"  {life.value} --> {row.life.value}: {row.event.value}\n" for life in Life if life in row.lives
+                f"  {run_state.value} --> {row.run_state.value}: {row.event.value}\n"
+                for run_state in RunState
+                if run_state in row.run_states
             )
     yield "```\n"
 
 
-def _row(row: Transition) -> str:
-    lives = "any" if len(row.lives) == len(Life) else ", ".join(life.value for life in Life if life in row.lives)
-    life = row.life.value if row.life else "the same"
-    return f"| {row.event.value} | {lives} | {life} | {', '.join(_changes(row)) or '-'} | {row.meaning} |\n"
+def _row(row: TransitionRule) -> str:
+    run_states = (
+        "any"
+        if len(row.run_states) == len(RunState)
+        else ", ".join(run_state.value for run_state in RunState if run_state in row.run_states)
+    )
+    run_state = row.run_state.value if row.run_state else "the same"
+    return f"| {row.event.value} | {run_states} | {run_state} | {', '.join(_changes(row)) or '-'} | {row.meaning} |\n"
 
 
-def _changes(row: Transition) -> Iterator[str]:
+def _changes(row: TransitionRule) -> Iterator[str]:
     if row.clears_states:
         yield "states: none"
     if row.adds_states:
