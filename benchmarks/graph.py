@@ -166,9 +166,9 @@ def _some_slices(graph: DependencyGraph) -> Iterator[Slice]:
 
 def _microseconds(ask: Callable[[Slice], object], asked: list[Slice]) -> list[float]:
     found = []
-    for piece in asked:
+    for slice_ in asked:
         begun = time.perf_counter_ns()
-        ask(piece)
+        ask(slice_)
         found.append((time.perf_counter_ns() - begun) / 1000)
     return sorted(found)
 

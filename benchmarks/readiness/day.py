@@ -79,7 +79,7 @@ class Day:
 
     def _burst(self, count: int) -> list[float]:
         begin = self.now
-        facts = [self._fact(piece, run) for _, _, run, piece in heapq.nsmallest(count, self._running)]
+        facts = [self._fact(slice_, run) for _, _, run, slice_ in heapq.nsmallest(count, self._running)]
         self._running = heapq.nlargest(max(0, len(self._running) - count), self._running)
         heapq.heapify(self._running)
         arrivals = [begin + timedelta(seconds=n / count) for n in range(len(facts))]
@@ -99,7 +99,7 @@ class Day:
             arrived.append(heapq.heappop(self._running))
         if not arrived:
             return False
-        facts = [self._fact(piece, run) for _, _, run, piece in arrived]
+        facts = [self._fact(slice_, run) for _, _, run, slice_ in arrived]
         self._work(lambda: self.center.report(facts))
         sampled = [moment for moment, *_ in arrived if self._is_sampled(moment)]
         self.measured.latency_ms += [(self.now - moment).total_seconds() * 1000 for moment in sampled]
@@ -121,9 +121,9 @@ class Day:
         if batch:
             self._runs += 1
             run = f"run-{self._runs}"
-            for piece in self._work(lambda: self.center.launch(batch, run, "default")):
+            for slice_ in self._work(lambda: self.center.launch(batch, run, "default")):
                 seconds = self._chance.lognormvariate(0, 1) * _MEAN_SECONDS / 1.65
-                heapq.heappush(self._running, (self.now + timedelta(seconds=seconds), self._runs, run, piece))
+                heapq.heappush(self._running, (self.now + timedelta(seconds=seconds), self._runs, run, slice_))
 
     def _is_something_there(self) -> bool:
         due = self.center.memory.index.next_time
@@ -153,8 +153,10 @@ class Day:
         minute = (moment - self._since).total_seconds() / 60
         return 55 <= minute < 70 or minute % 60 < 2
 
-    def _fact(self, piece: Slice, run: str) -> Fact:
-        return Fact(f"{run}:{piece}", piece, Event.COMPLETED, self.now, "log", data=Facts(run_id=run, row_count=1_000))
+    def _fact(self, slice_: Slice, run: str) -> Fact:
+        return Fact(
+            f"{run}:{slice_}", slice_, Event.COMPLETED, self.now, "log", data=Facts(run_id=run, row_count=1_000)
+        )
 
     def _work(self, what: Callable[[], T]) -> T:
         """Do it, and let the clock go on by the time that it took."""

@@ -25,6 +25,6 @@ def test_the_reference_knows_the_same_inputs_as_the_graph() -> None:
     world = build(0.05)
     for name, period, begin in list(reference.instances(world, SINCE, UNTIL))[::11]:
         expected = sorted(key for key, _ in reference.inputs_of(world, name, period, begin))
-        piece = Slice(name, reference.key_of(period, begin))
-        found = (one for requirement in world.graph.requirements(piece) for one in requirement.slices)
+        slice_ = Slice(name, reference.key_of(period, begin))
+        found = (one for requirement in world.graph.requirements(slice_) for one in requirement.slices)
         assert sorted((one.entity, one.key) for one in found) == expected

@@ -94,8 +94,8 @@ def _lived(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: ran
     return True
 
 
-def _is_done(center: DependencyCenter, pieces: list[Slice]) -> bool:
-    return all(center.status(piece).run_state is RunState.COMPLETED for piece in pieces)
+def _is_done(center: DependencyCenter, slices: list[Slice]) -> bool:
+    return all(center.status(slice_).run_state is RunState.COMPLETED for slice_ in slices)
 
 
 def _finish_some(center: DependencyCenter, launcher: FileLauncher, chance: random.Random) -> None:
@@ -103,12 +103,12 @@ def _finish_some(center: DependencyCenter, launcher: FileLauncher, chance: rando
     for run in sorted(runs):
         if chance.random() < 0.7:
             launcher.finish(run)
-            pieces = launcher.runs().get(run, [])
-            center.report([_completed(run, piece) for piece in pieces for _ in range(chance.randrange(1, 3))])
+            slices = launcher.runs().get(run, [])
+            center.report([_completed(run, slice_) for slice_ in slices for _ in range(chance.randrange(1, 3))])
 
 
-def _completed(run: str, piece: Slice) -> Fact:
-    return Fact(f"{run} {piece}", piece, Event.COMPLETED, NOW, "test", data=Facts(run_id=run))
+def _completed(run: str, slice_: Slice) -> Fact:
+    return Fact(f"{run} {slice_}", slice_, Event.COMPLETED, NOW, "test", data=Facts(run_id=run))
 
 
 def start(url: str, file: Path, seed: int, point: str | None) -> int:
@@ -146,15 +146,15 @@ def killed_until_done(url: str, file: Path, seed: int) -> int:
 def problems(url: str, file: Path) -> list[str]:
     """What is wrong in the end: lost, doubled, early."""
     dependency_graph, launcher, store = world(), FileLauncher(file), StateStore(Database(url))
-    launched = [piece for pieces in launcher.runs().values() for piece in pieces]
+    launched = [slice_ for slices in launcher.runs().values() for slice_ in slices]
     found = []
-    for piece in wanted(dependency_graph):
-        current = store.read.current(piece)
+    for slice_ in wanted(dependency_graph):
+        current = store.read.current(slice_)
         generation = current.status.generation if current else 0
-        if launched.count(piece) != generation:
-            found.append(f"{piece}: launched {launched.count(piece)} times, generation {generation}")
+        if launched.count(slice_) != generation:
+            found.append(f"{slice_}: launched {launched.count(slice_)} times, generation {generation}")
         if current is None or current.status.run_state is not RunState.COMPLETED:
-            found.append(f"{piece}: lost")
+            found.append(f"{slice_}: lost")
     store.close()
     return [*found, *_early(dependency_graph, launcher)]
 
@@ -163,12 +163,12 @@ def _early(graph: DependencyGraph, launcher: FileLauncher) -> list[str]:
     """Runs that began before what they need had ended at all."""
     runs, ended, found = launcher.runs(), set[Slice](), []
     for line in launcher.lines():
-        pieces = runs[str(line["run"])]
+        slices = runs[str(line["run"])]
         if "ended" in line:
-            ended.update(pieces)
+            ended.update(slices)
             continue
-        for piece in pieces:
-            needed = (one for clause in graph.requirements(piece) for one in clause.slices)
+        for slice_ in slices:
+            needed = (one for clause in graph.requirements(slice_) for one in clause.slices)
             missing = [one for one in needed if one.entity not in ("ods", "clicks") and one not in ended]
-            found += [f"{piece}: began before {one}" for one in missing]
+            found += [f"{slice_}: began before {one}" for one in missing]
     return found

@@ -22,17 +22,17 @@ class MemoryLauncher:
         self.runs: dict[str, tuple[list[str], str]] = {}
         self.is_down = False
 
-    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
         if self.is_down:
             raise LaunchError("no answer")
-        self.runs.setdefault(run_id, ([str(piece) for piece in pieces], pool))
+        self.runs.setdefault(run_id, ([str(slice_) for slice_ in slices], pool))
 
     def state(self, run_id: str) -> DagsterRunState:
         return DagsterRunState.UNDER_WAY if run_id in self.runs else DagsterRunState.UNKNOWN
 
     @property
     def groups(self) -> list[list[str]]:
-        return [pieces for pieces, _ in self.runs.values()]
+        return [slices for slices, _ in self.runs.values()]
 
 
 class FileLauncher:
@@ -41,9 +41,9 @@ class FileLauncher:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def launch(self, run_id: str, pieces: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
         if self.state(run_id) is DagsterRunState.UNKNOWN:
-            self._append({"run": run_id, "pool": pool, "pieces": [str(piece) for piece in pieces]})
+            self._append({"run": run_id, "pool": pool, "slices": [str(slice_) for slice_ in slices]})
 
     def state(self, run_id: str) -> DagsterRunState:
         found = [line for line in self.lines() if line["run"] == run_id]
@@ -68,9 +68,9 @@ class FileLauncher:
         """The slices of every run that was ever launched."""
         found = {}
         for line in self.lines():
-            pieces = line.get("pieces")
-            if isinstance(pieces, list):
-                found[str(line["run"])] = [Slice.parse(piece) for piece in pieces]
+            slices = line.get("slices")
+            if isinstance(slices, list):
+                found[str(line["run"])] = [Slice.parse(slice_) for slice_ in slices]
         return found
 
     def _append(self, line: dict[str, object]) -> None:

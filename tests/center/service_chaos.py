@@ -215,13 +215,13 @@ def overlapping(records: Sequence[dg.RunRecord]) -> list[str]:
     spans: dict[tuple[str, str], list[tuple[float, float, bool]]] = {}
     for record in records:
         is_success = record.dagster_run.status is dg.DagsterRunStatus.SUCCESS
-        for piece in slices_of(record):
-            spans.setdefault(piece, []).append((record.start_time or 0.0, record.end_time or 0.0, is_success))
+        for slice_ in slices_of(record):
+            spans.setdefault(slice_, []).append((record.start_time or 0.0, record.end_time or 0.0, is_success))
     found = []
-    for piece, times in spans.items():
+    for slice_, times in spans.items():
         ordered = sorted(one for one in times if one[0])
-        found += [f"{piece} at once" for one, other in pairwise(ordered) if other[0] < one[1]]
-        found += [f"{piece} twice"] if sum(is_success for *_, is_success in times) > 1 else []
+        found += [f"{slice_} at once" for one, other in pairwise(ordered) if other[0] < one[1]]
+        found += [f"{slice_} twice"] if sum(is_success for *_, is_success in times) > 1 else []
     return found
 
 

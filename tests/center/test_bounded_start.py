@@ -52,15 +52,15 @@ def world() -> DependencyGraph:
 
 def past(days: int) -> list[Transition]:
     """Everything of so many days is done, but for one day and what needs it."""
-    stuck, pieces = datetime.fromisoformat(f"{STUCK}T00:00:00+00:00"), []
+    stuck, slices = datetime.fromisoformat(f"{STUCK}T00:00:00+00:00"), []
     for day in (SINCE + timedelta(days=number) for number in range(days)):
         names = ["rate", *(["ods", "dwd", "total"] if day != stuck else [])]
         names += [] if stuck <= day < stuck + timedelta(days=7) else ["week"]
-        pieces += [Slice(name, f"{day:%Y-%m-%d}") for name in names]
-        pieces += [Slice("clicks", f"{day:%Y-%m-%d}T{hour:02}") for hour in range(24)]
+        slices += [Slice(name, f"{day:%Y-%m-%d}") for name in names]
+        slices += [Slice("clicks", f"{day:%Y-%m-%d}T{hour:02}") for hour in range(24)]
     return [
-        Transition(seq, f"past-{seq}", piece, Event.QUALITY_PASSED, DONE, "past", "", SINCE, SINCE)
-        for seq, piece in enumerate(pieces, start=1)
+        Transition(seq, f"past-{seq}", slice_, Event.QUALITY_PASSED, DONE, "past", "", SINCE, SINCE)
+        for seq, slice_ in enumerate(slices, start=1)
     ]
 
 
@@ -74,8 +74,8 @@ class CountingReader(SqlStateReader):
         self.count += len(found)
         return last, found
 
-    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
-        wanted = list(pieces)
+    def currents(self, slices: Iterable[Slice]) -> list[Current]:
+        wanted = list(slices)
         self.count += len(wanted)
         return super().currents(wanted)
 
@@ -139,5 +139,5 @@ def test_the_past_is_known_when_somebody_asks(tmp_path: Path) -> None:
     assert day not in DependencyCenter(world(), store, since=SINCE, clock=lambda: now).memory.index.statuses
     center.report([Fact("again", day, Event.BACKFILL_REQUESTED, now, "test")])
     assert center.ready() == [day]
-    assert {piece.entity for piece, _ in center.completed()} == {"ods", "clicks", "dwd", "total", "week", "rate"}
+    assert {slice_.entity for slice_, _ in center.completed()} == {"ods", "clicks", "dwd", "total", "week", "rate"}
     assert explain(world(), Slice("rate", "2024-02-15"), known=StoredSlices(world(), store.read), now=now).release

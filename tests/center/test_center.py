@@ -50,7 +50,7 @@ class World:
         return self.center.report([replace(fact, **more)], strict=True).new  # type: ignore[arg-type]
 
     def ready(self) -> list[str]:
-        return [str(piece) for piece in self.center.ready()]
+        return [str(slice_) for slice_ in self.center.ready()]
 
     def events(self, text: str) -> str:
         return " ".join(one.event.value for one in self.store.read.history(Slice.parse(text)))
@@ -71,7 +71,7 @@ def world(tmp_path: Path) -> World:
 def test_a_fact_releases_what_waited_for_it_in_the_same_commit(world: World) -> None:
     assert world.tell("ods@2024-06-02", "observed") == 1
     assert world.ready() == ["dwd@2024-06-02"]
-    assert [(one.event, str(one.piece)) for one in world.store.read.after(0)] == [
+    assert [(one.event, str(one.slice)) for one in world.store.read.after(0)] == [
         (Event.OBSERVED, "ods@2024-06-02"),
         (Event.QUALITY_PASSED, "ods@2024-06-02"),
         (Event.RELEASED, "dwd@2024-06-02"),
@@ -255,8 +255,8 @@ def test_reports_at_the_same_time_share_commits_and_none_is_lost(tmp_path: Path)
     world = World(tmp_path, **CHAIN)
     hours = [Slice("ods", f"2024-05-{day:02}") for day in range(1, 32)] + [Slice("ods", day) for day in TWO_DAYS]
 
-    def tell(piece: Slice) -> int:
-        return world.center.report([Fact(str(piece), piece, Event.OBSERVED, NOW, "test")]).new
+    def tell(slice_: Slice) -> int:
+        return world.center.report([Fact(str(slice_), slice_, Event.OBSERVED, NOW, "test")]).new
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(tell, hours * 2)) == len(hours)
@@ -271,7 +271,7 @@ def test_a_second_center_is_told_and_reads_on(world: World) -> None:
     with pytest.raises(ConflictError, match=r"expected transition 0 .* found transition 3, written by center"):
         other.report([fact])
     assert other.report([fact]).new == 1
-    assert [str(piece) for piece in other.ready()] == ["dwd@2024-06-02", "dwd@2024-06-01"]
+    assert [str(slice_) for slice_ in other.ready()] == ["dwd@2024-06-02", "dwd@2024-06-01"]
 
 
 def test_entities_come_and_change_while_it_runs(world: World) -> None:

@@ -144,7 +144,7 @@ def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path,
     dispatch, day = dispatch_of(world, launcher), Slice("days", "2024-06-01")
     for attempt in range(2):
         dispatch.step()
-        run = [run for run, (pieces, _) in launcher.runs.items() if str(day) in pieces][attempt]
+        run = [run for run, (slices, _) in launcher.runs.items() if str(day) in slices][attempt]
         world.tell(str(day), "failed", run=run)
         world.now += timedelta(minutes=4)
         dispatch.step()
@@ -152,7 +152,7 @@ def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path,
         world.now += timedelta(minutes=1)
     dispatch.step()
     assert (dispatch.retries_exhausted(), world.center.failed()) == ([day], [day])
-    assert [pieces for pieces in launcher.groups if str(day) in pieces] == [[str(day), "days@2024-06-02"], [str(day)]]
+    assert [slices for slices in launcher.groups if str(day) in slices] == [[str(day), "days@2024-06-02"], [str(day)]]
     world.tell(str(day), "backfill_requested")
     assert (dispatch.step(), dispatch.retries_exhausted()) == (1, [])
 

@@ -15,9 +15,9 @@ subs = st.dictionaries(texts, texts, max_size=3).map(lambda found: tuple(sorted(
 
 
 @given(st.builds(Slice, texts, keys, subs))
-def test_what_is_printed_reads_back(piece: Slice) -> None:
-    assert Slice.parse(str(piece)) == piece
-    assert "\n" not in str(piece)
+def test_what_is_printed_reads_back(slice_: Slice) -> None:
+    assert Slice.parse(str(slice_)) == slice_
+    assert "\n" not in str(slice_)
 
 
 def test_forms() -> None:

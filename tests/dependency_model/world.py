@@ -24,10 +24,10 @@ def graph(**texts: str) -> DependencyGraph:
 def keys(world: DependencyGraph, text: str, state: str = "completed") -> dict[str, list[str]]:
     """What a slice needs: keys by entity."""
     return {
-        requirement.dependency.entity: [str(piece).partition("@")[2] for piece in requirement.slices]
+        requirement.dependency.entity: [str(slice_).partition("@")[2] for slice_ in requirement.slices]
         for requirement in world.requirements(Slice.parse(text), state)
     }
 
 
-def names(pieces: tuple[Slice, ...]) -> list[str]:
-    return [str(piece) for piece in pieces]
+def names(slices: tuple[Slice, ...]) -> list[str]:
+    return [str(slice_) for slice_ in slices]

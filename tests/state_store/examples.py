@@ -14,7 +14,7 @@ DAY = Slice("orders", "2026-03-24")
 
 
 def chain(
-    piece: Slice,
+    slice_: Slice,
     events: str,
     first: int = 1,
     status: SliceStatus | None = None,
@@ -24,8 +24,8 @@ def chain(
     found = []
     status = status or SliceStatus()
     for seq, name in enumerate(events.split(), start=first):
-        status = apply(status, Event(name), cause=piece)
+        status = apply(status, Event(name), cause=slice_)
         when = NOON + timedelta(seconds=seq)
-        event_id = f"{piece}/{seq}"
-        found.append(Transition(seq, event_id, piece, Event(name), status, "test", "because", when, when, facts))
+        event_id = f"{slice_}/{seq}"
+        found.append(Transition(seq, event_id, slice_, Event(name), status, "test", "because", when, when, facts))
     return found

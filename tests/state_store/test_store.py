@@ -45,11 +45,11 @@ def test_a_new_store_is_empty(store: StateStore) -> None:
     )
 
 
-@pytest.mark.parametrize("piece", [DAY, HOUR])
-def test_everything_that_was_told_is_read_back(store: StateStore, piece: Slice) -> None:
-    told = chain(piece, LIFE, facts=TOLD)
+@pytest.mark.parametrize("slice_", [DAY, HOUR])
+def test_everything_that_was_told_is_read_back(store: StateStore, slice_: Slice) -> None:
+    told = chain(slice_, LIFE, facts=TOLD)
     assert store.write.append(told, after=0) == 5
-    assert store.read.history(piece) == told
+    assert store.read.history(slice_) == told
     assert store.read.after(3) == told[3:]
     assert store.read.after(0, limit=2) == told[:2]
     assert store.read.history(Slice("orders", "2026-03-25")) == []
@@ -62,9 +62,9 @@ def test_the_projection_follows_the_last_transition_and_keeps_the_last_run(store
     other = chain(HOUR, "observed", first=5)
     store.write.append([*later, *other], after=2)
     last, everything = store.read.everything()
-    found = {one.piece: one for one in everything}
+    found = {one.slice: one for one in everything}
     assert last == 5
-    assert {piece: (one.status, one.seq) for piece, one in found.items()} == {
+    assert {slice_: (one.status, one.seq) for slice_, one in found.items()} == {
         DAY: (later[-1].status, 4),
         HOUR: (other[-1].status, 5),
     }
@@ -128,10 +128,10 @@ def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
     def write(number: int) -> int:
         mine, written = StateStore(Database(url)), 0
         while written < 5:
-            piece = Slice("orders", f"{number}-{written}")
+            slice_ = Slice("orders", f"{number}-{written}")
             last = mine.read.last()
             try:
-                mine.write.append(chain(piece, "observed", first=last + 1), after=last)
+                mine.write.append(chain(slice_, "observed", first=last + 1), after=last)
             except ConflictError:
                 continue
             written += 1
@@ -143,7 +143,7 @@ def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
     store = StateStore(Database(url))
     told: list[Transition] = store.read.after(0)
     assert [one.seq for one in told] == list(range(1, 21))
-    assert len({one.piece for one in told}) == 20
+    assert len({one.slice for one in told}) == 20
     store.close()
 
 
@@ -156,21 +156,21 @@ def test_a_start_reads_what_is_open_or_recent(store: StateStore) -> None:
     ]
     store.write.append([replace(one, seq=seq) for seq, one in enumerate(told, start=1)], after=0)
     last, found = store.read.everything("2026-03-08")
-    assert (last, sorted(one.piece.key for one in found)) == (
+    assert (last, sorted(one.slice.key for one in found)) == (
         12,
         ["2026-02-01", "2026-02-02", "2026-03-08", "2026-03-09"],
     )
 
 
 def test_slices_are_looked_up_many_at_once_and_backwards_in_time(store: StateStore) -> None:
-    pieces = [HOUR, *(Slice(name, f"2026-03-{day:02}") for name in ('a"{},\\', "b") for day in range(1, 10))]
-    told = [replace(chain(piece, "observed")[0], seq=seq) for seq, piece in enumerate(pieces, start=1)]
+    slices = [HOUR, *(Slice(name, f"2026-03-{day:02}") for name in ('a"{},\\', "b") for day in range(1, 10))]
+    told = [replace(chain(slice_, "observed")[0], seq=seq) for seq, slice_ in enumerate(slices, start=1)]
     store.write.append(told, after=0)
-    wanted = [*pieces[::3], Slice("b", "2026-04-01")]
-    assert sorted(one.piece for one in store.read.currents(wanted)) == sorted(pieces[::3])
+    wanted = [*slices[::3], Slice("b", "2026-04-01")]
+    assert sorted(one.slice for one in store.read.currents(wanted)) == sorted(slices[::3])
     found = store.read.older([('a"{},\\', ()), ("b", ()), ("c", ())], "2026-03-04", 2)
-    assert sorted(one.piece.key for one in found) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
-    assert [one.piece for one in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
+    assert sorted(one.slice.key for one in found) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
+    assert [one.slice for one in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
     assert (store.read.older([], "~", 2), store.read.currents([]), len(store.read.completed("b"))) == ([], [], 9)
 
 
@@ -180,7 +180,7 @@ def test_a_checkpoint_is_noted_and_changes_nothing_that_is_known(store: StateSto
     store.write.note(Checkpoint(7, [DAY, HOUR], {"orders": "day", "gone": "hour"}, is_last=False), after=1)
     store.write.note(Checkpoint(9, [HOUR], {"gone": ""}, is_last=True), after=1)
     assert store.read.schedules() == (9, {"orders": "day"})
-    found = {one.piece: (one.status, one.seq) for one in store.read.everything()[1]}
+    found = {one.slice: (one.status, one.seq) for one in store.read.everything()[1]}
     assert found == {DAY: (told.status, 1), HOUR: (SliceStatus(), 0)}
     with pytest.raises(ConflictError):
         store.write.note(Checkpoint(10, [], {}, is_last=True), after=0)

@@ -114,7 +114,7 @@ class Api:
         found = slices_of(subject, self._center.graph, self._tasks)
         if len(found) > _MOST_SLICES:
             raise RequestError("too many slices", expected=f"at most {_MOST_SLICES}", found=str(len(found)))
-        return {"slices": [_told(self._center, self._center.explain(piece)) for piece in found]}
+        return {"slices": [_told(self._center, self._center.explain(slice_)) for slice_ in found]}
 
     def _is_allowed(self, request: Request) -> bool:
         if self._token is None:
@@ -139,7 +139,7 @@ def _told(center: DependencyCenter, found: Explanation) -> dict[str, Any]:
         )
     release = found.release
     return {
-        "slice": str(found.piece),
+        "slice": str(found.slice),
         **_status(found.status),
         "not_before": found.not_before.isoformat(),
         "may_start": bool(release and release.released),

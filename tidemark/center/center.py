@@ -102,16 +102,16 @@ class DependencyCenter:
             self._keep(0 if is_done else DUE_AT_ONCE)
             return self._write(Staging(self.graph, memory, memory.last, self._clock()), {}), is_done
 
-    def launch(self, pieces: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
+    def launch(self, slices: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
         """Note, durably, that one run is asked for: for those of the slices that are ready still; returns them."""
         with self._lock:
             memory = self._fresh()
             now = self._clock()
             staging, launched = Staging(self.graph, memory, memory.last, now), []
-            for piece in pieces:
-                if piece in memory.ready:
-                    staging.take(self._launch_of(memory, piece, run_id, pool, now))
-                    launched.append(piece)
+            for slice_ in slices:
+                if slice_ in memory.ready:
+                    staging.take(self._launch_of(memory, slice_, run_id, pool, now))
+                    launched.append(slice_)
             self._write(staging, {})
             return launched
 
@@ -166,15 +166,15 @@ class DependencyCenter:
         with self._lock:
             self._forget()
 
-    def status(self, piece: Slice) -> SliceStatus:
+    def status(self, slice_: Slice) -> SliceStatus:
         """A slice as it is."""
         with self._lock:
-            return self._fresh().index.status(piece)
+            return self._fresh().index.status(slice_)
 
-    def explain(self, piece: Slice, depth: int = 1) -> Explanation:
+    def explain(self, slice_: Slice, depth: int = 1) -> Explanation:
         """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
         with self._lock:
-            return explain(self.graph, piece, known=self._fresh().index, now=self._clock(), depth=depth)
+            return explain(self.graph, slice_, known=self._fresh().index, now=self._clock(), depth=depth)
 
     def ready(self) -> list[Slice]:
         """What may be launched, in the order in which it became so."""
@@ -186,30 +186,30 @@ class DependencyCenter:
         for name in self.graph:
             node = self.graph.node(name)
             found = self._store.read.completed(name)
-            yield from ((one.piece, one.status) for one in found if not is_marker(node, one.piece))
+            yield from ((one.slice, one.status) for one in found if not is_marker(node, one.slice))
 
     def failed(self) -> list[Slice]:
         """What failed and was not tried again."""
         with self._lock:
             return list(self._fresh().failed)
 
-    def has_failed_before(self, piece: Slice) -> bool:
+    def has_failed_before(self, slice_: Slice) -> bool:
         """Whether this generation of a slice is known to have failed once."""
         with self._lock:
             memory = self._fresh()
-            return memory.tried.get(piece) == memory.index.status(piece).generation
+            return memory.tried.get(slice_) == memory.index.status(slice_).generation
 
     def under_way(self) -> dict[Slice, tuple[str | None, str | None]]:
         """Slices that are launched or running, with their run and its pool."""
         with self._lock:
             memory = self._fresh()
-            return {piece: (memory.runs.get(piece), pool) for piece, pool in memory.under_way.items()}
+            return {slice_: (memory.runs.get(slice_), pool) for slice_, pool in memory.under_way.items()}
 
     def launched(self) -> dict[Slice, tuple[str, str | None]]:
         """Slices that are under way in runs that the center itself launched, with the run and its pool."""
         with self._lock:
             memory = self._fresh()
-            return {piece: (run, memory.under_way.get(piece)) for piece, run in memory.launched.items()}
+            return {slice_: (run, memory.under_way.get(slice_)) for slice_, run in memory.launched.items()}
 
     def unreadable(self) -> dict[Slice, str]:
         """Slices of which a stored value cannot be read, with why: they wait for a backfill, the others go on."""
@@ -287,9 +287,9 @@ class DependencyCenter:
         A run's end that was reported has taken the slice from those that are under way; the store refuses the id of
         anything else that was.
         """
-        memory, piece = self._fresh(), fact.piece
-        is_of_run = fact.data.run_id is not None and fact.data.run_id == memory.runs.get(piece)
-        return not (is_of_run and piece in memory.under_way and fact.event in _ENDS)
+        memory, slice_ = self._fresh(), fact.slice
+        is_of_run = fact.data.run_id is not None and fact.data.run_id == memory.runs.get(slice_)
+        return not (is_of_run and slice_ in memory.under_way and fact.event in _ENDS)
 
     def _commit_unknown(self, tickets: Sequence[_Ticket], doubtful: Sequence[Fact]) -> None:
         """All that is not known, in one commit; `doubtful` are those of which that is to be found out."""
@@ -309,7 +309,7 @@ class DependencyCenter:
         own = Staging(self.graph, self._fresh(), staging.last, now, below=staging)
         ids: set[str] = set()
         for fact in ticket.facts:
-            if fact.piece.entity not in self.graph:
+            if fact.slice.entity not in self.graph:
                 ticket.receipt.unexposed += 1
             elif fact.event_id in known or fact.event_id in ids:
                 ticket.receipt.known += 1
@@ -357,25 +357,25 @@ class DependencyCenter:
         return released
 
     def _decide(self, decision: Decision, staging: Staging) -> bool:
-        piece, now = decision.piece, self._clock()
+        slice_, now = decision.slice, self._clock()
         number = staging.last + 1
-        if decision.event is Event.RELEASED and is_marker(self.graph.node(piece.entity), piece):
-            fact = Fact(f"center:{number}", piece, Event.OBSERVED, now, self._who, "everything it stands for is there")
+        if decision.event is Event.RELEASED and is_marker(self.graph.node(slice_.entity), slice_):
+            fact = Fact(f"center:{number}", slice_, Event.OBSERVED, now, self._who, "everything it stands for is there")
             staging.take(fact)
             return True
         why = f"for {decision.state}{', without some of its inputs' * decision.partial}"
         if decision.event is Event.WITHDRAWN:
             why = "an input was found wrong, or is asked for again"
-        fact = Fact(f"center:{number}", piece, decision.event, now, self._who, why)
+        fact = Fact(f"center:{number}", slice_, decision.event, now, self._who, why)
         staging.add(fact, decision.event, fact.event_id, fact.data)
         return decision.event is Event.RELEASED
 
-    def _launch_of(self, memory: Memory, piece: Slice, run_id: str, pool: str, now: datetime) -> Fact:
-        status = memory.index.status(piece)
-        state = next_state(self.graph.entity(piece.entity), status) or ""
-        data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, piece, state, memory.index.statuses))
-        event_id = f"launch:{run_id}:{piece}:{status.generation}:{memory.last}"
-        return Fact(event_id, piece, Event.LAUNCHED, now, self._who, f"for {state}", data=data)
+    def _launch_of(self, memory: Memory, slice_: Slice, run_id: str, pool: str, now: datetime) -> Fact:
+        status = memory.index.status(slice_)
+        state = next_state(self.graph.entity(slice_.entity), status) or ""
+        data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, slice_, state, memory.index.statuses))
+        event_id = f"launch:{run_id}:{slice_}:{status.generation}:{memory.last}"
+        return Fact(event_id, slice_, Event.LAUNCHED, now, self._who, f"for {state}", data=data)
 
 
 def _refuse(tickets: Sequence[_Ticket], error: BaseException) -> None:

@@ -25,7 +25,7 @@ class Fact:
     """
 
     event_id: str
-    piece: Slice
+    slice: Slice
     event: Event
     event_time: datetime
     who: str

@@ -43,11 +43,11 @@ class Staging:
         """The number of the last transition."""
         return self._last + len(self.transitions)
 
-    def get(self, piece: Slice, /) -> SliceStatus | None:
+    def get(self, slice_: Slice, /) -> SliceStatus | None:
         """The status of a slice after all that is staged."""
-        found = self._statuses.get(piece)
+        found = self._statuses.get(slice_)
         if found is None:
-            found = self._below.get(piece) if self._below else self._memory.index.statuses.get(piece)
+            found = self._below.get(slice_) if self._below else self._memory.index.statuses.get(slice_)
         return found
 
     def take(self, fact: Fact) -> bool:
@@ -55,17 +55,17 @@ class Staging:
 
         Raises TransitionError for what the table does not have, ParseError for a slice that there is not.
         """
-        self._graph.window(fact.piece)
-        status = self.get(fact.piece) or SliceStatus()
+        self._graph.window(fact.slice)
+        status = self.get(fact.slice) or SliceStatus()
         if fact.generation is not None and fact.generation < status.generation:
             return False
         run = fact.data.run_id
-        events = events_of(fact.event, status, of_known_run=run is None or run == self.run_of(fact.piece))
+        events = events_of(fact.event, status, of_known_run=run is None or run == self.run_of(fact.slice))
         for number, event in enumerate(self._with_checks(fact, events)):
             told = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
             self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, told)
         if run is not None and events:
-            self.runs[fact.piece] = run
+            self.runs[fact.slice] = run
         return bool(events)
 
     def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
@@ -73,7 +73,7 @@ class Staging:
         followers = steps(
             self._graph,
             self,
-            fact.piece,
+            fact.slice,
             event,
             self._now,
             changed=fact.changed,
@@ -82,12 +82,12 @@ class Staging:
         )
         for number, step in enumerate(followers):
             is_own = not number
-            self._statuses[step.piece] = step.status
+            self._statuses[step.slice] = step.status
             self.transitions.append(
                 Transition(
                     seq=self.last + 1,
                     event_id=event_id if is_own else f"{event_id}>{number}",
-                    piece=step.piece,
+                    slice=step.slice,
                     event=step.event,
                     status=step.status,
                     who=fact.who,
@@ -104,11 +104,11 @@ class Staging:
         self.runs.update(other.runs)
         self.transitions.extend(other.transitions)
 
-    def run_of(self, piece: Slice) -> str | None:
+    def run_of(self, slice_: Slice) -> str | None:
         """The last run of a slice."""
-        found = self.runs.get(piece)
+        found = self.runs.get(slice_)
         if found is None:
-            found = self._below.run_of(piece) if self._below else self._memory.runs.get(piece)
+            found = self._below.run_of(slice_) if self._below else self._memory.runs.get(slice_)
         return found
 
     def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
@@ -116,13 +116,13 @@ class Staging:
         yield from events
         if not events or events[-1] not in _FINISHED:
             return
-        if not self._graph.entity(fact.piece.entity).quality:
+        if not self._graph.entity(fact.slice.entity).quality:
             yield Event.QUALITY_PASSED
-        reads = self._memory.reads.get(fact.piece)
+        reads = self._memory.reads.get(fact.slice)
         if reads is not None:
-            yield from self._late(fact.piece, reads)
+            yield from self._late(fact.slice, reads)
 
-    def _late(self, piece: Slice, reads: tuple[InputRead, ...]) -> Iterator[Event]:
-        status = self.get(piece)
+    def _late(self, slice_: Slice, reads: tuple[InputRead, ...]) -> Iterator[Event]:
+        status = self.get(slice_)
         if status is not None and status.run_state is RunState.COMPLETED:
-            yield from late_events(self._graph, piece, reads, self)
+            yield from late_events(self._graph, slice_, reads, self)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _UNKNOWN = SliceStatus()
 
 
-def inputs_read(graph: DependencyGraph, piece: Slice, state: str, known: KnownStatuses) -> tuple[InputRead, ...]:
+def inputs_read(graph: DependencyGraph, slice_: Slice, state: str, known: KnownStatuses) -> tuple[InputRead, ...]:
     """The input slices of a launch with their generations, stretch by stretch."""
     found = []
-    for requirement in graph.requirements(piece, state):
+    for requirement in graph.requirements(slice_, state):
         for generation, group in groupby(requirement.slices, lambda one: (known.get(one) or _UNKNOWN).generation):
             slices = list(group)
             found.append(InputRead(str(slices[0]), str(slices[-1]), len(slices), generation))
@@ -34,25 +34,25 @@ def inputs_read(graph: DependencyGraph, piece: Slice, state: str, known: KnownSt
 
 
 def late_events(
-    graph: DependencyGraph, piece: Slice, reads: tuple[InputRead, ...], known: KnownStatuses
+    graph: DependencyGraph, slice_: Slice, reads: tuple[InputRead, ...], known: KnownStatuses
 ) -> Iterator[Event]:
     """What has to happen to a slice that was just computed from these inputs."""
     changed = False
-    for one, generation in _slices_read(graph, piece, reads):
+    for one, generation in _slices_read(graph, slice_, reads):
         status = known.get(one) or _UNKNOWN
         if status.issues or status.tainted:
             yield Event.TAINTED
             return
         changed = changed or (status.generation > generation and status.run_state is RunState.COMPLETED)
     if changed:
-        event = Event(REPROCESS[graph.entity(piece.entity).reprocess].changed)
+        event = Event(REPROCESS[graph.entity(slice_.entity).reprocess].changed)
         if event is not Event.KEPT:
             yield event
 
 
-def _slices_read(graph: DependencyGraph, piece: Slice, reads: tuple[InputRead, ...]) -> Iterator[tuple[Slice, int]]:
+def _slices_read(graph: DependencyGraph, slice_: Slice, reads: tuple[InputRead, ...]) -> Iterator[tuple[Slice, int]]:
     """Slice by slice; nothing where the declaration changed since, as the stretches then fit no more."""
-    slices = [one for requirement in graph.requirements(piece) for one in requirement.slices]
+    slices = [one for requirement in graph.requirements(slice_) for one in requirement.slices]
     generations = [read.generation for read in reads for _ in range(read.slices)]
     if len(slices) == len(generations):
         yield from zip(slices, generations, strict=True)

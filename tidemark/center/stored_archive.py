@@ -22,8 +22,8 @@ class StoredArchive:
         self.floor = floor
         self._read, self._runs, self._unreadable = read, runs, unreadable
 
-    def fetch(self, pieces: Collection[Slice]) -> Iterable[KnownSlice]:
-        return self._known(self._read.currents(pieces))
+    def fetch(self, slices: Collection[Slice]) -> Iterable[KnownSlice]:
+        return self._known(self._read.currents(slices))
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
         return self._known(self._read.older(places, before, limit))
@@ -31,7 +31,7 @@ class StoredArchive:
     def _known(self, currents: list[Current]) -> Iterator[KnownSlice]:
         for current in currents:
             if current.run_id:
-                self._runs.setdefault(current.piece, current.run_id)
+                self._runs.setdefault(current.slice, current.run_id)
             if current.unreadable:
-                self._unreadable[current.piece] = current.unreadable
-            yield KnownSlice(current.piece, current.status, current.seq)
+                self._unreadable[current.slice] = current.unreadable
+            yield KnownSlice(current.slice, current.status, current.seq)

@@ -50,13 +50,13 @@ class RepairRequest:
 
 @dataclass(frozen=True)
 class PlannedRepair:
-    """`piece` is None for a captured table; `downstream` are the slices (of the past) that were made of it, near first.
+    """`slice` is None for a captured table; `downstream` are the slices (of the past) that were made of it, near first.
 
     `rows` are the new content where it is computed.
     """
 
     plan: RepairPlan
-    piece: Slice | None
+    slice: Slice | None
     downstream: tuple[Slice, ...]
     rows: DataFrame | None
 
@@ -70,11 +70,11 @@ def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepa
     _refuse_unclear(warehouse, request)
     path = warehouse.table_path(request.entity)
     require_table(path)
-    piece = None if warehouse.is_snapshot(request.entity) else Slice(request.entity, request.partition)
-    partition = _typed(warehouse, request) if piece is None else _of_slice(warehouse, piece)
+    slice_ = None if warehouse.is_snapshot(request.entity) else Slice(request.entity, request.partition)
+    partition = _typed(warehouse, request) if slice_ is None else _of_slice(warehouse, slice_)
     found = plan_repair(runtime.spark.newSession(), path, partition, _source(runtime, request))
-    rows = runtime.computer().rows_of(piece) if piece and request.recompute else None
-    return PlannedRepair(found, piece, () if piece is None else affected(warehouse.graph, piece, now), rows)
+    rows = runtime.computer().rows_of(slice_) if slice_ and request.recompute else None
+    return PlannedRepair(found, slice_, () if slice_ is None else affected(warehouse.graph, slice_, now), rows)
 
 
 def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, ComputedSlice | None]:
@@ -86,18 +86,18 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
     settings = runtime.warehouse.settings
     session = planned.rows.sparkSession if planned.rows is not None else runtime.spark.newSession()
     report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows)
-    if planned.piece is None:
+    if planned.slice is None:
         return report, None
-    written = runtime.computer().as_written(planned.piece)
+    written = runtime.computer().as_written(planned.slice)
     failed = {check.name: check.reason for check in written.found.checks if not check.passed}
     if failed:
-        raise QualityError.of(planned.piece, failed)
+        raise QualityError.of(planned.slice, failed)
     return report, written
 
 
-def affected(graph: DependencyGraph, piece: Slice, now: datetime) -> tuple[Slice, ...]:
-    """Every slice up to `now` that is made of `piece`, or of one that is; nearest first."""
-    seen, waiting = {piece: None}, [piece]
+def affected(graph: DependencyGraph, slice_: Slice, now: datetime) -> tuple[Slice, ...]:
+    """Every slice up to `now` that is made of `slice_`, or of one that is; nearest first."""
+    seen, waiting = {slice_: None}, [slice_]
     while waiting:
         further = [down for one in waiting for down in graph.downstream(one, now)]
         waiting = [one for one in dict.fromkeys(further) if one not in seen and graph.window(one).end <= now]
@@ -120,10 +120,10 @@ def _source(runtime: Runtime, request: RepairRequest) -> int | None:
     return version_named(runtime, request.entity, request.from_name)
 
 
-def _of_slice(warehouse: Warehouse, piece: Slice) -> Partition:
-    if not warehouse.graph.exists(piece):
-        raise RepairSourceError.no_slice(piece)
-    return partition_values(str(warehouse.entities[piece.entity].period), piece.key)
+def _of_slice(warehouse: Warehouse, slice_: Slice) -> Partition:
+    if not warehouse.graph.exists(slice_):
+        raise RepairSourceError.no_slice(slice_)
+    return partition_values(str(warehouse.entities[slice_.entity].period), slice_.key)
 
 
 def _typed(warehouse: Warehouse, request: RepairRequest) -> Partition:

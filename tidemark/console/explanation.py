@@ -25,15 +25,15 @@ _STYLES = {"ok": "green", "waiting": "yellow"}
 def as_data(found: Explanation, *, exists: bool) -> dict[str, object]:
     """The explanation for programs; instants in UTC, ISO 8601."""
     return {
-        "slice": str(found.piece),
+        "slice": str(found.slice),
         "exists": exists,
         "window": {"start": found.window.start.isoformat(), "end": found.window.end.isoformat()},
         "not_before": found.not_before.isoformat(),
         "ready_by": found.promised.isoformat() if found.promised else None,
         "status": _status(found),
-        "waits_for": [str(piece) for piece in found.release.missing] if found.release else None,
+        "waits_for": [str(slice_) for slice_ in found.release.missing] if found.release else None,
         "needs": [_clause_data(clause) for clause in found.clauses],
-        "needed_by": [str(piece) for piece in found.downstream],
+        "needed_by": [str(slice_) for slice_ in found.downstream],
     }
 
 
@@ -59,16 +59,16 @@ def _clause_data(clause: Clause) -> dict[str, object]:
         "states": list(dependency.states),
         "strength": dependency.strength,
         "or_older": clause.requirement.or_older,
-        "slices": [str(piece) for piece in clause.requirement.slices],
+        "slices": [str(slice_) for slice_ in clause.requirement.slices],
         "met": verdict.met if verdict else None,
-        "missing": [str(piece) for piece in verdict.missing] if verdict else None,
+        "missing": [str(slice_) for slice_ in verdict.missing] if verdict else None,
     }
 
 
 def print_explanation(graph: DependencyGraph, found: Explanation, *, exists: bool) -> None:
     """The explanation for people: how the slice stands, its times, what it needs, what needs it."""
-    entity = graph.entity(found.piece.entity)
-    print_line(f"{found.piece.entity} {found.piece.key} [{entity.period or 'static'}]{_standing(found)}", "bold")
+    entity = graph.entity(found.slice.entity)
+    print_line(f"{found.slice.entity} {found.slice.key} [{entity.period or 'static'}]{_standing(found)}", "bold")
     if not exists:
         ends = f", ends at {entity.end}" if entity.end else ""
         print_line(f"  does not exist: {entity.name} starts at {entity.start}{ends}", "yellow")
@@ -78,8 +78,8 @@ def print_explanation(graph: DependencyGraph, found: Explanation, *, exists: boo
     rows = list(_rows(found, "  "))
     print_table(["", "entity", "offset", "slices", ""], rows, [_STYLES.get(row[0].strip(), "") for row in rows])
     print_line("is needed by" if found.downstream else "is needed by nothing that is declared")
-    by_entity = groupby(found.downstream, key=lambda piece: piece.entity)
-    print_table(["", "entity", "slices"], [["  ", name, _listed(pieces)] for name, pieces in by_entity])
+    by_entity = groupby(found.downstream, key=lambda slice_: slice_.entity)
+    print_table(["", "entity", "slices"], [["  ", name, _listed(slices)] for name, slices in by_entity])
 
 
 def _standing(found: Explanation) -> str:
@@ -137,9 +137,9 @@ def _clause(clause: Clause, missing: tuple[Slice, ...]) -> list[str]:
     return [dependency.entity, str(dependency.offset), _listed(requirement.slices), ", ".join(notes)]
 
 
-def _listed(pieces: Iterable[Slice]) -> str:
+def _listed(slices: Iterable[Slice]) -> str:
     """A few slices by name, many by their ends."""
-    names = [str(piece).partition("@")[2] for piece in pieces]
+    names = [str(slice_).partition("@")[2] for slice_ in slices]
     if not names:
         return "none exists"
     return ", ".join(names) if len(names) <= _SHOWN else f"{names[0]} .. {names[-1]} ({len(names)})"

@@ -77,7 +77,7 @@ def sub_of(text: str) -> Sub:
 
 def transition_row(one: Transition) -> tuple[Any, ...]:
     """The columns of a transition, in the order of `TRANSITION`."""
-    piece, facts = one.piece, one.facts
+    slice_, facts = one.slice, one.facts
     told = (
         (None,) * 8
         if facts is NOTHING_TOLD
@@ -87,7 +87,7 @@ def transition_row(one: Transition) -> tuple[Any, ...]:
         )
     )
     times = (microseconds(one.event_time), microseconds(one.record_time))
-    head = (one.seq, one.event_id, piece.entity, piece.key, sub_text(piece.sub), one.event.value, one.who, one.why)
+    head = (one.seq, one.event_id, slice_.entity, slice_.key, sub_text(slice_.sub), one.event.value, one.who, one.why)
     return (*head, *times, *status_values(one.status), *told)
 
 
@@ -99,7 +99,7 @@ def transition_of(row: Sequence[Any]) -> Transition:
     return Transition(
         seq=seq,
         event_id=event_id,
-        piece=Slice(entity, key, sub_of(sub)),
+        slice=Slice(entity, key, sub_of(sub)),
         event=_EVENTS[event],
         status=status,
         who=who,
@@ -113,13 +113,13 @@ def transition_of(row: Sequence[Any]) -> Transition:
 
 def current_row(one: Transition, run: tuple[str | None, str | None]) -> tuple[Any, ...]:
     """The projection of a slice's last transition, in the order of `CURRENT`."""
-    piece = one.piece
-    return (piece.entity, piece.key, sub_text(piece.sub), *status_values(one.status), one.seq, *run)
+    slice_ = one.slice
+    return (slice_.entity, slice_.key, sub_text(slice_.sub), *status_values(one.status), one.seq, *run)
 
 
-def waiting_row(piece: Slice) -> tuple[Any, ...]:
+def waiting_row(slice_: Slice) -> tuple[Any, ...]:
     """The projection of a slice that waits, though nothing has happened to it."""
-    return (piece.entity, piece.key, sub_text(piece.sub), *status_values(SliceStatus()), 0, None, None)
+    return (slice_.entity, slice_.key, sub_text(slice_.sub), *status_values(SliceStatus()), 0, None, None)
 
 
 def current_of(row: Sequence[Any]) -> Current:

@@ -46,25 +46,25 @@ class StateReader(Protocol):
     def completed(self, entity: str) -> list[Current]:
         """What is there of an entity."""
 
-    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
+    def currents(self, slices: Iterable[Slice]) -> list[Current]:
         """Those of the slices to which anything has happened, as they are now."""
 
     def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
         """Of each entity and part the last slices whose keys sort before a text, newest first."""
 
-    def current(self, piece: Slice) -> Current | None:
+    def current(self, slice_: Slice) -> Current | None:
         """One slice as it is now; None where nothing has happened to it."""
 
-    def status_at(self, piece: Slice, when: datetime) -> SliceStatus | None:
+    def status_at(self, slice_: Slice, when: datetime) -> SliceStatus | None:
         """The status of a slice as it was recorded at an instant."""
 
-    def history(self, piece: Slice) -> list[Transition]:
+    def history(self, slice_: Slice) -> list[Transition]:
         """Everything that happened to a slice, oldest first."""
 
     def after(self, seq: int, limit: int | None = None) -> list[Transition]:
         """The transitions after a number, in order."""
 
-    def launches(self, pieces: Iterable[Slice]) -> dict[Slice, Transition]:
+    def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         """The last `launched` or `forced` of each of the slices."""
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
@@ -104,8 +104,8 @@ class SqlStateReader:
         with self._database.reading() as connection:
             return [current_of(row) for row in _raw(connection, query)]
 
-    def currents(self, pieces: Iterable[Slice]) -> list[Current]:
-        wanted = [(one.entity, one.key, sub_text(one.sub)) for one in pieces]
+    def currents(self, slices: Iterable[Slice]) -> list[Current]:
+        wanted = [(one.entity, one.key, sub_text(one.sub)) for one in slices]
         with self._database.reading() as connection:
             return [current_of(row) for row in slices_of(connection, wanted)]
 
@@ -114,16 +114,16 @@ class SqlStateReader:
         with self._database.reading() as connection:
             return [current_of(row) for row in slices_before(connection, wanted, before, limit)]
 
-    def current(self, piece: Slice) -> Current | None:
+    def current(self, slice_: Slice) -> Current | None:
         with self._database.reading() as connection:
-            row = connection.execute(_of(SLICES, CURRENT).where(_is(SLICES, piece))).one_or_none()
+            row = connection.execute(_of(SLICES, CURRENT).where(_is(SLICES, slice_))).one_or_none()
             return None if row is None else current_of(row)
 
-    def status_at(self, piece: Slice, when: datetime) -> SliceStatus | None:
+    def status_at(self, slice_: Slice, when: datetime) -> SliceStatus | None:
         columns = TRANSITIONS.c
         query = (
             _of(TRANSITIONS, TRANSITION[10:16])
-            .where(_is(TRANSITIONS, piece), columns.record_time <= microseconds(when))
+            .where(_is(TRANSITIONS, slice_), columns.record_time <= microseconds(when))
             .order_by(columns.seq.desc())
             .limit(1)
         )
@@ -131,8 +131,8 @@ class SqlStateReader:
             row = connection.execute(query).one_or_none()
             return None if row is None else readable_status(row)[0]
 
-    def history(self, piece: Slice) -> list[Transition]:
-        query = _of(TRANSITIONS, TRANSITION).where(_is(TRANSITIONS, piece)).order_by(TRANSITIONS.c.seq)
+    def history(self, slice_: Slice) -> list[Transition]:
+        query = _of(TRANSITIONS, TRANSITION).where(_is(TRANSITIONS, slice_)).order_by(TRANSITIONS.c.seq)
         with self._database.reading() as connection:
             return [transition_of(row) for row in connection.execute(query)]
 
@@ -141,8 +141,8 @@ class SqlStateReader:
         with self._database.reading() as connection:
             return [transition_of(row) for row in connection.execute(query)]
 
-    def launches(self, pieces: Iterable[Slice]) -> dict[Slice, Transition]:
-        wanted = list(pieces)
+    def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
+        wanted = list(slices)
         found: dict[Slice, Transition] = {}
         columns = TRANSITIONS.c
         with self._database.reading() as connection:
@@ -156,7 +156,7 @@ class SqlStateReader:
                     )
                     .order_by(columns.seq)
                 )
-                found.update((one.piece, one) for one in map(transition_of, rows))
+                found.update((one.slice, one) for one in map(transition_of, rows))
         return found
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
@@ -184,9 +184,9 @@ def _of(table: Table, names: tuple[str, ...]) -> Select[Any]:
     return select(*(table.c[name] for name in names))
 
 
-def _is(table: Table, piece: Slice) -> Any:
+def _is(table: Table, slice_: Slice) -> Any:
     columns = table.c
-    return and_(columns.entity == piece.entity, columns.key == piece.key, columns.sub == sub_text(piece.sub))
+    return and_(columns.entity == slice_.entity, columns.key == slice_.key, columns.sub == sub_text(slice_.sub))
 
 
 def _raw(connection: Connection, query: Select[Any] | CompoundSelect[Any]) -> list[Any]:

@@ -22,18 +22,18 @@ class StoredSlices:
     def __init__(self, graph: DependencyGraph, read: StateReader) -> None:
         self._graph, self._read = graph, read
 
-    def status(self, piece: Slice) -> SliceStatus:
-        found = self._read.current(piece)
+    def status(self, slice_: Slice) -> SliceStatus:
+        found = self._read.current(slice_)
         return found.status if found else SliceStatus()
 
-    def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
+    def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
         """Page by page backwards from the slice on."""
-        node = self._graph.node(piece.entity)
-        last, before = node.ordinal(piece), "~"
-        while page := self._read.older([(piece.entity, piece.sub)], before, _PAGE):
-            known = [(node.ordinal(one.piece), one) for one in page]
-            found = [(at, one.piece) for at, one in known if at <= last and accepts(one.status)]
+        node = self._graph.node(slice_.entity)
+        last, before = node.ordinal(slice_), "~"
+        while page := self._read.older([(slice_.entity, slice_.sub)], before, _PAGE):
+            known = [(node.ordinal(one.slice), one) for one in page]
+            found = [(at, one.slice) for at, one in known if at <= last and accepts(one.status)]
             if found:
                 return max(found)[1]
-            before = page[-1].piece.key
+            before = page[-1].slice.key
         return None

@@ -51,7 +51,7 @@ class Transition:
 
     seq: int
     event_id: str
-    piece: Slice
+    slice: Slice
     event: Event
     status: SliceStatus
     who: str
@@ -67,7 +67,7 @@ class Transition:
 class Current:
     """A slice as it is now: its status after transition `seq`, and its last run."""
 
-    piece: Slice
+    slice: Slice
     status: SliceStatus
     seq: int
     run_id: str | None

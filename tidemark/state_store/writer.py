@@ -55,7 +55,7 @@ class SqlStateWriter:
         return transitions[-1].seq if transitions else after
 
     def note(self, checkpoint: Checkpoint, *, after: int) -> None:
-        rows = [waiting_row(piece) for piece in checkpoint.waiting]
+        rows = [waiting_row(slice_) for slice_ in checkpoint.waiting]
         waiting = Rows(SLICES, CURRENT, rows, _SLICE, only_new=True)
         schedules = Rows(SCHEDULES, ("entity", "schedule"), sorted(checkpoint.schedules.items()), ("entity",))
         until = {SCHEDULE_CURSOR: str(checkpoint.until)} if checkpoint.is_last else {}
@@ -118,10 +118,10 @@ def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
     last: dict[Slice, Transition] = {}
     runs: dict[Slice, tuple[str | None, str | None]] = {}
     for one in transitions:
-        last[one.piece] = one
+        last[one.slice] = one
         if one.facts.run_id:
-            runs[one.piece] = (one.facts.run_id, one.facts.cluster)
-    return [current_row(one, runs.get(piece, (None, None))) for piece, one in last.items()]
+            runs[one.slice] = (one.facts.run_id, one.facts.cluster)
+    return [current_row(one, runs.get(slice_, (None, None))) for slice_, one in last.items()]
 
 
 def _require_last(connection: Connection, after: int) -> None:

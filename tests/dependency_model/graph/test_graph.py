@@ -122,7 +122,7 @@ def test_slices_up_to_an_instant_are_those_that_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("piece", "error", "says"),
+    ("slice_", "error", "says"),
     [
         (Slice("dwdd", "2024-01-01"), UnknownEntityError, "did you mean 'dwd'"),
         (Slice("dwd", "2024-01"), ParseError, "no date"),
@@ -131,11 +131,11 @@ def test_slices_up_to_an_instant_are_those_that_ended() -> None:
         (Slice("clicks", "2024-03-31T02"), NoSuchSliceError, "no such hour slice"),
     ],
 )
-def test_questions_without_an_answer(piece: Slice, error: type[Exception], says: str) -> None:
+def test_questions_without_an_answer(slice_: Slice, error: type[Exception], says: str) -> None:
     world = graph(**SHOP)
     for ask in (world.requirements, world.downstream, world.window, world.exists):
         with pytest.raises(error, match=says):
-            ask(piece)
+            ask(slice_)
 
 
 def test_entities_come_in_the_order_of_computation() -> None:

@@ -103,13 +103,13 @@ def _comes_back(world: DependencyGraph) -> bool:
             waiting, seen = [first], {first}
             while waiting:
                 for requirement in world.requirements(waiting.pop()):
-                    for piece in requirement.slices:
-                        end = world.window(piece).end
-                        if piece.entity == name and end >= world.window(first).end:
+                    for slice_ in requirement.slices:
+                        end = world.window(slice_).end
+                        if slice_.entity == name and end >= world.window(first).end:
                             return True
-                        if piece not in seen and abs(end - start) < timedelta(days=45):
-                            seen.add(piece)
-                            waiting.append(piece)
+                        if slice_ not in seen and abs(end - start) < timedelta(days=45):
+                            seen.add(slice_)
+                            waiting.append(slice_)
     return False
 
 

@@ -75,8 +75,8 @@ def released(graph: DependencyGraph, world: Projects, done: set[tuple[str, int]]
     """The slices that may start, looking at each slice's own requirements; roots and ends are there once met."""
     there = {Slice(task, DAYS[day]) for task, day in done}
 
-    def is_met(piece: Slice) -> bool:
-        return all(one in there for requirement in graph.requirements(piece) for one in requirement.slices)
+    def is_met(slice_: Slice) -> bool:
+        return all(one in there for requirement in graph.requirements(slice_) for one in requirement.slices)
 
     nodes = [Slice(name, day) for name in graph for day in DAYS if graph.entity(name).is_project]
     while found := [node for node in nodes if node not in there and is_met(node)]:

@@ -24,32 +24,32 @@ class ReferenceIndex:
         self.graph, self.since, self.now = graph, since, now
         self.statuses: dict[Slice, SliceStatus] = {}
 
-    def status(self, piece: Slice) -> SliceStatus:
-        return self.statuses.get(piece) or SliceStatus()
+    def status(self, slice_: Slice) -> SliceStatus:
+        return self.statuses.get(slice_) or SliceStatus()
 
-    def newest(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
-        end = self.graph.window(piece).end
+    def newest(self, slice_: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
+        end = self.graph.window(slice_).end
         found = [
             (self.graph.window(other).end, other)
             for other, status in self.statuses.items()
-            if other[::2] == piece[::2] and accepts(status)
+            if other[::2] == slice_[::2] and accepts(status)
         ]
         return max(((ended, other) for ended, other in found if ended <= end), default=(None, None))[1]
 
     def expected(self) -> dict[Slice, tuple[Event, str, bool]]:
         """What has to change: the event, the state that the slice is to reach, whether it goes on without something."""
         found = {}
-        for piece in set(self._candidates()):
-            status = self.status(piece)
-            state = next((s for s in self.graph.entity(piece.entity).state_names if s not in status.states), None)
+        for slice_ in set(self._candidates()):
+            status = self.status(slice_)
+            state = next((s for s in self.graph.entity(slice_.entity).state_names if s not in status.states), None)
             if state is None or status.run_state not in (RunState.WAITING, RunState.READY):
                 continue
-            not_before = earliest(self.graph.entity(piece.entity), self.graph.window(piece))
-            released = release(self.graph.requirements(piece, state), self, not_before, self.now)
+            not_before = earliest(self.graph.entity(slice_.entity), self.graph.window(slice_))
+            released = release(self.graph.requirements(slice_, state), self, not_before, self.now)
             if released.released and status.run_state is RunState.WAITING:
-                found[piece] = (Event.RELEASED, state, released.partial)
+                found[slice_] = (Event.RELEASED, state, released.partial)
             elif not released.released and status.run_state is RunState.READY:
-                found[piece] = (Event.WITHDRAWN, state, False)
+                found[slice_] = (Event.WITHDRAWN, state, False)
         return found
 
     def _candidates(self) -> Iterator[Slice]:
@@ -59,17 +59,17 @@ class ReferenceIndex:
             if not _starts_by_itself(entity):
                 continue
             for sub in {WHOLE, *self.graph.node(name).parts}:
-                piece = self.graph.slice_at(name, self.since, sub)
-                while self.graph.window(piece).end <= self.now:
-                    if self.graph.exists(piece):
-                        yield piece
-                    piece = self.graph.slice_at(name, self.graph.window(piece).end, sub)
-        for piece, status in self.statuses.items():
-            if piece.entity not in self.graph or not _starts_by_itself(self.graph.entity(piece.entity)):
+                slice_ = self.graph.slice_at(name, self.since, sub)
+                while self.graph.window(slice_).end <= self.now:
+                    if self.graph.exists(slice_):
+                        yield slice_
+                    slice_ = self.graph.slice_at(name, self.graph.window(slice_).end, sub)
+        for slice_, status in self.statuses.items():
+            if slice_.entity not in self.graph or not _starts_by_itself(self.graph.entity(slice_.entity)):
                 continue
-            is_released = status.run_state is RunState.READY and self.graph.window(piece).end > self.since
-            if self.graph.exists(piece) and (is_released or status.generation > 1):
-                yield piece
+            is_released = status.run_state is RunState.READY and self.graph.window(slice_).end > self.since
+            if self.graph.exists(slice_) and (is_released or status.generation > 1):
+                yield slice_
 
 
 def _starts_by_itself(entity: Entity) -> bool:

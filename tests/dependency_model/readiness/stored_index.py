@@ -35,7 +35,7 @@ class StoredIndex:
 
     def forget(self, entity: str) -> None:
         """The entity is as if it were new."""
-        self._waiting = {piece for piece in self._waiting if piece.entity != entity}
+        self._waiting = {slice_ for slice_ in self._waiting if slice_.entity != entity}
         others = {name: text for name, text in self.named.schedules.items() if name != entity}
         self.named = Named(self.named.until, others)
 
@@ -44,19 +44,19 @@ class StoredIndex:
         return [
             one
             for one in self._all()
-            if one.piece.key >= self.floor or one.status.run_state not in _CLOSED or one.status.tainted
+            if one.slice.key >= self.floor or one.status.run_state not in _CLOSED or one.status.tainted
         ]
 
-    def fetch(self, pieces: Collection[Slice]) -> list[KnownSlice]:
-        assert all(piece.key < self.floor for piece in pieces)
-        return [one for one in self._all() if one.piece in pieces]
+    def fetch(self, slices: Collection[Slice]) -> list[KnownSlice]:
+        assert all(slice_.key < self.floor for slice_ in slices)
+        return [one for one in self._all() if one.slice in slices]
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterator[KnownSlice]:
         for entity, sub in places:
-            found = [one for one in self._all() if one.piece.entity == entity and one.piece.sub == sub]
-            earlier = [one for one in found if one.piece.key < before]
-            yield from sorted(earlier, key=lambda one: one.piece.key, reverse=True)[:limit]
+            found = [one for one in self._all() if one.slice.entity == entity and one.slice.sub == sub]
+            earlier = [one for one in found if one.slice.key < before]
+            yield from sorted(earlier, key=lambda one: one.slice.key, reverse=True)[:limit]
 
     def _all(self) -> Iterator[KnownSlice]:
-        yield from (KnownSlice(piece, *told) for piece, told in self.known.items())
-        yield from (KnownSlice(piece, SliceStatus(), 0) for piece in self._waiting if piece not in self.known)
+        yield from (KnownSlice(slice_, *told) for slice_, told in self.known.items())
+        yield from (KnownSlice(slice_, SliceStatus(), 0) for slice_ in self._waiting if slice_ not in self.known)

@@ -47,14 +47,14 @@ class IndexMachine(RuleBasedStateMachine):
     @rule(which=numbers, what=numbers)
     def report(self, which: int, what: int) -> None:
         """Anything that the table has for a slice: a failure, a taint, a backfill, a retry, ..."""
-        piece = self._piece(which)
-        self._tell(piece, self._after(piece, what))
+        slice_ = self._piece(which)
+        self._tell(slice_, self._after(slice_, what))
 
     @rule(which=numbers, gap=numbers)
     def inputs_arrive(self, which: int, gap: int) -> None:
         """All inputs of a slice, or all but one."""
-        piece = self._piece(which)
-        clauses = [one for state in self.graph.entity(piece.entity).state_names for one in self._needs(piece, state)]
+        slice_ = self._piece(which)
+        clauses = [one for state in self.graph.entity(slice_.entity).state_names for one in self._needs(slice_, state)]
         for number, one in enumerate(clauses):
             if gap % 3 or number != gap % len(clauses):
                 self._tell(one, DONE)
@@ -67,18 +67,18 @@ class IndexMachine(RuleBasedStateMachine):
     def told_twice(self, which: int, what: int) -> None:
         """A duplicate, or an old report that says something else."""
         if self.told:
-            piece = sorted(self.told)[which % len(self.told)]
-            self.index.observe(piece, self._after(piece, what), self.told[piece])
+            slice_ = sorted(self.told)[which % len(self.told)]
+            self.index.observe(slice_, self._after(slice_, what), self.told[slice_])
 
     @rule(which=numbers, first=numbers, second=numbers)
     def told_in_the_wrong_order(self, which: int, first: int, second: int) -> None:
-        piece = self._piece(which)
-        overtaken = self._after(piece, first)
+        slice_ = self._piece(which)
+        overtaken = self._after(slice_, first)
         self.version += 1
         version = self.version
-        self.reference.statuses[piece] = overtaken
-        self._tell(piece, self._after(piece, second))
-        self.index.observe(piece, overtaken, version)
+        self.reference.statuses[slice_] = overtaken
+        self._tell(slice_, self._after(slice_, second))
+        self.index.observe(slice_, overtaken, version)
 
     @rule(minutes=st.sampled_from([1, 7, 60, 180, 600]), limit=st.sampled_from([None, 1, 50]))
     def clock_goes_on(self, minutes: int, limit: int | None) -> None:
@@ -114,8 +114,8 @@ class IndexMachine(RuleBasedStateMachine):
             return
         touched = {name, *self._users(name)}
         self.graph.put(changed)
-        for piece in [piece for piece in self.told if piece.entity == name]:  # another period has other slices
-            del self.told[piece], self.reference.statuses[piece]
+        for slice_ in [slice_ for slice_ in self.told if slice_.entity == name]:  # another period has other slices
+            del self.told[slice_], self.reference.statuses[slice_]
         self.stored.forget(name)
         self._restart("", 0)
         self.index.refresh(touched | set(self._users(name)))
@@ -124,14 +124,14 @@ class IndexMachine(RuleBasedStateMachine):
     def decides_what_the_reference_decides(self) -> None:
         IndexMachine.steps += 1
         expected = self.reference.expected()
-        found = {one.piece: (one.event, one.state, one.partial) for one in self.index.decide()}
+        found = {one.slice: (one.event, one.state, one.partial) for one in self.index.decide()}
         assert found == expected
-        for piece, (event, _, _) in found.items():
-            self._tell(piece, apply(self.reference.status(piece), event))
+        for slice_, (event, _, _) in found.items():
+            self._tell(slice_, apply(self.reference.status(slice_), event))
         assert self.index.decide() == []
 
     def _restart(self, floor: str, seed: int) -> None:
-        known = {piece: (status, self.told[piece]) for piece, status in self.reference.statuses.items()}
+        known = {slice_: (status, self.told[slice_]) for slice_, status in self.reference.statuses.items()}
         self.stored.known, self.stored.floor = known, floor
         loaded = self.stored.loaded()
         random.Random(seed).shuffle(loaded)
@@ -145,24 +145,24 @@ class IndexMachine(RuleBasedStateMachine):
         parts = sorted({(), *self.graph.node(name).parts})
         return self.graph.slice_at(name, moment, parts[(number >> 20) % len(parts)])
 
-    def _after(self, piece: Slice, number: int) -> SliceStatus:
+    def _after(self, slice_: Slice, number: int) -> SliceStatus:
         """The status after one of the events that may come now."""
-        status = self.reference.status(piece)
+        status = self.reference.status(slice_)
         possible = [
             row.event for row in TRANSITIONS if status.run_state in row.run_states and row.event not in _DECIDED
         ]
         state = "estimated" if number % 2 else None
         event = possible[number % len(possible)]
-        return apply(status, event, cause=piece, state=state if event is Event.REACHED else None)
+        return apply(status, event, cause=slice_, state=state if event is Event.REACHED else None)
 
-    def _tell(self, piece: Slice, status: SliceStatus) -> None:
+    def _tell(self, slice_: Slice, status: SliceStatus) -> None:
         self.version += 1
-        self.told[piece] = self.version
-        self.reference.statuses[piece] = status
-        self.index.observe(piece, status, self.version)
+        self.told[slice_] = self.version
+        self.reference.statuses[slice_] = status
+        self.index.observe(slice_, status, self.version)
 
-    def _needs(self, piece: Slice, state: str) -> Iterator[Slice]:
-        for requirement in self.graph.requirements(piece, state):
+    def _needs(self, slice_: Slice, state: str) -> Iterator[Slice]:
+        for requirement in self.graph.requirements(slice_, state):
             yield from requirement.slices
 
     def _users(self, name: str) -> list[str]:

@@ -38,10 +38,10 @@ def world(weak: str = "", quality: str = "required", states: str = "completed") 
 
 
 def asked(
-    graph: DependencyGraph, there: dict[Slice, SliceStatus], now: datetime = MIDNIGHT, piece: Slice = DAY
+    graph: DependencyGraph, there: dict[Slice, SliceStatus], now: datetime = MIDNIGHT, slice_: Slice = DAY
 ) -> Release:
-    not_before = earliest(graph.entity(piece.entity), graph.window(piece))
-    return release(graph.requirements(piece), Statuses(graph, there), not_before, now)
+    not_before = earliest(graph.entity(slice_.entity), graph.window(slice_))
+    return release(graph.requirements(slice_), Statuses(graph, there), not_before, now)
 
 
 def there(count: int, status: SliceStatus = DONE) -> dict[Slice, SliceStatus]:
@@ -144,7 +144,7 @@ def test_an_explanation_goes_down_to_what_is_missing() -> None:
         ("ods", True),
     ]
     (deeper,) = found.clauses[0].missing
-    assert (str(deeper.piece), deeper.release and deeper.release.released) == ("dwd@2024-06-01", True)
+    assert (str(deeper.slice), deeper.release and deeper.release.released) == ("dwd@2024-06-01", True)
     assert names(deeper.downstream) == ["ads@2024-06-01"]
     plain = explain(shop, day)
     assert (plain.release, plain.clauses[0].verdict, plain.clauses[0].missing) == (None, None, ())

@@ -56,19 +56,19 @@ def test_the_hour_and_its_windows_and_aggregates_are_greyed(
     after = consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL)
     assert next(iter(after)) == HOUR
     assert after[HOUR].quality is Quality.FAILED
-    for piece in (HOUR, *FIVES, *TENS, DAY):
-        assert after[piece].issues == {HOUR}
-        assert not after[piece].valid
-    for piece in (*USERS.values(), FURTHER):
-        assert (after[piece].tainted, after[piece].issues) == (True, frozenset())
+    for slice_ in (HOUR, *FIVES, *TENS, DAY):
+        assert after[slice_].issues == {HOUR}
+        assert not after[slice_].valid
+    for slice_ in (*USERS.values(), FURTHER):
+        assert (after[slice_].tainted, after[slice_].issues) == (True, frozenset())
     assert set(after) == {HOUR, *FIVES, *TENS, DAY, *USERS.values(), FURTHER}
 
 
 def test_flags_go_where_the_backfilled_hour_has_passed(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
     greyed = {**known, **consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL), HOUR: AGAIN}
     after = consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL)
-    for piece in (HOUR, *FIVES, *TENS):
-        assert after[piece].valid
+    for slice_ in (HOUR, *FIVES, *TENS):
+        assert after[slice_].valid
     assert after[DAY].issues == frozenset()
     assert after[DAY].run_state is RunState.WAITING
 
@@ -79,7 +79,7 @@ def test_each_user_follows_its_policy(world: DependencyGraph, known: dict[Slice,
     same = {**greyed, **consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL, changed=False)}
 
     def outcome(statuses: dict[Slice, SliceStatus]) -> dict[str, str]:
-        run_states = {name: statuses[piece] for name, piece in USERS.items()}
+        run_states = {name: statuses[slice_] for name, slice_ in USERS.items()}
         return {
             name: "again" if s.run_state is RunState.WAITING else "tainted" if s.tainted else "kept"
             for name, s in run_states.items()

@@ -75,10 +75,10 @@ def test_an_hours_partition_of_an_autumn_night_is_both_hours() -> None:
 def test_a_slice_becomes_a_subject_and_comes_back(entity: str, minute: int, kind: SubjectKind) -> None:
     instant = datetime(2024, 1, 2, tzinfo=UTC) + timedelta(minutes=minute)
     sub = (("region", "us"), ("unit", "b")) if entity == "dwd_order" else ()
-    piece = WORLD.slice_at(entity, instant, sub)
-    subject = DependencySubject.of_slice(piece, kind)
+    slice_ = WORLD.slice_at(entity, instant, sub)
+    subject = DependencySubject.of_slice(slice_, kind)
     assert DependencySubject.parse(str(subject.id)) == subject
-    assert resolve(subject, WORLD) == (piece,)
+    assert resolve(subject, WORLD) == (slice_,)
 
 
 def test_who_asked_is_part_of_the_identity() -> None:

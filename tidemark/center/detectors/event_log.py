@@ -90,13 +90,13 @@ class EventLogDetector:
             return
         run, when = self._run(entry.run_id), datetime.fromtimestamp(entry.timestamp, UTC)
         is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
-        for piece in self._slices(event):
+        for slice_ in self._slices(event):
             told = Event.COMPLETED if is_there else Event.STARTED
-            event_id = f"dagster:{record.storage_id}:{piece}"
-            yield Fact(event_id, piece, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
-            entity = self._center.graph.entity(piece.entity)
+            event_id = f"dagster:{record.storage_id}:{slice_}"
+            yield Fact(event_id, slice_, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
+            entity = self._center.graph.entity(slice_.entity)
             if is_there and entity.quality and checks.have_passed(entry.run_id, entity):
-                yield Fact(f"{event_id}:quality", piece, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
+                yield Fact(f"{event_id}:quality", slice_, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
         """The slices of an event; none for an asset that is no entity, or has no such partition."""
@@ -135,20 +135,20 @@ class EventLogDetector:
 
     def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:
         now = datetime.now(UTC)
-        for piece, (run, _) in self._center.under_way().items():
+        for slice_, (run, _) in self._center.under_way().items():
             if run in ended:
                 why = f"run {run} ended ({ended[run]}) without it"
-                yield Fact(f"ended:{run}:{piece}", piece, Event.FAILED, now, "dagster", why, data=Facts(run_id=run))
+                yield Fact(f"ended:{run}:{slice_}", slice_, Event.FAILED, now, "dagster", why, data=Facts(run_id=run))
 
     def inspect_wiped(self) -> int:
         """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`."""
         now, there = datetime.now(UTC), dict[str, set[str]]()
         facts = []
-        for piece, status in self._center.completed():
-            period = str(self._center.graph.entity(piece.entity).period)
-            if piece.entity not in there:
-                there[piece.entity] = set(self.instance.get_materialized_partitions(dg.AssetKey([piece.entity])))
-            if dagster_key(period, piece.key) not in there[piece.entity]:
-                event_id = f"wiped:{piece}:{status.generation}"
-                facts.append(Fact(event_id, piece, Event.DELETED, now, "dagster", "its materialization was wiped"))
+        for slice_, status in self._center.completed():
+            period = str(self._center.graph.entity(slice_.entity).period)
+            if slice_.entity not in there:
+                there[slice_.entity] = set(self.instance.get_materialized_partitions(dg.AssetKey([slice_.entity])))
+            if dagster_key(period, slice_.key) not in there[slice_.entity]:
+                event_id = f"wiped:{slice_}:{status.generation}"
+                facts.append(Fact(event_id, slice_, Event.DELETED, now, "dagster", "its materialization was wiped"))
         return self._center.report(facts).new if facts else 0

@@ -87,8 +87,8 @@ def slices_of(subject: str, graph: DependencyGraph, tasks: Mapping[str, str] | N
         found = resolve(DependencySubject.of(DependencySubjectId.parse(subject)), graph, tasks)
     else:
         found = (Slice.parse(subject),)
-    for piece in found:
-        graph.window(piece)
+    for slice_ in found:
+        graph.window(slice_)
     return found
 
 
@@ -111,14 +111,14 @@ def _parsed(body: bytes) -> list[Report]:
 def _facts(report: Report, graph: DependencyGraph, tasks: Mapping[str, str] | None) -> list[Fact]:
     if report.event not in EVENTS:
         raise RequestError("this is nothing to report", expected=f"one of {', '.join(EVENTS)}", found=report.event)
-    pieces = slices_of(report.subject, graph, tasks)
-    if not pieces:
+    slices = slices_of(report.subject, graph, tasks)
+    if not slices:
         raise RequestError("the subject stands for no slice", found=report.subject)
     data = Facts(**{name: getattr(report, name) for name in _TOLD})
     return [
         Fact(
-            event_id=f"api:{report.event_id}" if len(pieces) == 1 else f"api:{report.event_id}:{piece}",
-            piece=piece,
+            event_id=f"api:{report.event_id}" if len(slices) == 1 else f"api:{report.event_id}:{slice_}",
+            slice=slice_,
             event=Event(report.event),
             event_time=datetime.fromisoformat(report.event_time.isoformat()),
             who=report.who,
@@ -128,5 +128,5 @@ def _facts(report: Report, graph: DependencyGraph, tasks: Mapping[str, str] | No
             changed=report.changed,
             data=data,
         )
-        for piece in pieces
+        for slice_ in slices
     ]

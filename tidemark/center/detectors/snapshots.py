@@ -39,10 +39,10 @@ class SnapshotDetector:
             if not (entity.source or entity.snapshot_of):
                 continue
             for one in self._registry.of(name, str(entity.period)):
-                status = self._center.status(piece := Slice(name, one.slice))
+                status = self._center.status(slice_ := Slice(name, one.slice))
                 if status.run_state is RunState.WAITING and not one.waits_for_late:
-                    event_id = f"snapshot:{piece}:{status.generation}"
-                    facts.append(Fact(event_id, piece, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
+                    event_id = f"snapshot:{slice_}:{status.generation}"
+                    facts.append(Fact(event_id, slice_, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
         return self._center.report(facts).new if facts else 0
 
     def _ask_again(self) -> None:
@@ -50,14 +50,14 @@ class SnapshotDetector:
         before, now, facts = int(self._read.cursor(CURSOR) or 0), datetime.now(UTC), []
         after = before
         for one in self._registry.restated_after(before):
-            piece = Slice(one.entity, one.slice)
+            slice_ = Slice(one.entity, one.slice)
             if one.entity in self._center.graph:
-                run_state = self._center.status(piece).run_state
+                run_state = self._center.status(slice_).run_state
                 if run_state in _UNDER_WAY:
                     break  # that run may have read what was: asked for again when it is over
                 if run_state in _OVER:
-                    event_id = f"snapshot:{piece}:reopened:{one.generation}"
-                    facts.append(Fact(event_id, piece, Event.BACKFILL_REQUESTED, now, "capture", _why(one)))
+                    event_id = f"snapshot:{slice_}:reopened:{one.generation}"
+                    facts.append(Fact(event_id, slice_, Event.BACKFILL_REQUESTED, now, "capture", _why(one)))
             after = one.restatement
         if after > before:
             self._center.report(facts, cursors={CURSOR: str(after)})

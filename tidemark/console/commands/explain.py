@@ -53,10 +53,10 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], ro
 
     settings = Settings.load()
     graph = load_warehouse(settings, root).graph
-    piece = Slice(entity, slice_key, _parts(parts))
+    slice_ = Slice(entity, slice_key, _parts(parts))
     known = _known(graph, settings) if root == DECLARATIONS else None
-    found = explained(graph, piece, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
-    exists = graph.exists(piece)
+    found = explained(graph, slice_, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
+    exists = graph.exists(slice_)
     if as_json:
         print_json(as_data(found, exists=exists))
     else:

@@ -76,12 +76,12 @@ def materialization(
     runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
 ) -> dg.AssetMaterialization | None:
     """What tells Dagster, and by it the center, that a slice's content is new; None where no slice's is."""
-    piece = planned.piece
-    if piece is None or written is None or planned.plan.way == "nothing":
+    slice_ = planned.slice
+    if slice_ is None or written is None or planned.plan.way == "nothing":
         return None
-    key = dagster_key(str(runtime.warehouse.entities[piece.entity].period), piece.key)
+    key = dagster_key(str(runtime.warehouse.entities[slice_.entity].period), slice_.key)
     metadata = slice_metadata([written])
-    return dg.AssetMaterialization(piece.entity, description="repaired", partition=key, metadata=metadata)
+    return dg.AssetMaterialization(slice_.entity, description="repaired", partition=key, metadata=metadata)
 
 
 def check_evaluations(written: ComputedSlice | None) -> list[dg.AssetCheckEvaluation]:

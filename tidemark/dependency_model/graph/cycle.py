@@ -73,7 +73,7 @@ def _found(inside: Mapping[str, Node], edges: list[Edge]) -> Iterator[tuple[Slic
         if node.name not in seen:
             way = _way_round(node, inside, edges)
             if way:
-                seen.update(piece.entity for piece in way)
+                seen.update(slice_.entity for slice_ in way)
                 yield way
 
 
@@ -127,4 +127,4 @@ def _path(step: _Step | None) -> tuple[Slice, ...]:
 
 def format_cycle(way: Iterable[Slice]) -> str:
     """A way round as one line."""
-    return " -> ".join(str(piece) for piece in way)
+    return " -> ".join(str(slice_) for slice_ in way)

@@ -75,49 +75,49 @@ class DependencyGraph:
         """What depends on an entity, in no order."""
         return self._edges.downstream[self._node(name).name]
 
-    def requirements(self, piece: Slice, state: str = COMPLETED) -> tuple[Requirement, ...]:
+    def requirements(self, slice_: Slice, state: str = COMPLETED) -> tuple[Requirement, ...]:
         """Clause by clause, the exact upstream slices that a slice needs to reach a state."""
-        node = self._node(piece.entity)
-        ordinal = node.ordinal(piece)
-        if piece.sub == WHOLE and node.parts != (WHOLE,):
+        node = self._node(slice_.entity)
+        ordinal = node.ordinal(slice_)
+        if slice_.sub == WHOLE and node.parts != (WHOLE,):
             return (_roll_up(node, ordinal),)
         return tuple(
             [
-                Requirement(edge.dependency, edge.expand(ordinal, piece.sub), edge.is_latest)
+                Requirement(edge.dependency, edge.expand(ordinal, slice_.sub), edge.is_latest)
                 for edge in self._edges.upstream[node.name]
                 if edge.state == state
             ]
         )
 
-    def downstream(self, piece: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
+    def downstream(self, slice_: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
         """Every slice that needs this one, in order of entity, time and part.
 
         Users without an end of their own (of a static slice; those that would take this slice as an older
         `last_available`) are named up to `until`; without it, those that would take it as the newest one.
         """
-        node = self._node(piece.entity)
-        ordinal, limit = node.ordinal(piece), checked_seconds(until) if until else None
-        parts = node.parts if piece.sub == WHOLE else (piece.sub,)
+        node = self._node(slice_.entity)
+        ordinal, limit = node.ordinal(slice_), checked_seconds(until) if until else None
+        parts = node.parts if slice_.sub == WHOLE else (slice_.sub,)
         found = {
             (edge.down.name, down, sub): edge.down
             for edge in self._edges.downstream[node.name]
             for part in parts
             for down, sub in edge.inverse(ordinal, part, limit)
         }
-        if piece.sub != WHOLE and ordinal in node.existing_of(WHOLE):
-            found[piece.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
+        if slice_.sub != WHOLE and ordinal in node.existing_of(WHOLE):
+            found[slice_.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
         return tuple([found[place].slice(place[1], place[2]) for place in sorted(found)])
 
-    def window(self, piece: Slice) -> Window:
+    def window(self, slice_: Slice) -> Window:
         """The stretch of time of a slice; of a static one, all of it."""
-        node = self._node(piece.entity)
-        grid, ordinal = node.grid_of(piece.sub), node.ordinal(piece)
+        node = self._node(slice_.entity)
+        grid, ordinal = node.grid_of(slice_.sub), node.ordinal(slice_)
         return grid.window(ordinal) if grid else Window.of_seconds(0, LAST_DAY * DAY_SECONDS)
 
-    def exists(self, piece: Slice) -> bool:
+    def exists(self, slice_: Slice) -> bool:
         """Whether the slice lies between its entity's start and end. Raises ParseError for a key that is none."""
-        node = self._node(piece.entity)
-        return node.ordinal(piece) in node.existing_of(piece.sub)
+        node = self._node(slice_.entity)
+        return node.ordinal(slice_) in node.existing_of(slice_.sub)
 
     def slices(self, entity: str, until: datetime) -> Iterator[Slice]:
         """Every slice whose window ended by an instant, in order of time, part by part."""

@@ -53,19 +53,19 @@ class Node:
             return self.existing
         return _existing(self.entity.start, self.entity.end, grid)
 
-    def ordinal(self, piece: Slice) -> int:
+    def ordinal(self, slice_: Slice) -> int:
         """The number of a slice. Raises NoSuchSliceError or ParseError for a key or part that there is not."""
-        if piece.sub and piece.sub not in self.parts:
+        if slice_.sub and slice_.sub not in self.parts:
             declared = "; ".join(",".join(f"{d}={v}" for d, v in part) for part in self.parts[:8])
             raise NoSuchSliceError(
-                f"{self.name} has no such sub-partition", expected=declared or "none", found=shown(str(piece))
+                f"{self.name} has no such sub-partition", expected=declared or "none", found=shown(str(slice_))
             )
-        grid = self.grid_of(piece.sub)
+        grid = self.grid_of(slice_.sub)
         if grid is not None:
-            return grid.ordinal(piece.key)
-        if piece.key != STATIC_KEY:
+            return grid.ordinal(slice_.key)
+        if slice_.key != STATIC_KEY:
             raise NoSuchSliceError(
-                f"{self.name} is static", expected=f"{self.name}@{STATIC_KEY}", found=shown(str(piece))
+                f"{self.name} is static", expected=f"{self.name}@{STATIC_KEY}", found=shown(str(slice_))
             )
         return 0
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class KnownSlice(NamedTuple):
     """A slice's status after its transition number `version`; 0 where nothing has happened but waiting."""
 
-    piece: Slice
+    slice: Slice
     status: SliceStatus
     version: int
 
@@ -31,7 +31,7 @@ class Archive(Protocol):
     def floor(self) -> str:
         """The key from which on everything is in memory; the empty text where all is."""
 
-    def fetch(self, pieces: Collection[Slice]) -> Iterable[KnownSlice]:
+    def fetch(self, slices: Collection[Slice]) -> Iterable[KnownSlice]:
         """Those of the slices that anything is known of."""
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
@@ -43,7 +43,7 @@ class EmptyArchive:
 
     floor = ""
 
-    def fetch(self, pieces: Collection[Slice]) -> Iterable[KnownSlice]:  # noqa: ARG002 - the protocol's
+    def fetch(self, slices: Collection[Slice]) -> Iterable[KnownSlice]:  # noqa: ARG002 - the protocol's
         return ()
 
     def older(

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Waiting:
     """A slice that is not launched yet. `unmet` counts its clauses, `is_open` says that its earliest time has come."""
 
-    __slots__ = ("counters", "is_open", "not_before", "piece", "state", "unmet")
+    __slots__ = ("counters", "is_open", "not_before", "slice", "state", "unmet")
 
-    def __init__(self, piece: Slice, state: str, not_before: int) -> None:
-        self.piece, self.state, self.not_before = piece, state, not_before
+    def __init__(self, slice_: Slice, state: str, not_before: int) -> None:
+        self.slice, self.state, self.not_before = slice_, state, not_before
         self.counters: tuple[Counter, ...] = ()
         self.unmet = 0
         self.is_open = False

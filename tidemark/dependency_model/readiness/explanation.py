@@ -33,7 +33,7 @@ class Clause:
 class Explanation:
     """One slice. Without known states there are no `status`, `release` and verdicts: only what the declaration says."""
 
-    piece: Slice
+    slice: Slice
     window: Window
     not_before: datetime
     promised: datetime | None
@@ -45,7 +45,7 @@ class Explanation:
 
 def explain(
     graph: DependencyGraph,
-    piece: Slice,
+    slice_: Slice,
     *,
     state: str = COMPLETED,
     known: KnownSlices | None = None,
@@ -56,9 +56,9 @@ def explain(
 
     With `known` and `now` the clauses are judged, and each missing slice is explained in turn, `depth` levels down.
     """
-    window, entity = graph.window(piece), graph.entity(piece.entity)
+    window, entity = graph.window(slice_), graph.entity(slice_.entity)
     not_before = earliest(entity, window)
-    requirements = graph.requirements(piece, state)
+    requirements = graph.requirements(slice_, state)
     judged = release(requirements, known, not_before, now) if known and now else None
     verdicts: tuple[Verdict | None, ...] = judged.verdicts if judged else (None,) * len(requirements)
     clauses = []
@@ -67,12 +67,12 @@ def explain(
         deeper = (explain(graph, one, known=known, now=now, depth=depth - 1) for one in wanted)
         clauses.append(Clause(requirement, verdict, tuple(deeper)))
     return Explanation(
-        piece,
+        slice_,
         window,
         not_before,
         ready_by(entity, window),
         tuple(clauses),
-        graph.downstream(piece),
-        known.status(piece) if known else None,
+        graph.downstream(slice_),
+        known.status(slice_) if known else None,
         judged,
     )

@@ -55,7 +55,7 @@ _AT_ONCE = 1_000
 class Decision:
     """A slice is to be `released` for a state (`partial`: without something that it asked for), or `withdrawn`."""
 
-    piece: Slice
+    slice: Slice
     event: Event
     state: str
     partial: bool = False
@@ -105,39 +105,39 @@ class ReadinessIndex:
         times = [time for time in (self._schedule.next_time, self._due[0][0] if self._due else None) if time]
         return datetime.fromtimestamp(min(times), UTC) if times else None
 
-    def status(self, piece: Slice) -> SliceStatus:
+    def status(self, slice_: Slice) -> SliceStatus:
         """The status of a slice; one that nothing is known of waits."""
-        return self._statuses.get(piece) or _UNKNOWN
+        return self._statuses.get(slice_) or _UNKNOWN
 
-    def newest(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
+    def newest(self, slice_: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
         """The newest known slice up to this one, of the same entity and part, whose status is accepted."""
-        return self._registered.newest.find(piece, accepts)
+        return self._registered.newest.find(slice_, accepts)
 
     def load(self, known: Iterable[KnownSlice]) -> None:
         """What was known before a restart, in any order; for an index that has not been told anything."""
-        for piece, status, version in known:
-            self._statuses.set(piece, status, version)
+        for slice_, status, version in known:
+            self._statuses.set(slice_, status, version)
         newest = self._registered.newest
-        for piece in self._statuses:
-            if piece.entity in newest:
+        for slice_ in self._statuses:
+            if slice_.entity in newest:
                 with suppress(ParseError):  # of another period
-                    newest.add(piece)
-        self._follow_all([piece for piece in self._statuses if self.status(piece).run_state in _NOT_LAUNCHED])
+                    newest.add(slice_)
+        self._follow_all([slice_ for slice_ in self._statuses if self.status(slice_).run_state in _NOT_LAUNCHED])
 
-    def observe(self, piece: Slice, status: SliceStatus, version: int) -> None:
+    def observe(self, slice_: Slice, status: SliceStatus, version: int) -> None:
         """A slice's status after its transition number `version`."""
-        if piece.entity not in self._graph:
+        if slice_.entity not in self._graph:
             return
-        before = self._statuses.get(piece)
-        if version <= (self._statuses.version(piece) or 0):
+        before = self._statuses.get(slice_)
+        if version <= (self._statuses.version(slice_) or 0):
             return
-        self._statuses.set(piece, status, version)
+        self._statuses.set(slice_, status, version)
         if status == before:
             return
         if not _look_alike(before or _UNKNOWN, status):
-            for waiting in self._registered.tell(piece, before, status):
-                self._undecided[waiting.piece] = None
-        self._follow(piece, status)
+            for waiting in self._registered.tell(slice_, before, status):
+                self._undecided[waiting.slice] = None
+        self._follow(slice_, status)
 
     def advance(self, now: datetime, limit: int | None = None) -> bool:
         """Move the clock on (never back); whether all whose time has come was looked at, with at most `limit` of it."""
@@ -178,15 +178,15 @@ class ReadinessIndex:
             _, _, waiting = heapq.heappop(self._unnoted)
             if self._is_unnoted(waiting):
                 self._noting.append(waiting)
-        return [waiting.piece for waiting in self._noting[:most]]
+        return [waiting.slice for waiting in self._noting[:most]]
 
     def _is_unnoted(self, waiting: Waiting) -> bool:
-        return self._waiting.get(waiting.piece) is waiting and self._statuses.version(waiting.piece) is None
+        return self._waiting.get(waiting.slice) is waiting and self._statuses.version(waiting.slice) is None
 
     def noted(self, checkpoint: Checkpoint) -> None:
         """A checkpoint is written down."""
-        for piece in checkpoint.waiting:
-            self._statuses.add(piece, _UNKNOWN, 0)
+        for slice_ in checkpoint.waiting:
+            self._statuses.add(slice_, _UNKNOWN, 0)
         for name in checkpoint.schedules:
             del self._schedule.unnoted[name]
         if checkpoint.is_last:
@@ -200,57 +200,57 @@ class ReadinessIndex:
     def decide(self) -> list[Decision]:
         """What has to change, in the order in which it came up; each is to be told back by `observe`."""
         undecided, self._undecided = self._undecided, {}
-        found = (self._decision(piece) for piece in undecided)
+        found = (self._decision(slice_) for slice_ in undecided)
         return [decision for decision in found if decision]
 
     def refresh(self, names: Iterable[str]) -> None:
         """These entities came, changed or went in the graph, or what they depend on did."""
         gone = set(names)
-        for piece in [piece for piece in self._waiting if piece.entity in gone]:
-            self._forget(piece)
+        for slice_ in [slice_ for slice_ in self._waiting if slice_.entity in gone]:
+            self._forget(slice_)
         for name in sorted(gone):
             self._schedule.refresh(name)
         self._registered.newest.refresh(gone)
-        for piece in [piece for piece in self._statuses if piece.entity in gone]:
+        for slice_ in [slice_ for slice_ in self._statuses if slice_.entity in gone]:
             with suppress(UnknownEntityError):  # gone
-                self._follow(piece, self.status(piece))
+                self._follow(slice_, self.status(slice_))
         self.advance(datetime.fromtimestamp(self._now, UTC))
 
     def _take_scheduled(self, until: int, limit: int) -> int:
         """Count slices whose time comes by then, at most `limit`; how many there were."""
         taken = 0
         named = iter(lambda: self._schedule.take(until), None)
-        while pieces := list(islice(named, min(limit - taken, _AT_ONCE))):
-            self._follow_all(pieces)
-            taken += len(pieces)
+        while slices := list(islice(named, min(limit - taken, _AT_ONCE))):
+            self._follow_all(slices)
+            taken += len(slices)
         return taken
 
     def _take_due(self, now: int) -> bool:
         if not self._due or self._due[0][0] > now:
             return False
         _, _, waiting = heapq.heappop(self._due)
-        if self._waiting.get(waiting.piece) is waiting:
+        if self._waiting.get(waiting.slice) is waiting:
             waiting.is_open = waiting.is_open or now >= waiting.not_before
             for counter in waiting.counters:
                 counter.come_due(now)
-            self._undecided[waiting.piece] = None
+            self._undecided[waiting.slice] = None
         return True
 
-    def _follow_all(self, pieces: Sequence[Slice]) -> None:
+    def _follow_all(self, slices: Sequence[Slice]) -> None:
         """The same for many, whose inputs the archive is asked for together."""
         if not self._statuses.is_whole:
-            for start in range(0, len(pieces), _AT_ONCE):
-                self._fetch_inputs(pieces[start : start + _AT_ONCE])
-        for piece in pieces:
-            self._follow(piece, self.status(piece))
+            for start in range(0, len(slices), _AT_ONCE):
+                self._fetch_inputs(slices[start : start + _AT_ONCE])
+        for slice_ in slices:
+            self._follow(slice_, self.status(slice_))
 
-    def _fetch_inputs(self, pieces: Sequence[Slice]) -> None:
-        self._statuses.fetch(pieces)
+    def _fetch_inputs(self, slices: Sequence[Slice]) -> None:
+        self._statuses.fetch(slices)
         inputs: list[Slice] = []
         places: dict[Place, None] = {}
-        for piece in pieces:
-            state = self._wanted_state(piece, self.status(piece))
-            for requirement in self._graph.requirements(piece, state) if state else ():
+        for slice_ in slices:
+            state = self._wanted_state(slice_, self.status(slice_))
+            for requirement in self._graph.requirements(slice_, state) if state else ():
                 if requirement.or_older:
                     places.update(((one.entity, one.sub), None) for one in requirement.slices)
                 else:
@@ -258,47 +258,47 @@ class ReadinessIndex:
         self._statuses.fetch(inputs)
         self._registered.newest.fetch(places)
 
-    def _follow(self, piece: Slice, status: SliceStatus) -> None:
+    def _follow(self, slice_: Slice, status: SliceStatus) -> None:
         """Count for a slice that is not launched; stop counting for one that is."""
-        state = self._wanted_state(piece, status)
-        waiting = self._waiting.get(piece)
+        state = self._wanted_state(slice_, status)
+        waiting = self._waiting.get(slice_)
         if waiting and state != waiting.state:
-            self._forget(piece)
+            self._forget(slice_)
             waiting = None
         if state is None:
             return
         if waiting is None:
-            self._begin(piece, state)
-        self._undecided[piece] = None
+            self._begin(slice_, state)
+        self._undecided[slice_] = None
 
-    def _wanted_state(self, piece: Slice, status: SliceStatus) -> str | None:
+    def _wanted_state(self, slice_: Slice, status: SliceStatus) -> str | None:
         """The state that a slice is to reach by itself; None where it is under way, done, or not to start."""
         if status.run_state not in _NOT_LAUNCHED:
             return None
-        node = self._graph.node(piece.entity)
+        node = self._graph.node(slice_.entity)
         if not is_scheduled(node.entity):
             return None
-        first = self._schedule.first(piece.entity, piece.sub)
+        first = self._schedule.first(slice_.entity, slice_.sub)
         try:
-            ordinal = node.ordinal(piece)
+            ordinal = node.ordinal(slice_)
         except ParseError:  # of another period, from before the entity was changed
             return None
         is_scheduled_one = first is not None and ordinal >= first
-        if ordinal not in node.existing_of(piece.sub) or not (is_scheduled_one or status.generation > 1):
+        if ordinal not in node.existing_of(slice_.sub) or not (is_scheduled_one or status.generation > 1):
             return None
         return next_state(node.entity, status)
 
-    def _begin(self, piece: Slice, state: str) -> None:
-        node = self._graph.node(piece.entity)
-        grid = node.grid_of(piece.sub)
+    def _begin(self, slice_: Slice, state: str) -> None:
+        node = self._graph.node(slice_.entity)
+        grid = node.grid_of(slice_.sub)
         if grid is None:
             return
-        waiting = Waiting(piece, state, not_before(node.entity, grid, node.ordinal(piece)))
+        waiting = Waiting(slice_, state, not_before(node.entity, grid, node.ordinal(slice_)))
         waiting.is_open = self._now >= waiting.not_before
-        self._waiting[piece] = waiting
-        if self._statuses.version(piece) is None:
+        self._waiting[slice_] = waiting
+        if self._statuses.version(slice_) is None:
             heapq.heappush(self._unnoted, (waiting.not_before, next(self._order), waiting))
-        waiting.counters = tuple([self._count(waiting, one) for one in self._graph.requirements(piece, state)])
+        waiting.counters = tuple([self._count(waiting, one) for one in self._graph.requirements(slice_, state)])
         times = {counter.due for counter in waiting.counters if counter.due is not None and not counter.is_due}
         for time in times if waiting.is_open else times | {waiting.not_before}:
             heapq.heappush(self._due, (time, next(self._order), waiting))
@@ -309,21 +309,21 @@ class ReadinessIndex:
         counter.begin(add(counter), self._now)
         return counter
 
-    def _forget(self, piece: Slice) -> None:
-        waiting = self._waiting.pop(piece)
+    def _forget(self, slice_: Slice) -> None:
+        waiting = self._waiting.pop(slice_)
         for counter in waiting.counters:
             self._registered.remove(counter)
         waiting.counters = ()  # no cycle is left for the garbage collector
 
-    def _decision(self, piece: Slice) -> Decision | None:
-        waiting = self._waiting.get(piece)
+    def _decision(self, slice_: Slice) -> Decision | None:
+        waiting = self._waiting.get(slice_)
         if waiting is None:
             return None
-        run_state = self.status(piece).run_state
+        run_state = self.status(slice_).run_state
         if waiting.is_released and run_state is RunState.WAITING:
-            return Decision(piece, Event.RELEASED, waiting.state, waiting.is_partial)
+            return Decision(slice_, Event.RELEASED, waiting.state, waiting.is_partial)
         if not waiting.is_released and run_state is RunState.READY:
-            return Decision(piece, Event.WITHDRAWN, waiting.state)
+            return Decision(slice_, Event.WITHDRAWN, waiting.state)
         return None
 
 

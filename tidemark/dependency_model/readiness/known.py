@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class KnownSlices(Protocol):
     """The statuses of slices, from wherever they are kept."""
 
-    def status(self, piece: Slice) -> SliceStatus:
+    def status(self, slice_: Slice) -> SliceStatus:
         """The status of a slice; one that nothing is known of waits."""
 
-    def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
+    def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
         """The newest slice up to this one, of the same entity and part, whose status is accepted."""
 
 
@@ -32,14 +32,14 @@ class Statuses:
         self._graph = graph
         self._statuses = statuses
 
-    def status(self, piece: Slice) -> SliceStatus:
-        return self._statuses.get(piece) or SliceStatus()
+    def status(self, slice_: Slice) -> SliceStatus:
+        return self._statuses.get(slice_) or SliceStatus()
 
-    def newest(self, piece: Slice, accepts: Accepts) -> Slice | None:
-        end = self._graph.window(piece).end
+    def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
+        end = self._graph.window(slice_).end
         older = [
             (self._graph.window(other).end, other)
             for other, status in self._statuses.items()
-            if other.entity == piece.entity and other.sub == piece.sub and accepts(status)
+            if other.entity == slice_.entity and other.sub == slice_.sub and accepts(status)
         ]
         return max(((ended, other) for ended, other in older if ended <= end), default=(None, None))[1]

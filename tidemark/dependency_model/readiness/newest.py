@@ -48,14 +48,14 @@ class NewestSlices:
             del self._ordered[place]
         self._boundaries = {place: text for place, text in self._boundaries.items() if place[0] not in changed}
         self._entities = (self._entities - changed) | wanted
-        for piece in [piece for piece in self._statuses if piece.entity in wanted]:
+        for slice_ in [slice_ for slice_ in self._statuses if slice_.entity in wanted]:
             with suppress(ParseError):  # of another period
-                self.add(piece)
+                self.add(slice_)
 
-    def add(self, piece: Slice) -> None:
+    def add(self, slice_: Slice) -> None:
         """A slice of one of the entities has become known."""
-        ordinals = self._ordered.setdefault((piece.entity, piece.sub), [])
-        ordinal = self._graph.node(piece.entity).ordinal(piece)
+        ordinals = self._ordered.setdefault((slice_.entity, slice_.sub), [])
+        ordinal = self._graph.node(slice_.entity).ordinal(slice_)
         at = bisect_right(ordinals, ordinal)
         if not at or ordinals[at - 1] != ordinal:
             insort(ordinals, ordinal)
@@ -69,15 +69,15 @@ class NewestSlices:
             if group:
                 self._read(group, archive.floor, limit)
 
-    def find(self, piece: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
+    def find(self, slice_: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
         """The newest slice up to this one whose status is accepted."""
-        node, place = self._graph.node(piece.entity), (piece.entity, piece.sub)
-        last = node.ordinal(piece)
+        node, place = self._graph.node(slice_.entity), (slice_.entity, slice_.sub)
+        last = node.ordinal(slice_)
         while True:
             boundary = self._boundaries.get(place, self._statuses.archive.floor)
             ordinals = self._ordered.get(place, [])
             for at in range(bisect_right(ordinals, last) - 1, -1, -1):
-                found = node.slice(ordinals[at], piece.sub)
+                found = node.slice(ordinals[at], slice_.sub)
                 if found.key < boundary:
                     break
                 status = self._statuses.get(found)
@@ -96,9 +96,9 @@ class NewestSlices:
         pages: dict[Place, list[str]] = {place: [] for place in places}
         for one in self._statuses.archive.older(places, before, limit):
             self._statuses.add(*one)
-            pages[one.piece.entity, one.piece.sub].append(one.piece.key)
+            pages[one.slice.entity, one.slice.sub].append(one.slice.key)
             with suppress(ParseError):  # of another period
-                self.add(one.piece)
+                self.add(one.slice)
         for place, keys in pages.items():
             lowest = min(keys, default="")
             is_last = len(keys) < limit

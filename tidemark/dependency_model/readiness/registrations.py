@@ -23,10 +23,10 @@ V = TypeVar("V")
 class LatestInput:
     """An input that an older slice may stand in for: there, once any of its entity and part up to `ordinal` is."""
 
-    __slots__ = ("counter", "is_there", "ordinal", "piece")
+    __slots__ = ("counter", "is_there", "ordinal", "slice")
 
-    def __init__(self, counter: Counter, piece: Slice, ordinal: int) -> None:
-        self.counter, self.piece, self.ordinal = counter, piece, ordinal
+    def __init__(self, counter: Counter, slice_: Slice, ordinal: int) -> None:
+        self.counter, self.slice, self.ordinal = counter, slice_, ordinal
         self.is_there = False
 
 
@@ -48,15 +48,15 @@ class Registrations:
     def add(self, counter: Counter) -> int:
         """Count on the inputs of a clause; returns how many of them are there."""
         known = self._statuses.get
-        there = sum([counter.accepts(known(piece)) for piece in counter.inputs])
-        for piece in counter.inputs:
-            self._exact.setdefault(piece, {})[counter] = None
+        there = sum([counter.accepts(known(slice_)) for slice_ in counter.inputs])
+        for slice_ in counter.inputs:
+            self._exact.setdefault(slice_, {})[counter] = None
         self.work += there
         return there
 
     def add_latest(self, counter: Counter) -> int:
         """The same for inputs that older ones may stand in for."""
-        found = self._of_counter[counter] = [self._latest_input(counter, piece) for piece in counter.inputs]
+        found = self._of_counter[counter] = [self._latest_input(counter, slice_) for slice_ in counter.inputs]
         there = sum(latest.is_there for latest in found)
         self.work += there
         return there
@@ -64,42 +64,42 @@ class Registrations:
     def remove(self, counter: Counter) -> None:
         """Count no more."""
         for latest in self._of_counter.pop(counter, ()):
-            _discard(self._latest, _place(latest.piece), latest)
-        for piece in counter.inputs:
-            _discard(self._exact, piece, counter)
+            _discard(self._latest, _place(latest.slice), latest)
+        for slice_ in counter.inputs:
+            _discard(self._exact, slice_, counter)
 
-    def tell(self, piece: Slice, before: SliceStatus | None, after: SliceStatus) -> Iterator[Waiting]:
+    def tell(self, slice_: Slice, before: SliceStatus | None, after: SliceStatus) -> Iterator[Waiting]:
         """Let all counters know; the slices for which that changed what a clause says."""
-        for counter in self._exact.get(piece, ()):
+        for counter in self._exact.get(slice_, ()):
             self.work += 1
             change = counter.accepts(after) - counter.accepts(before)
             if change and counter.add(change):
                 yield counter.waiting
-        if piece.entity in self.newest:
-            self.newest.add(piece)
-            yield from self._tell_latest(piece)
+        if slice_.entity in self.newest:
+            self.newest.add(slice_)
+            yield from self._tell_latest(slice_)
 
-    def _tell_latest(self, piece: Slice) -> Iterator[Waiting]:
-        ordinal = self._graph.node(piece.entity).ordinal(piece)
-        for latest in self._latest.get(_place(piece), ()):
+    def _tell_latest(self, slice_: Slice) -> Iterator[Waiting]:
+        ordinal = self._graph.node(slice_.entity).ordinal(slice_)
+        for latest in self._latest.get(_place(slice_), ()):
             if latest.ordinal < ordinal:
                 continue
             self.work += 1
-            is_there = self.newest.find(latest.piece, latest.counter.accepts) is not None
+            is_there = self.newest.find(latest.slice, latest.counter.accepts) is not None
             if is_there is not latest.is_there:
                 latest.is_there = is_there
                 if latest.counter.add(1 if is_there else -1):
                     yield latest.counter.waiting
 
-    def _latest_input(self, counter: Counter, piece: Slice) -> LatestInput:
-        latest = LatestInput(counter, piece, self._graph.node(piece.entity).ordinal(piece))
-        latest.is_there = self.newest.find(piece, counter.accepts) is not None
-        self._latest.setdefault(_place(piece), {})[latest] = None
+    def _latest_input(self, counter: Counter, slice_: Slice) -> LatestInput:
+        latest = LatestInput(counter, slice_, self._graph.node(slice_.entity).ordinal(slice_))
+        latest.is_there = self.newest.find(slice_, counter.accepts) is not None
+        self._latest.setdefault(_place(slice_), {})[latest] = None
         return latest
 
 
-def _place(piece: Slice) -> Place:
-    return piece.entity, piece.sub
+def _place(slice_: Slice) -> Place:
+    return slice_.entity, slice_.sub
 
 
 def _discard(registered: dict[K, dict[V, None]], key: K, value: V) -> None:

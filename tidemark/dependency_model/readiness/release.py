@@ -71,7 +71,7 @@ class Release:
     @property
     def missing(self) -> tuple[Slice, ...]:
         """What is not there, clause by clause."""
-        return tuple(piece for verdict in self.verdicts for piece in verdict.missing)
+        return tuple(slice_ for verdict in self.verdicts for slice_ in verdict.missing)
 
     @property
     def due(self) -> datetime | None:
@@ -100,9 +100,9 @@ def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime,
     taken = partial(accepts, dependency)
     used: list[Slice] = []
     missing: list[Slice] = []
-    for piece in requirement.slices:
-        found = piece if taken(known.status(piece)) else known.newest(piece, taken) if requirement.or_older else None
-        (used if found else missing).append(found or piece)
+    for slice_ in requirement.slices:
+        found = slice_ if taken(known.status(slice_)) else known.newest(slice_, taken) if requirement.or_older else None
+        (used if found else missing).append(found or slice_)
     weak = dependency.weak
     due = not_before + weak.timeout if weak and weak.timeout and missing else None
     reason = _reason(weak, len(used), len(requirement.slices), due, now) if missing else _of_all(requirement, used)

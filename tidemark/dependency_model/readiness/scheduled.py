@@ -18,9 +18,9 @@ def is_scheduled(entity: Entity) -> bool:
     return not (entity.is_static or entity.kind is Kind.VIRTUAL or entity.source or entity.snapshot_of)
 
 
-def is_marker(node: Node, piece: Slice) -> bool:
+def is_marker(node: Node, slice_: Slice) -> bool:
     """Whether nothing computes the slice: a project's root or end, or a whole whose parts are all there."""
-    return node.entity.is_project or (piece.sub == WHOLE and node.parts != (WHOLE,))
+    return node.entity.is_project or (slice_.sub == WHOLE and node.parts != (WHOLE,))
 
 
 def next_state(entity: Entity, status: SliceStatus) -> str | None:

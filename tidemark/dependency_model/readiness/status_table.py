@@ -28,39 +28,39 @@ class StatusTable:
     def __iter__(self) -> Iterator[Slice]:
         return iter(self._statuses)
 
-    def __contains__(self, piece: object) -> bool:
-        return piece in self._statuses
+    def __contains__(self, slice_: object) -> bool:
+        return slice_ in self._statuses
 
     @property
     def is_whole(self) -> bool:
         """Whether all there is lies in memory."""
         return not self._floor
 
-    def get(self, piece: Slice, /) -> SliceStatus | None:
+    def get(self, slice_: Slice, /) -> SliceStatus | None:
         """The status of a slice; None where nothing is known of it."""
-        found = self._statuses.get(piece)
-        if found is None and piece.key < self._floor and piece not in self._asked:
-            self.fetch((piece,))
-            found = self._statuses.get(piece)
+        found = self._statuses.get(slice_)
+        if found is None and slice_.key < self._floor and slice_ not in self._asked:
+            self.fetch((slice_,))
+            found = self._statuses.get(slice_)
         return found
 
-    def version(self, piece: Slice) -> int | None:
+    def version(self, slice_: Slice) -> int | None:
         """The number of the transition that a status in memory is of."""
-        return self._versions.get(piece)
+        return self._versions.get(slice_)
 
-    def set(self, piece: Slice, status: SliceStatus, version: int) -> None:
+    def set(self, slice_: Slice, status: SliceStatus, version: int) -> None:
         """What a slice is now."""
-        self._statuses[piece], self._versions[piece] = status, version
+        self._statuses[slice_], self._versions[slice_] = status, version
 
-    def add(self, piece: Slice, status: SliceStatus, version: int) -> None:
+    def add(self, slice_: Slice, status: SliceStatus, version: int) -> None:
         """What the archive says of a slice; memory knows better."""
-        if piece not in self._statuses:
-            self.set(piece, status, version)
+        if slice_ not in self._statuses:
+            self.set(slice_, status, version)
 
-    def fetch(self, pieces: Iterable[Slice]) -> None:
+    def fetch(self, slices: Iterable[Slice]) -> None:
         """Ask the archive at once for all of these that may be there."""
         floor, known, asked = self._floor, self._statuses, self._asked
-        wanted = {piece for piece in pieces if piece.key < floor and piece not in known and piece not in asked}
+        wanted = {slice_ for slice_ in slices if slice_.key < floor and slice_ not in known and slice_ not in asked}
         if wanted:
             asked |= wanted
             for one in self.archive.fetch(wanted):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class KnownStatuses(Protocol):
     """The statuses before: a mapping will do."""
 
-    def get(self, piece: Slice, /) -> SliceStatus | None:
+    def get(self, slice_: Slice, /) -> SliceStatus | None:
         """The status of a slice; None where nothing is known of it."""
 
 
@@ -30,7 +30,7 @@ class KnownStatuses(Protocol):
 class Consequence:
     """An event for a slice; `cause` is the slice whose quality it is about."""
 
-    piece: Slice
+    slice: Slice
     event: Event
     cause: Slice
 
@@ -39,7 +39,7 @@ class Consequence:
 class Step:
     """One consequence that changed something, with the slice's status after it."""
 
-    piece: Slice
+    slice: Slice
     event: Event
     cause: Slice
     status: SliceStatus
@@ -48,7 +48,7 @@ class Step:
 def consequences(
     graph: DependencyGraph,
     known: KnownStatuses,
-    piece: Slice,
+    slice_: Slice,
     event: Event,
     until: datetime,
     *,
@@ -60,13 +60,13 @@ def consequences(
     looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event itself is not
     possible; what follows from it passes over slices in whose run state it cannot happen.
     """
-    return {step.piece: step.status for step in steps(graph, known, piece, event, until, changed=changed)}
+    return {step.slice: step.status for step in steps(graph, known, slice_, event, until, changed=changed)}
 
 
 def steps(
     graph: DependencyGraph,
     known: KnownStatuses,
-    piece: Slice,
+    slice_: Slice,
     event: Event,
     until: datetime,
     *,
@@ -80,10 +80,10 @@ def steps(
     is the state that a run reached.
     """
     walk = _Walk(graph, known, until, changed=changed, tainted=tainted)
-    walk.take(Consequence(piece, event, piece), state)
+    walk.take(Consequence(slice_, event, slice_), state)
     while walk.waiting:
         for follower in walk.followers(walk.waiting.popleft()):
-            if walk.status(follower.piece).run_state in row_of(follower.event).run_states:
+            if walk.status(follower.slice).run_state in row_of(follower.event).run_states:
                 walk.take(follower)
     return walk.steps
 
@@ -104,42 +104,42 @@ class _Walk:
         self.after: dict[Slice, SliceStatus] = {}
         self.waiting: deque[Consequence] = deque()
 
-    def status(self, piece: Slice) -> SliceStatus:
-        return self.after.get(piece) or self.known.get(piece) or SliceStatus()
+    def status(self, slice_: Slice) -> SliceStatus:
+        return self.after.get(slice_) or self.known.get(slice_) or SliceStatus()
 
     def take(self, step: Consequence, state: str | None = None) -> None:
         """Apply one event; what changes nothing goes no further."""
-        before = self.status(step.piece)
+        before = self.status(step.slice)
         after = apply(before, step.event, cause=step.cause, state=state)
         if after != before:
-            self.after[step.piece] = after
-            self.steps.append(Step(step.piece, step.event, step.cause, after))
+            self.after[step.slice] = after
+            self.steps.append(Step(step.slice, step.event, step.cause, after))
             self.waiting.append(step)
 
     def followers(self, step: Consequence) -> Iterator[Consequence]:
         for spread in row_of(step.event).spreads:
-            if spread.event == BY_POLICY and not self._has_to_ask(step.piece):
+            if spread.event == BY_POLICY and not self._has_to_ask(step.slice):
                 continue
-            for target in targets(self.graph, step.piece, spread.to, self.until):
-                event = self._event(spread, step.piece, target)
+            for target in targets(self.graph, step.slice, spread.to, self.until):
+                event = self._event(spread, step.slice, target)
                 if event:
                     yield Consequence(target, event, step.cause)
 
-    def _event(self, spread: Spread, piece: Slice, target: Slice) -> Event | None:
+    def _event(self, spread: Spread, slice_: Slice, target: Slice) -> Event | None:
         if spread.event != BY_POLICY:
             return Event(spread.event)
-        if not self.status(target).tainted and BACKFILLED not in self.status(piece).states:
+        if not self.status(target).tainted and BACKFILLED not in self.status(slice_).states:
             return None
         policy = REPROCESS[self.graph.entity(target.entity).reprocess]
         event = Event(policy.changed if self.changed else policy.unchanged)
         return None if event is Event.KEPT and self._has_bad_input(target) else event
 
-    def _has_to_ask(self, piece: Slice) -> bool:
+    def _has_to_ask(self, slice_: Slice) -> bool:
         """Whether the policy of any user can matter: the slice is a backfilled one, or an entity below has taints."""
-        if self.tainted is None or BACKFILLED in self.status(piece).states or len(self.after) > 1:
+        if self.tainted is None or BACKFILLED in self.status(slice_).states or len(self.after) > 1:
             return True
-        return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(piece.entity))
+        return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(slice_.entity))
 
-    def _has_bad_input(self, piece: Slice) -> bool:
-        needed = (one for requirement in self.graph.requirements(piece) for one in requirement.slices)
+    def _has_bad_input(self, slice_: Slice) -> bool:
+        needed = (one for requirement in self.graph.requirements(slice_) for one in requirement.slices)
         return any(self.status(one).issues or self.status(one).tainted for one in needed)

@@ -62,17 +62,17 @@ REPROCESS: dict[Reprocess, ReprocessPolicy] = {
 }
 
 
-def targets(graph: DependencyGraph, piece: Slice, to: To, until: datetime) -> Iterator[Slice]:
+def targets(graph: DependencyGraph, slice_: Slice, to: To, until: datetime) -> Iterator[Slice]:
     """The slices that a spread reaches; downstream only as far as `until`, without its own series: that is flagged."""
-    series = graph.series_of(piece.entity)
+    series = graph.series_of(slice_.entity)
     if to is To.DOWNSTREAM:
-        yield from (down for down in graph.downstream(piece, until) if down.entity not in series)
+        yield from (down for down in graph.downstream(slice_, until) if down.entity not in series)
         return
-    period = graph.entity(piece.entity).period
+    period = graph.entity(slice_.entity).period
     for name in series:
         other = graph.entity(name).period
         if period is None or other is None or other is period:
             continue
         is_inside = other.is_finer_than(period)
         if is_inside == (to is To.INSIDE):
-            yield from graph.slices_within(name, graph.window(piece), piece.sub)
+            yield from graph.slices_within(name, graph.window(slice_), slice_.sub)

@@ -36,8 +36,8 @@ def resolve(
         found = graph.slices_within(name, Window.of_seconds(0, 1))
     else:
         windows = (Window.of_seconds(*stretch) for stretch in _stretches(subject, entity.calendar))
-        found = tuple(piece for window in windows for piece in graph.slices_within(name, window))
-    return tuple(dict.fromkeys(piece for piece in found if _is_named(subject, piece)))
+        found = tuple(slice_ for window in windows for slice_ in graph.slices_within(name, window))
+    return tuple(dict.fromkeys(slice_ for slice_ in found if _is_named(subject, slice_)))
 
 
 def _check_partitions(subject: DependencySubject, declared: Mapping[str, list[str]]) -> None:
@@ -53,8 +53,8 @@ def _check_partitions(subject: DependencySubject, declared: Mapping[str, list[st
                 )
 
 
-def _is_named(subject: DependencySubject, piece: Slice) -> bool:
-    part = dict(piece.sub)
+def _is_named(subject: DependencySubject, slice_: Slice) -> bool:
+    part = dict(slice_.sub)
     return all(part.get(dimension) in values.values for dimension, values in subject.partitions.items())
 
 

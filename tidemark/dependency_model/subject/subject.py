@@ -71,10 +71,10 @@ class DependencySubject:
         return cls.of(DependencySubjectId.parse(text))
 
     @classmethod
-    def of_slice(cls, piece: Slice, kind: SubjectKind = SubjectKind.JOB) -> DependencySubject:
+    def of_slice(cls, slice_: Slice, kind: SubjectKind = SubjectKind.JOB) -> DependencySubject:
         """The subject that stands for one slice."""
-        partitions = {dimension: Values.of([value]) for dimension, value in piece.sub}
-        return cls(kind, piece.entity, Values.of([piece.key]), None, partitions)
+        partitions = {dimension: Values.of([value]) for dimension, value in slice_.sub}
+        return cls(kind, slice_.entity, Values.of([slice_.key]), None, partitions)
 
     @property
     def id(self) -> DependencySubjectId:

@@ -28,7 +28,7 @@ _HOUR_KEY = re.compile(r"(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3])([+-]\d\d:\d\d(?::\d
 _MINUTE_KEY = re.compile(r"(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d)([+-]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
 
 
-class Piece(NamedTuple):
+class ChangeDaySlice(NamedTuple):
     """A slice of a day with a change: when it begins, the clock step it shows (seconds), and its offset."""
 
     start: int
@@ -44,7 +44,7 @@ class ClockGrid(Grid):
         self.step = 60 * (period.minutes or 0)
         self.per_day = DAY_SECONDS // self.step
         self._times = [self._label(second)[10:] for second in range(0, DAY_SECONDS, self.step)]
-        self.pieces = lru_cache(maxsize=64)(self._cut)
+        self.change_day_slices = lru_cache(maxsize=64)(self._cut)
         days = [day for day in sorted(zone.unsettled_days) if not self._is_plain(day)]
         counts = [self._count(day) for day in days]
         extra = [0, *accumulate(count - self.per_day for count in counts)]
@@ -74,13 +74,13 @@ class ClockGrid(Grid):
         day, index = self.place(ordinal)
         if self.is_plain(day, day + 1):
             return self.zone.midnight(day) + index * self.step
-        return self.pieces(day)[index].start
+        return self.change_day_slices(day)[index].start
 
     def at(self, instant: int) -> int:
         day = self.zone.day_at(instant)
         if self.is_plain(day, day + 1):
             return self.day_start(day) + (instant - self.zone.midnight(day)) // self.step
-        starts = [piece.start for piece in self.pieces(day)]
+        starts = [slice_.start for slice_ in self.change_day_slices(day)]
         return self.day_start(day) + bisect_right(starts, instant) - 1
 
     def place(self, ordinal: int) -> tuple[int, int]:
@@ -99,14 +99,14 @@ class ClockGrid(Grid):
         day, index = self.place(ordinal)
         if self.is_plain(day, day + 1):
             return day * DAY_SECONDS + index * self.step
-        return self.pieces(day)[index].local
+        return self.change_day_slices(day)[index].local
 
     def _print(self, ordinal: int) -> str:
         day, index = self.place(ordinal)
         if self.is_plain(day, day + 1):
             return self._label(day * DAY_SECONDS + index * self.step)
-        piece = self.pieces(day)[index]
-        return self._label(piece.local) + (offset_text(piece.offset) if self._is_repeat(piece) else "")
+        slice_ = self.change_day_slices(day)[index]
+        return self._label(slice_.local) + (offset_text(slice_.offset) if self._is_repeat(slice_) else "")
 
     def _print_all(self, ordinals: range) -> list[str]:
         """Of a stretch of plain days without a look at each slice."""
@@ -151,15 +151,15 @@ class ClockGrid(Grid):
         for near in (day - 1, day, day + 1):
             if not self.is_plain(near, near + 1):
                 first = self.day_start(near)
-                for ordinal in range(first, first + len(self.pieces(near))):
+                for ordinal in range(first, first + len(self.change_day_slices(near))):
                     if self.key(ordinal) == key:
                         return ordinal
         return None
 
-    def _is_repeat(self, piece: Piece) -> bool:
+    def _is_repeat(self, slice_: ChangeDaySlice) -> bool:
         """Whether the clock showed this step before, with another offset."""
-        first = self.zone.earliest(piece.local)
-        return first < piece.start and (first + self.zone.offset_at(first)) < piece.local + self.step
+        first = self.zone.earliest(slice_.local)
+        return first < slice_.start and (first + self.zone.offset_at(first)) < slice_.local + self.step
 
     def _stretches(self, day: int) -> list[tuple[int, int, int]]:
         """(start, end, offset) of the stretches of a day with one offset."""
@@ -178,14 +178,15 @@ class ClockGrid(Grid):
             for low, high, offset in self._stretches(day)
         )
 
-    def _cut(self, day: int) -> tuple[Piece, ...]:
-        pieces = []
+    def _cut(self, day: int) -> tuple[ChangeDaySlice, ...]:
+        slices = []
         for low, high, offset in self._stretches(day):
             first = (low + offset) // self.step * self.step
-            pieces += [
-                Piece(max(low, local - offset), local, offset) for local in range(first, high + offset, self.step)
+            slices += [
+                ChangeDaySlice(max(low, local - offset), local, offset)
+                for local in range(first, high + offset, self.step)
             ]
-        return tuple(pieces)
+        return tuple(slices)
 
 
 def offset_text(offset: int) -> str:

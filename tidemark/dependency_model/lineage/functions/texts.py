@@ -43,7 +43,7 @@ def _joined(conversion: Conversion, separator: Value, *parts: Value) -> Value:
     if separator is Special.NULL:
         return separator
     there = [part for part in parts if part is not Special.NULL]
-    return concatenated(conversion, *[piece for part in there for piece in (separator, part)][1:])
+    return concatenated(conversion, *[slice_ for part in there for slice_ in (separator, part)][1:])
 
 
 def _part(text: str, start: int, length: int | None = None) -> str:
