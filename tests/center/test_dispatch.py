@@ -17,6 +17,7 @@ from tidemark.center.errors import PoolError
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
+from tidemark.system.errors import PoolSettingError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +127,7 @@ def test_a_pool_that_there_is_not_is_told() -> None:
     with pytest.raises(PoolError, match=r"x asks for a pool .*expected one of default, etl, found elt - .*etl"):
         Pools.parse("etl=4").allowed(entity("x", "{period: day, tags: {pool: elt}}"))
     for text in ("etl", "etl=0", "=3", "etl=x"):
-        with pytest.raises(PoolError, match="names with capacities"):
+        with pytest.raises(PoolSettingError, match="names with capacities"):
             Pools.parse(text)
 
 

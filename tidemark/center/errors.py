@@ -1,7 +1,7 @@
 """Errors of the dependency center.
 
 TerminalError
-├── PoolError        a pool that there is not, or a text that names none
+├── PoolError        a pool that there is not
 ├── LauncherError    a Dagster home whose runs do not go to warm workers
 ├── ApiSettingsError an address that the API must not listen on without a token
 └── RequestError     a request to the API that cannot be understood
@@ -14,7 +14,7 @@ from tidemark.dependency_model.errors import TerminalError, TransientError
 
 
 class PoolError(TerminalError):
-    """A pool that there is not, or a text that names none."""
+    """A pool that there is not."""
 
 
 class LauncherError(TerminalError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.center.errors import PoolError
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.system.pools import DEFAULT, pool_capacities
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity import Entity
 
-DEFAULT: Final = "default"
 TAG: Final = "pool"
 
 
@@ -30,14 +30,8 @@ class Pools:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The pools of a text such as `default=2, heavy=1`. Raises PoolError."""
-        capacity: dict[str, int] = {}
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            name, equals, count = (word.strip() for word in part.partition("="))
-            if not (name and equals and count.isdecimal() and int(count) > 0):
-                raise PoolError("these are no pools", expected="names with capacities: default=2, heavy=1", found=part)
-            capacity[name] = int(count)
-        return cls({DEFAULT: 2, **capacity})
+        """The pools of a text such as `default=2, heavy=1`. Raises PoolSettingError."""
+        return cls(pool_capacities(text))
 
     def one_run_each(self) -> Self:
         """The same pools where runs are executed one after the other."""

@@ -2,6 +2,7 @@
 
 TerminalError
 ├── SettingsError            a setting that cannot be used
+│   └── PoolSettingError     a text that names no pools
 ├── DiskPathError            a folder that cannot be written
 ├── JavaMissingError         no Java that Spark starts on
 ├── JarsError                Spark's extra jars could not be resolved
@@ -42,6 +43,10 @@ class SettingsError(TerminalError):
             where=name,
             hint=f"correct the environment variable {name}, or unset it",
         )
+
+
+class PoolSettingError(SettingsError):
+    """A text that names no pools."""
 
 
 class DiskPathError(TerminalError):

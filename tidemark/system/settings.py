@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from tidemark.system.errors import SettingsError
+from tidemark.system.pools import pool_capacities, valid_pools
 
 ENV_PREFIX = "TIDEMARK_"
 FROM_ENVIRONMENT = (
@@ -41,7 +42,8 @@ class Settings(BaseModel):
     """All settings of one process; paths are absolute.
 
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
-    `pools` says how many runs the center starts at a time, by pool: `default=2, heavy=1`.
+    `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
+    Dagster's queue as they have slots together.
     `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
@@ -60,7 +62,7 @@ class Settings(BaseModel):
     kafka: str = ""
     canal: str = ""
     databases: SecretStr = SecretStr("")
-    pools: str = "default=2"
+    pools: Annotated[str, AfterValidator(valid_pools)] = "default=2"
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
     spark_tuning: Literal["latency", "throughput"] = "latency"
@@ -72,6 +74,11 @@ class Settings(BaseModel):
         """Read `TIDEMARK_DATA`, `TIDEMARK_SPARK_MASTER`, ... and fill in the rest. Raises SettingsError."""
         given = {name: env[key] for name in FROM_ENVIRONMENT if (key := ENV_PREFIX + name.upper()) in env}
         return cls.at(Path(given.pop("data", repository_root() / "data")), **given)
+
+    @property
+    def slots(self) -> int:
+        """How many runs all pools take together."""
+        return sum(pool_capacities(self.pools).values())
 
     @property
     def by_canal(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ It is made in each of Dagster's processes (web server, daemon, code server) and 
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dagster import Array, Bool, DagsterRun, DagsterRunStatus, DefaultRunLauncher, Field, Int
@@ -17,6 +18,7 @@ from tidemark.dagster_internals.launching import (
     RunLauncher,
     WorkerStatus,
 )
+from tidemark.system.settings import Settings
 from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
 from tidemark.warm_runs.journal import Journal
@@ -54,7 +56,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         return {
             "modules": Field(Array(str), default_value=list(_DEFAULTS.modules), is_required=False),
             "watch": Field(Array(str), default_value=list(_DEFAULTS.watch), is_required=False),
-            "workers": Field(Int, default_value=_DEFAULTS.workers, is_required=False),
+            "workers": Field(Int, is_required=False),
             "runs_a_worker": Field(Int, default_value=_DEFAULTS.runs_a_worker, is_required=False),
             "megabytes": Field(Int, default_value=_DEFAULTS.megabytes, is_required=False),
             "waiting": Field(Int, default_value=_DEFAULTS.waiting, is_required=False),
@@ -66,6 +68,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in config_value.items()
         }
+        values.setdefault("workers", Settings.load(os.environ).slots)
         return cls(PoolOptions(**values), inst_data)
 
     def register_instance(self, instance: DagsterInstance) -> None:

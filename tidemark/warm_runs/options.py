@@ -18,7 +18,8 @@ class PoolOptions:
 
     `modules` are code locations that a worker loads when it starts, others at their first run; `watch` are packages in
     which a changed file makes workers load everything again. After `runs_a_worker` runs, or above `megabytes` of
-    memory with its JVM, a worker is replaced. `waiting` runs may wait for a worker, others are refused.
+    memory with its JVM, a worker is replaced. Where dagster.yaml names no `workers`,
+    there are as many as TIDEMARK_POOLS has slots. `waiting` runs may wait for a worker, others are refused.
     """
 
     modules: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from dagster import DagsterInstance
 from tidemark.console.dagster_server.errors import ForeignHomeError
 from tidemark.console.dagster_server.home import dagster_home, prepare_home
 from tidemark.system.settings import Settings
+from tidemark.warm_runs.launcher import WarmRunLauncher
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,18 @@ def test_data_may_get_a_new_home(tmp_path: Path) -> None:
     assert len({(tmp_path / name / "warehouse_id").read_text() for name in ("one", "two")}) == 1
 
 
-def test_dagster_accepts_our_configuration(tmp_path: Path) -> None:
+def test_how_much_runs_at_once_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEMARK_POOLS", "default=3, heavy=1")
+    prepare_home(Settings.at(tmp_path), tmp_path)
+    with DagsterInstance.from_config(str(tmp_path)) as instance:
+        queue = instance.get_concurrency_config().run_queue_config
+        assert queue is not None
+        assert isinstance(instance.run_launcher, WarmRunLauncher)
+        assert queue.max_concurrent_runs == instance.run_launcher.options.workers == Settings.load().slots == 4
+
+
+def test_dagster_accepts_our_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TIDEMARK_POOLS", raising=False)
     prepare_home(Settings.at(tmp_path), tmp_path)
 
     with DagsterInstance.from_config(str(tmp_path)) as instance:
