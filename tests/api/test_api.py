@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.api.client import GOOD, TOKEN, Client, serving
 from tests.center.test_center import CHAIN, NOW, World
 from tests.dependency_model.world import graph
-from tidemark.api.server import api_server, served
+from tidemark.api.errors import ApiSettingsError
+from tidemark.api.options import ApiOptions
+from tidemark.api.server import served
 from tidemark.center.detectors.report import facts_of
-from tidemark.center.errors import ApiSettingsError, RequestError
+from tidemark.center.errors import RequestError
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState
@@ -24,40 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TOKEN = "0123456789abcdef"
-GOOD = {
-    "subject": "table=ods&&dt=20240602",
-    "event": "observed",
-    "event_id": "1",
-    "event_time": "2024-06-03T01:00:00+02:00",
-    "row_count": 12,
-}
-
-
-class Client:
-    def __init__(self, world: World, port: int) -> None:
-        self.world, self._port = world, port
-
-    def ask(
-        self, method: str, path: str, body: Any = None, token: str | None = TOKEN, raw: bytes | None = None
-    ) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        connection.request(method, path, raw if raw is not None else json.dumps(body), headers)
-        response = connection.getresponse()
-        text = response.read()
-        connection.close()
-        return response.status, json.loads(text) if text.startswith(b"{") else text.decode()
-
-    def report(self, body: Any) -> tuple[int, Any]:
-        return self.ask("POST", "/v1/reports", body)
-
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    world = World(tmp_path, **CHAIN)
-    with served(world.center, 0, token=TOKEN) as url:
-        yield Client(world, int(url.rpartition(":")[2]))
+    with serving(tmp_path) as opened:
+        yield opened
 
 
 def test_a_report_releases_what_waited_for_it(client: Client) -> None:
@@ -75,36 +48,62 @@ def test_many_at_once_and_a_range_of_dates(client: Client) -> None:
     assert client.report(month) == (200, {"new": 31, "known": 0})
 
 
-def test_one_asks_what_a_slice_waits_for(client: Client) -> None:
-    status, answer = client.ask("GET", "/v1/slices?subject=dwd@2024-06-02")
-    (found,) = answer["slices"]
-    assert (status, found["run_state"], found["may_start"], found["waits_for"]) == (
-        200,
-        "waiting",
-        False,
-        ["ods@2024-06-02"],
-    )
+def test_a_slice_says_what_it_waits_for(client: Client) -> None:
+    waiting = explained(client, "dwd@2024-06-02")
+    assert (waiting["status"]["run_state"], waiting["may_start"]) == ("waiting", False)
+    assert (waiting["waits_for"], waiting["exists"]) == (["ods@2024-06-02"], True)
     client.report(GOOD)
-    (found,) = client.ask("GET", "/v1/slices?subject=job%3Ddwd%26%26dt%3D20240602")[1]["slices"]
-    assert (found["run_state"], found["may_start"], found["clauses"][0]["inputs"][0]["quality"]) == (
-        "ready",
-        True,
-        "passed",
-    )
+    ready = explained(client, "job%3Ddwd%26%26dt%3D20240602")
+    assert (ready["status"]["run_state"], ready["may_start"]) == ("ready", True)
+    (upstream,) = ready["upstream"]
+    assert (upstream["entity"], upstream["met"], upstream["missing"]) == ("ods", True, [])
+    assert upstream["slices"][0]["status"]["quality"] == "passed"
+    assert explained(client, "ods@2024-06-02")["downstream"] == ["dwd@2024-06-02"]
+
+
+def explained(client: Client, subject: str) -> dict[str, Any]:
+    """The only slice of a subject."""
+    status, answer = client.ask("GET", f"/v1/slices?subject={subject}")
+    assert status == 200
+    (slice_,) = answer["slices"]
+    return dict(slice_)
+
+
+def test_the_interface_is_described(client: Client) -> None:
+    status, described = client.ask("GET", "/openapi.json")
+    assert (status, set(described["paths"])) == (200, {"/v1/reports", "/v1/slices", "/health", "/metrics"})
+    body = described["paths"]["/v1/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert "event_time" in body["oneOf"][0]["properties"]
+    assert client.ask("GET", "/docs")[0] == 200
+    assert client.ask("GET", "/openapi.json", token=None)[0] == 401
 
 
 @pytest.mark.parametrize(
     ("body", "status", "says"),
     [
-        ([], 400, "1 to 10,000 reports"),
+        ([], 400, "1 to 1,000 reports"),
+        ([GOOD] * 1_001, 400, "1 to 1,000 reports"),
+        ([1], 400, "an event is an object"),
+        ({**GOOD, "subject": "table=ods&&dt=19700101..21991231"}, 400, "too many slices"),
+        (
+            [{**GOOD, "event_id": str(n), "subject": "table=ods&&dt=20240401..20260820"} for n in (1, 2)],
+            400,
+            "are left",
+        ),
+        ({**GOOD, "state": "a,b"}, 400, "report 0.state"),
+        ({**GOOD, "generation": 1 << 31}, 400, "report 0.generation"),
+        ({**GOOD, "parameters": {"a": "x" * 70_000}}, 400, "at most 65536 bytes"),
+        ({**GOOD, "parameters": {"a": 1 << 70}}, 400, "64 bits"),
+        ({**GOOD, "parameters": {"a": float("nan")}}, 400, "NaN is no number"),
+        ({**GOOD, "watermarks": {"a\0": 1}}, 400, "NUL"),
         ({**GOOD, "event": "tainted?"}, 400, "one of requested, released"),
         ({**GOOD, "event": "launched"}, 400, "nothing to report"),
         ({**GOOD, "colour": "red"}, 400, "report 0.colour"),
         ({**GOOD, "event_time": "2024-06-03T01:00:00"}, 400, "report 0.event_time"),
         ({**GOOD, "row_count": -1}, 400, "report 0.row_count"),
-        ({**GOOD, "row_count": 1 << 63}, 400, "report 0.row_count"),
+        ({**GOOD, "row_count": 1 << 63}, 400, "64 bits"),
         ({**GOOD, "why": "\0"}, 400, "without the character NUL"),
-        ({**GOOD, "who": "\ud800"}, 400, "report 0.who"),
+        ({**GOOD, "who": "\ud800"}, 400, "in Unicode"),
         ({**GOOD, "event_time": "0001-01-01T00:00:00+14:00"}, 400, "known from 1970 to 2199"),
         ({**GOOD, "event_time": "9999-12-31T23:59:59-14:00"}, 400, "known from 1970 to 2199"),
         ({**GOOD, "subject": "table=odss&&dt=20240602"}, 404, "odss"),
@@ -129,6 +128,7 @@ def test_what_is_no_request_is_refused(client: Client) -> None:
     assert client.ask("GET", "/v1/reports")[0] == 405
     assert client.ask("GET", "/v2")[0] == 404
     assert client.ask("GET", "/v1/slices")[0] == 400
+    assert client.ask("GET", "/v1/slices?subject=table%3Dods%26%26dt%3D1970..2199")[0] == 400
     assert client.world.store.read.last() == 0
 
 
@@ -140,14 +140,15 @@ def test_without_the_token_nothing_is_told_or_taken(client: Client, token: str |
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "data.example"])  # noqa: S104 - refused
-def test_other_addresses_need_a_token(tmp_path: Path, host: str) -> None:
-    center = World(tmp_path, **CHAIN).center
+def test_other_addresses_need_a_token(host: str) -> None:
     with pytest.raises(ApiSettingsError, match="listens on this machine only"):
-        api_server(center, 1, host=host)
-    assert api_server(center, 1, host=host, token=TOKEN).config.host == host
-    assert api_server(center, 1, host="localhost").config.host == "localhost"
+        ApiOptions(host=host)
+    assert host.strip("[]") in ApiOptions(host=host, token=TOKEN).host
+    assert ApiOptions(host="localhost").token is None
     with pytest.raises(ApiSettingsError, match="too short"):
-        api_server(center, 1, token="1234")
+        ApiOptions(token="1234")
+    with pytest.raises(ApiSettingsError, match="no rate"):
+        ApiOptions(writes_per_second=0.0)
 
 
 _JSON = st.recursive(
@@ -169,8 +170,7 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
     client.report(GOOD)
     other = client.world.opened()
     other.launch([Slice("dwd", "2024-06-02")], "r1", "default")
-    (found,) = client.ask("GET", "/v1/slices?subject=dwd@2024-06-02")[1]["slices"]
-    assert found["run_state"] == "launched"
+    assert explained(client, "dwd@2024-06-02")["status"]["run_state"] == "launched"
     other.report([Fact("x", Slice("dwd", "2024-06-02"), Event.STARTED, NOW, "test", data=Facts(run_id="r1"))])
     assert client.report({**GOOD, "event_id": "2", "subject": "ods@2024-06-01"}) == (200, {"new": 1, "known": 0})
     assert client.world.ready() == ["dwd@2024-06-01"]
@@ -178,12 +178,46 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     center = World(tmp_path, **CHAIN).center
-    with served(center, 0) as url:
+    with served(center, ApiOptions()) as url:
         assert url.startswith("http://127.0.0.1:")
-        with pytest.raises(ApiSettingsError, match="cannot listen there"), served(center, int(url.rpartition(":")[2])):
+        taken = ApiOptions(port=int(url.rpartition(":")[2]))
+        with pytest.raises(ApiSettingsError, match="cannot listen there"), served(center, taken):
             pass
-    with (
-        pytest.raises(ApiSettingsError, match="cannot listen there"),
-        served(center, 0, host="203.0.113.1", token=TOKEN),
-    ):
+    elsewhere = ApiOptions(host="203.0.113.1", token=TOKEN)
+    with pytest.raises(ApiSettingsError, match="cannot listen there"), served(center, elsewhere):
         pass
+
+
+FIELDS = (
+    *(
+        "subject",
+        "event",
+        "event_id",
+        "event_time",
+        "who",
+        "why",
+        "generation",
+        "state",
+        "changed",
+        "run_id",
+        "cluster",
+    ),
+    *("row_count", "minimum", "maximum", "snapshot_id", "batch_id", "parameters", "watermarks", "unknown"),
+)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_nested_json_is_refused_or_can_be_read_again(client: Client, field: str) -> None:
+    """Every depth up to 2,000, in every field; then another center opens the same store."""
+    for depth in (1, 2, 13, 14, 15, 16, 17, 20, 300, 900, *range(970, 990), 1_500, 2_000):
+        for left, right in (('{"a":', "}"), ("[", "]")):
+            nested = left * depth + "1" + right * depth
+            others = {**GOOD, "event_id": f"{field} {depth} {left[0]}"}
+            others.pop(field, None)
+            body = f'{json.dumps(others)[:-1]}, "{field}": {nested}}}'
+            status, answer = client.ask("POST", "/v1/reports", raw=body.encode())
+            assert status in (200, 400), answer
+            assert status == 400 or depth <= 16
+    again = client.world.opened()
+    again.catch_up()
+    assert len(client.world.store.read.after(0)) == client.world.store.read.last()

@@ -17,7 +17,7 @@ from tidemark.dependency_model.errors import EntityErrors, ParseError
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.subject import DependencySubjectId
-from tidemark.dependency_model.subject.moment import stretches
+from tidemark.dependency_model.subject.dates import stretches
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.dependency_model.time.cron import Cron
 

@@ -1,182 +1,165 @@
-"""The HTTP interface.
+"""The HTTP interface, an application of FastAPI behind limits and a guard.
 
     POST /v1/reports             one report or a list of them: all are taken, or none
-    GET  /v1/slices?subject=...  each slice of a subject: its status, its inputs with theirs, what it waits for
+    GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
-    GET  /metrics                figures in Prometheus' text format
+    GET  /metrics                metrics in Prometheus' text format
+    GET  /openapi.json, /docs    this interface described
 
-    200 done   400 cannot be understood   401 no token or a wrong one   404 no such entity
-    409 cannot be so (the slice's run_state does not have it)   413 too long   503 the store does not answer: ask again
+    200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin   404 no such entity
+    409 cannot be so (the table of transitions does not have it)   413 too long   415 no JSON   429 too many writes
+    431 headers too long   503 the store does not answer, or not in time: ask again
 
 An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. Nothing was changed then.
 """
 
 from __future__ import annotations
 
-import hmac
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.routing import Route
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
-from tidemark.api.metrics import prometheus_text
-from tidemark.center.detectors.report import MOST_BYTES, facts_of, slices_of
-from tidemark.center.errors import RequestError
+from tidemark.api.errors import BodyTooLongError
+from tidemark.api.limits import RequestLimits, TokenBuckets
+from tidemark.api.metrics import Metrics, TimedRequests
+from tidemark.api.models import ErrorModel, HealthModel, ReceiptModel, SlicesModel
+from tidemark.api.queries import Queries
+from tidemark.api.threads import Threads, run_in
+from tidemark.center.detectors.report import MAX_BYTES, Report
 from tidemark.dependency_model.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
-from tidemark.state_store.errors import ConflictError
+from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
+from tidemark.system.http_guard import HttpGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping
 
-    from starlette.requests import Request
-    from starlette.responses import Response
-
+    from tidemark.api.options import ApiOptions
     from tidemark.center.center import DependencyCenter
-    from tidemark.center.fact import Fact
-    from tidemark.dependency_model.readiness.explanation import Explanation
-    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.system.http_guard import AsgiApp
 
-_MOST_SLICES = 1_000
-_TRIES = 3
-_STUCK_SECONDS = 60.0
+    StatusOf = Callable[[], Mapping[str, Any]]
 
-
-class Api:
-    """The endpoints on one center. `tasks` translates another scheduler's task ids; `status` is the service's own."""
-
-    def __init__(
-        self,
-        center: DependencyCenter,
-        token: str | None = None,
-        tasks: Mapping[str, str] | None = None,
-        status: Callable[[], Mapping[str, Any]] = dict,
-    ) -> None:
-        self._center, self._token, self._tasks, self._status = center, token, tasks, status
-        self.app = Starlette(
-            routes=[
-                Route("/v1/reports", self._report, methods=["POST"]),
-                Route("/v1/slices", self._slices, methods=["GET"]),
-                Route("/health", self._health, methods=["GET"]),
-                Route("/metrics", self._metrics, methods=["GET"]),
-            ]
-        )
-
-    async def _health(self, _request: Request) -> Response:
-        status = await run_in_threadpool(self._status)
-        is_stuck = status.get("seconds_since_turn", 0.0) > _STUCK_SECONDS
-        told = {"healthy": not is_stuck, "active": status.get("active", True)}
-        return JSONResponse(told, 503 if is_stuck else 200)
-
-    async def _metrics(self, request: Request) -> Response:
-        if not self._is_allowed(request):
-            return _unauthorized()
-        lines = prometheus_text(await run_in_threadpool(self._status))
-        return PlainTextResponse(lines, media_type="text/plain; version=0.0.4")
-
-    async def _report(self, request: Request) -> Response:
-        if not self._is_allowed(request):
-            return _unauthorized()
-        body = b""
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                return _failed(RequestError("the body is too long", expected=f"at most {MOST_BYTES} bytes"), 413)
-        return await run_in_threadpool(self._answered, self._take, body)
-
-    async def _slices(self, request: Request) -> Response:
-        if not self._is_allowed(request):
-            return _unauthorized()
-        return await run_in_threadpool(self._answered, self._tell, request.query_params.get("subject", ""))
-
-    def _answered(self, what: Any, argument: Any) -> Response:
-        try:
-            return JSONResponse(what(argument))
-        except TidemarkError as error:
-            return _failed(error, _status_of(error))
-
-    def _take(self, body: bytes) -> dict[str, int]:
-        facts = facts_of(body, self._center.graph, self._tasks)
-        for _ in range(_TRIES - 1):
-            try:
-                return self._told_center(facts)
-            except ConflictError:  # another center wrote in between; it is known by event ids what is there
-                self._center.catch_up()
-        return self._told_center(facts)
-
-    def _told_center(self, facts: Sequence[Fact]) -> dict[str, int]:
-        receipt = self._center.report(facts, strict=True)
-        return {"new": receipt.new, "known": receipt.known}
-
-    def _tell(self, subject: str) -> dict[str, Any]:
-        self._center.catch_up()
-        found = slices_of(subject, self._center.graph, self._tasks)
-        if len(found) > _MOST_SLICES:
-            raise RequestError("too many slices", expected=f"at most {_MOST_SLICES}", found=str(len(found)))
-        return {"slices": [_told(self._center, self._center.explain(slice_)) for slice_ in found]}
-
-    def _is_allowed(self, request: Request) -> bool:
-        if self._token is None:
-            return True
-        given = request.headers.get("authorization", "").encode()
-        return hmac.compare_digest(given, f"Bearer {self._token}".encode())
-
-
-def _told(center: DependencyCenter, found: Explanation) -> dict[str, Any]:
-    clauses = []
-    for clause in found.clauses:
-        verdict = clause.verdict
-        clauses.append(
-            {
-                "entity": clause.requirement.dependency.entity,
-                "offset": str(clause.requirement.dependency.offset),
-                "met": bool(verdict and verdict.met),
-                "reason": verdict.reason.value if verdict else None,
-                "due": verdict.due.isoformat() if verdict and verdict.due else None,
-                "inputs": [{"slice": str(one), **_status(center.status(one))} for one in clause.requirement.slices],
+HEALTH: Final = "/health"
+_PATHS: Final = ("/v1/reports", "/v1/slices", HEALTH, "/metrics", "/openapi.json", "/docs")
+_STUCK_SECONDS: Final = 60.0
+_METRICS_TYPE: Final = "text/plain; version=0.0.4"
+_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": ErrorModel} for status in (400, 401, 403, 404, 409, 413, 415, 429, 431, 503)
+}
+_REPORT_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "oneOf": [Report.model_json_schema(), {"type": "array", "items": Report.model_json_schema()}]
+                }
             }
-        )
-    release = found.release
-    return {
-        "slice": str(found.slice),
-        **_status(found.status),
-        "not_before": found.not_before.isoformat(),
-        "may_start": bool(release and release.released),
-        "waits_for": [str(one) for one in release.missing] if release else [],
-        "clauses": clauses,
+        },
     }
+}
 
 
-def _status(status: SliceStatus | None) -> dict[str, Any]:
-    if status is None:
-        return {}
-    return {
-        "run_state": status.run_state.value,
-        "states": sorted(status.states),
-        "quality": status.quality.value,
-        "issues": sorted(map(str, status.issues)),
-        "tainted": status.tainted,
-        "valid": status.valid,
-        "generation": status.generation,
-    }
+def api_app(center: DependencyCenter, options: ApiOptions, status: StatusOf = dict) -> AsgiApp:
+    """The endpoints on one center, guarded; `status` is the service's own."""
+    metrics = Metrics(status, center.latency)
+    guarded = HttpGuard(
+        _routes(Queries(center), metrics, status), options.host_names, options.token, open_paths=[HEALTH]
+    )
+    limited = RequestLimits(guarded, TokenBuckets(options.writes_per_second))
+    return TimedRequests(limited, metrics.http, _PATHS)
 
 
-def _status_of(error: TidemarkError) -> int:
-    if isinstance(error, UnknownEntityError):
-        return 404
-    if isinstance(error, TransitionError):
-        return 409
-    return 503 if isinstance(error, TransientError) else 400
+def _routes(queries: Queries, metrics: Metrics, status: StatusOf) -> FastAPI:
+    threads = Threads()
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        threads.close()
+
+    app = FastAPI(title="Tidemark", description=__doc__, redoc_url=None, responses=_ERRORS, lifespan=lifespan)
+    _add_endpoints(app, queries, threads)
+    _add_watching(app, metrics, status, threads)
+    app.add_exception_handler(TidemarkError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _no_endpoint)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    return app
 
 
-def _failed(error: TidemarkError, status: int) -> Response:
-    names = ("message", "expected", "found", "where", "hint")
-    return JSONResponse({"error": {name: getattr(error, name) for name in names}}, status)
+def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
+    @app.post("/v1/reports", openapi_extra=_REPORT_BODY)
+    async def report(request: Request) -> ReceiptModel:
+        """Take one report or a list of them: all, or none."""
+        return await run_in(threads.reports, partial(queries.report, await _body(request)))
+
+    @app.get("/v1/slices")
+    async def slices(subject: Annotated[str, Query(max_length=TEXT_LIMIT)]) -> SlicesModel:
+        """Say of each slice of a subject how it stands and what it waits for."""
+        return await run_in(threads.queries, partial(queries.slices, subject))
 
 
-def _unauthorized() -> Response:
-    error = RequestError("a token is needed", expected="the header 'Authorization: Bearer <token>'")
-    response = _failed(error, 401)
-    response.headers["WWW-Authenticate"] = "Bearer"
+def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Threads) -> None:
+    @app.get(HEALTH, responses={503: {"model": HealthModel}})
+    async def health(response: Response) -> HealthModel:
+        """Say whether the center works."""
+        figures = await run_in(threads.watching, status)
+        is_stuck = figures.get("seconds_since_turn", 0.0) > _STUCK_SECONDS
+        response.status_code = 503 if is_stuck else 200
+        return HealthModel(healthy=not is_stuck, active=figures.get("active", True))
+
+    @app.get("/metrics")
+    async def prometheus() -> Response:
+        """Metrics in Prometheus' text format."""
+        return Response(await run_in(threads.watching, metrics.text), media_type=_METRICS_TYPE)
+
+
+async def _body(request: Request) -> bytes:
+    """The whole body. Raises BodyTooLongError, and ClientDisconnect where it did not come."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise BodyTooLongError("the body is too long", expected=f"at most {MAX_BYTES} bytes")
+    return bytes(body)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    detail = {name: getattr(error, name, None) for name in ("message", "expected", "found", "where", "hint")}
+    return JSONResponse({"error": detail}, _status_code(error))
+
+
+async def _invalid(_request: Request, error: Exception) -> Response:
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    where = ".".join(str(step) for step in first.get("loc", ()))
+    return _error(400, str(first.get("msg", "cannot be understood")), where)
+
+
+async def _no_endpoint(_request: Request, error: Exception) -> Response:
+    status, headers = (error.status_code, error.headers) if isinstance(error, HTTPException) else (400, None)
+    response = _error(status, HTTPStatus(status).phrase.lower())
+    response.headers.update(headers or {})
     return response
+
+
+async def _gone(_request: Request, _disconnect: Exception) -> Response:
+    """Nobody reads it: the client has closed the connection, or was too slow."""
+    return _error(408, "the body did not come in time")
+
+
+def _error(status: int, message: str, where: str | None = None) -> Response:
+    detail = {"message": message, "expected": None, "found": None, "where": where, "hint": None}
+    return JSONResponse({"error": detail}, status)
+
+
+def _status_code(error: Exception) -> int:
+    kinds = ((UnknownEntityError, 404), (TransitionError, 409), (BodyTooLongError, 413), (TransientError, 503))
+    return next((status for kind, status in kinds if isinstance(error, kind)), 400)

@@ -1,26 +1,93 @@
-"""Figures as Prometheus reads them. Source: Prometheus' text exposition format, version 0.0.4."""
+"""Metrics in Prometheus' text format: the service's figures, and histograms of latency, in a registry of their own."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Final
 
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+
+    from prometheus_client.metrics_core import Metric
+
+    from tidemark.center.latency import Latency
+    from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
+
+    StatusOf = Callable[[], Mapping[str, Any]]
 
 _PREFIX: Final = "tidemark_center"
 _COUNTERS: Final = frozenset({"turns", "facts", "launched", "errors", "taken", "ended", "crashed", "replaced"})
+_UNKNOWN_PATH: Final = "other"
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 
-def prometheus_text(status: Mapping[str, Any]) -> str:
+class Metrics:
+    """The registry of one server, and the duration of its requests."""
+
+    def __init__(self, status: StatusOf, latency: Latency) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_StatusCollector(status))
+        self._registry.register(latency.fact_to_decision)
+        self._registry.register(latency.decision_to_launch)
+        self.http = Histogram(
+            "tidemark_http_request_seconds",
+            "Duration of an HTTP request, its body included.",
+            ["method", "path", "status"],
+            registry=self._registry,
+        )
+
+    def text(self) -> bytes:
+        """Everything as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+
+class _StatusCollector(Collector):
     """Every number of the status as a metric; those of the pool as `tidemark_center_pool_...`. Texts are left out."""
-    return "".join(_lines(_PREFIX, status))
+
+    def __init__(self, status: StatusOf) -> None:
+        self._status = status
+
+    def collect(self) -> Iterator[Metric]:
+        yield from _families(_PREFIX, self._status())
+
+    def describe(self) -> list[Metric]:
+        """Nothing: the status is not asked for before somebody looks."""
+        return []
 
 
-def _lines(prefix: str, status: Mapping[str, Any]) -> Iterator[str]:
+def _families(prefix: str, status: Mapping[str, Any]) -> Iterator[Metric]:
     for name, value in status.items():
         if isinstance(value, dict):
-            yield from _lines(f"{prefix}_{name}", value)
+            yield from _families(f"{prefix}_{name}", value)
         elif isinstance(value, int | float):
-            kind, suffix = ("counter", "_total") if name in _COUNTERS else ("gauge", "")
-            metric = f"{prefix}_{name}{suffix}"
-            yield f"# TYPE {metric} {kind}\n{metric} {value:g}\n"
+            family = CounterMetricFamily if name in _COUNTERS else GaugeMetricFamily
+            yield family(f"{prefix}_{name}", name.replace("_", " "), value=float(value))
+
+
+class TimedRequests:
+    """An ASGI application around another one: measures each request. Paths that nobody declared are `other`."""
+
+    def __init__(self, app: AsgiApp, http: Histogram, paths: Collection[str]) -> None:
+        self._app, self._http, self._paths = app, http, frozenset(paths)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, statuses = time.monotonic(), ["none"]
+
+        async def noted(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                statuses[0] = str(message["status"])
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            path = scope["path"] if scope["path"] in self._paths else _UNKNOWN_PATH
+            method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN_PATH
+            self._http.labels(method, path, statuses[0]).observe(time.monotonic() - begun)

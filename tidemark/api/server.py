@@ -1,73 +1,86 @@
-"""Where the HTTP interface listens: on this machine only, unless told otherwise and given a token."""
+"""The HTTP interface on a socket, in a thread, until it is told to stop."""
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import time
 from contextlib import contextmanager
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
-from tidemark.api.app import Api
-from tidemark.center.errors import ApiSettingsError
+from tidemark.api.app import api_app
+from tidemark.api.connections import Connections, DeadlineProtocol
+from tidemark.api.errors import ApiSettingsError
+from tidemark.api.limits import MAX_HEADER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from tidemark.api.options import ApiOptions
     from tidemark.center.center import DependencyCenter
 
-LOOPBACK: Final = "127.0.0.1"
-_SHORTEST_TOKEN: Final = 16
 _POLL_SECONDS: Final = 0.01
-
-
-def api_server(
-    center: DependencyCenter,
-    port: int,
-    *,
-    host: str = LOOPBACK,
-    token: str | None = None,
-    status: Callable[[], Mapping[str, Any]] = dict,
-) -> uvicorn.Server:
-    """A server to `run()`; it stops when its `should_exit` is set. Raises ApiSettingsError."""
-    if token is not None and len(token) < _SHORTEST_TOKEN:
-        raise ApiSettingsError("the API's token is too short", expected=f"at least {_SHORTEST_TOKEN} characters")
-    if token is None and not _is_loopback(host):
-        raise ApiSettingsError(
-            "without a token the API listens on this machine only",
-            expected=LOOPBACK,
-            found=host,
-            hint="give it a token, or leave the address out",
-        )
-    return uvicorn.Server(
-        uvicorn.Config(Api(center, token, status=status).app, host=host, port=port, log_level="warning")
-    )
+_ACCEPTED_AT_ONCE: Final = 16
+"""So many connections asyncio accepts before any of them is counted."""
+_WAITING_TO_BE_ACCEPTED: Final = 2_048
+_GRACE_SECONDS: Final = 5
+_KEEP_ALIVE_SECONDS: Final = 5
 
 
 @contextmanager
 def served(
     center: DependencyCenter,
-    port: int,
+    options: ApiOptions,
     *,
-    host: str = LOOPBACK,
-    token: str | None = None,
     status: Callable[[], Mapping[str, Any]] = dict,
+    connections: Connections | None = None,
 ) -> Iterator[str]:
-    """Serve in a thread until the block ends; gives the URL. Port 0 is a free one. Raises ApiSettingsError."""
-    server = api_server(center, port, host=host, token=token, status=status)
-    with _listening(host, port) as listener:
+    """Serve in a thread until the block ends; gives the URL. Raises ApiSettingsError.
+
+    The end takes a few seconds at most: requests that are under way are answered, half-sent ones are not waited for.
+    """
+    server = _server(center, options, status, connections or Connections())
+    with _listening(options.host, options.port) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="api")
         thread.start()
         try:
             while not server.started and thread.is_alive():
                 time.sleep(_POLL_SECONDS)
-            yield f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+            listener.listen(_WAITING_TO_BE_ACCEPTED)
+            yield _url(options.host, listener.getsockname()[1])
         finally:
             server.should_exit = True
             thread.join()
+
+
+def _server(
+    center: DependencyCenter,
+    options: ApiOptions,
+    status: Callable[[], Mapping[str, Any]],
+    connections: Connections,
+) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            api_app(center, options, status),
+            http=partial(DeadlineProtocol, connections=connections),  # type: ignore[arg-type]  # called like the class
+            ws="none",
+            log_level="error",
+            proxy_headers=False,
+            server_header=False,
+            backlog=_ACCEPTED_AT_ONCE,
+            limit_concurrency=connections.limit + _ACCEPTED_AT_ONCE,
+            h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+    )
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -79,12 +92,3 @@ def _listening(host: str, port: int) -> socket.socket:
             found=f"{host} port {port}: {error.strerror or error}",
             hint="choose another port, or an address of this machine",
         ) from error
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import Fact, Receipt
+from tidemark.center.latency import Latency
 from tidemark.center.memory import Memory
 from tidemark.center.staging import Staging
 from tidemark.center.stale_inputs import inputs_read
@@ -67,7 +68,7 @@ class DependencyCenter:
         clock: Callable[[], datetime],
         who: str = "center",
     ) -> None:
-        self.graph = graph
+        self.graph, self.latency = graph, Latency()
         self._store, self._since, self._clock, self._who = store, since, clock, who
         self._lock = Lock()
         self._queue: deque[_Ticket] = deque()
@@ -83,12 +84,15 @@ class DependencyCenter:
         of these facts is taken. `cursors` are positions of detectors, written with the facts. Raises
         StateStoreDownError and ConflictError: report again, what was written is known by its event ids.
         """
-        ticket = _Ticket(facts, cursors or {}, strict)
+        ticket, begun = _Ticket(facts, cursors or {}, strict), self.latency.now()
         self._queue.append(ticket)
         with self._lock:
             if not ticket.done.done():
                 self._commit_queued()
-        return ticket.done.result()
+        receipt = ticket.done.result()
+        if receipt.new:
+            self.latency.decided(begun)
+        return receipt
 
     def tick(self) -> int:
         """Let the clock work: earliest times, time-outs. Returns how many slices were released by it."""
@@ -368,6 +372,8 @@ class DependencyCenter:
             why = "an input was found wrong, or is asked for again"
         fact = Fact(f"center:{number}", slice_, decision.event, now, self._who, why)
         staging.add(fact, decision.event, fact.event_id, fact.data)
+        if decision.event is Event.RELEASED:
+            self.latency.released(slice_)
         return decision.event is Event.RELEASED
 
     def _launch_of(self, memory: Memory, slice_: Slice, run_id: str, pool: str, now: datetime) -> Fact:

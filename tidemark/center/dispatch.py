@@ -164,6 +164,7 @@ class Dispatch:
         except TransientError:
             return False
         self._is_recovered = is_recovered
+        self._center.latency.launched(slices)
         crash_point("dispatch.launched")
         return True
 

@@ -3,7 +3,6 @@
 TerminalError
 ├── PoolError        a pool that there is not
 ├── LauncherError    a Dagster home whose runs do not go to warm workers
-├── ApiSettingsError an address that the API must not listen on without a token
 └── RequestError     a request to the API that cannot be understood
 
 TransientError
@@ -19,10 +18,6 @@ class PoolError(TerminalError):
 
 class LauncherError(TerminalError):
     """A Dagster home whose runs do not go to warm workers."""
-
-
-class ApiSettingsError(TerminalError):
-    """An address that the API must not listen on without a token."""
 
 
 class RequestError(TerminalError):

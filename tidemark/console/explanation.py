@@ -1,4 +1,4 @@
-"""An explanation of a slice, for people and for programs."""
+"""An explanation of a slice for people; programs get `tidemark.api.explanation`."""
 
 from __future__ import annotations
 
@@ -22,69 +22,29 @@ _SHOWN = 4
 _STYLES = {"ok": "green", "waiting": "yellow"}
 
 
-def as_data(found: Explanation, *, exists: bool) -> dict[str, object]:
-    """The explanation for programs; instants in UTC, ISO 8601."""
-    return {
-        "slice": str(found.slice),
-        "exists": exists,
-        "window": {"start": found.window.start.isoformat(), "end": found.window.end.isoformat()},
-        "not_before": found.not_before.isoformat(),
-        "ready_by": found.promised.isoformat() if found.promised else None,
-        "status": _status(found),
-        "waits_for": [str(slice_) for slice_ in found.release.missing] if found.release else None,
-        "needs": [_clause_data(clause) for clause in found.clauses],
-        "needed_by": [str(slice_) for slice_ in found.downstream],
-    }
-
-
-def _status(found: Explanation) -> dict[str, object] | None:
-    status = found.status
-    if status is None:
-        return None
-    return {
-        "run_state": status.run_state.value,
-        "states": sorted(status.states),
-        "quality": status.quality.value,
-        "valid": status.valid,
-        "tainted": status.tainted,
-        "generation": status.generation,
-    }
-
-
-def _clause_data(clause: Clause) -> dict[str, object]:
-    dependency, verdict = clause.requirement.dependency, clause.verdict
-    return {
-        "entity": dependency.entity,
-        "offset": str(dependency.offset),
-        "states": list(dependency.states),
-        "strength": dependency.strength,
-        "or_older": clause.requirement.or_older,
-        "slices": [str(slice_) for slice_ in clause.requirement.slices],
-        "met": verdict.met if verdict else None,
-        "missing": [str(slice_) for slice_ in verdict.missing] if verdict else None,
-    }
-
-
-def print_explanation(graph: DependencyGraph, found: Explanation, *, exists: bool) -> None:
-    """The explanation for people: how the slice stands, its times, what it needs, what needs it."""
-    entity = graph.entity(found.slice.entity)
-    print_line(f"{found.slice.entity} {found.slice.key} [{entity.period or 'static'}]{_standing(found)}", "bold")
+def print_explanation(graph: DependencyGraph, explanation: Explanation, *, exists: bool) -> None:
+    """The explanation for people: its status, its times, its upstream and downstream slices."""
+    entity = graph.entity(explanation.slice.entity)
+    print_line(
+        f"{explanation.slice.entity} {explanation.slice.key} [{entity.period or 'static'}]{_summary(explanation)}",
+        "bold",
+    )
     if not exists:
         ends = f", ends at {entity.end}" if entity.end else ""
         print_line(f"  does not exist: {entity.name} starts at {entity.start}{ends}", "yellow")
-    for name, words in _times(entity, found):
+    for name, words in _times(entity, explanation):
         print_line(f"  {name:12} {words}")
-    print_line("needs" if found.clauses else "needs nothing that is declared")
-    rows = list(_rows(found, "  "))
+    print_line("upstream" if explanation.clauses else "has no upstream that is declared")
+    rows = list(_rows(explanation, "  "))
     print_table(["", "entity", "offset", "slices", ""], rows, [_STYLES.get(row[0].strip(), "") for row in rows])
-    print_line("is needed by" if found.downstream else "is needed by nothing that is declared")
-    by_entity = groupby(found.downstream, key=lambda slice_: slice_.entity)
+    print_line("downstream" if explanation.downstream else "has no downstream that is declared")
+    by_entity = groupby(explanation.downstream, key=lambda slice_: slice_.entity)
     print_table(["", "entity", "slices"], [["  ", name, _listed(slices)] for name, slices in by_entity])
 
 
-def _standing(found: Explanation) -> str:
+def _summary(explanation: Explanation) -> str:
     """` is completed`, ` is waiting for 1 of 3`; nothing where nothing is known."""
-    status, release = found.status, found.release
+    status, release = explanation.status, explanation.release
     if status is None or release is None:
         return ""
     if status.run_state is RunState.WAITING and release.missing:
@@ -96,23 +56,23 @@ def _standing(found: Explanation) -> str:
     return f" is {', '.join([status.run_state.value, *(name for name, holds in flaws.items() if holds)])}"
 
 
-def _times(entity: Entity, found: Explanation) -> Iterable[tuple[str, str]]:
-    zone = ZoneInfo(entity.time_zone) if "/" in entity.time_zone else found.window.start.tzinfo
+def _times(entity: Entity, explanation: Explanation) -> Iterable[tuple[str, str]]:
+    zone = ZoneInfo(entity.time_zone) if "/" in entity.time_zone else explanation.window.start.tzinfo
     if not entity.is_static:
-        start, end = (_local(instant, zone) for instant in (found.window.start, found.window.end))
+        start, end = (_local(instant, zone) for instant in (explanation.window.start, explanation.window.end))
         yield "window", f"{start} to {end} {entity.time_zone}"
-        yield "not before", _local(found.not_before, zone)
-    if found.promised:
-        yield "ready by", _local(found.promised, zone)
+        yield "not before", _local(explanation.not_before, zone)
+    if explanation.promised:
+        yield "ready by", _local(explanation.promised, zone)
 
 
 def _local(instant: datetime, zone: tzinfo | None) -> str:
     return instant.astimezone(zone).isoformat(sep=" ", timespec="minutes")
 
 
-def _rows(found: Explanation, indent: str) -> Iterator[list[str]]:
+def _rows(explanation: Explanation, indent: str) -> Iterator[list[str]]:
     """A row a clause; below one that is not met, what its missing slices wait for themselves."""
-    for clause in found.clauses:
+    for clause in explanation.clauses:
         verdict = clause.verdict
         mark = "" if verdict is None else "ok" if verdict.met else "waiting"
         missing = verdict.missing if verdict and not verdict.met else ()

@@ -82,7 +82,7 @@ class HttpGuard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.message})
         else:
-            await _send_refusal(refusal, send)
+            await send_refusal(refusal, send)
 
     def refusal(self, scope: Scope) -> Refusal | None:
         """Why this request is refused; None for one that is let in."""
@@ -189,13 +189,14 @@ def _canonical(name: str) -> str:
     return f"[{name}]" if ":" in name and not name.startswith("[") else name
 
 
-async def _send_refusal(refusal: Refusal, send: Send) -> None:
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    if refusal.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if refusal.status == 405:
-        headers.append((b"allow", b"POST"))
+_EXTRA_HEADERS: Final = {401: (b"www-authenticate", b"Bearer"), 405: (b"allow", b"POST"), 429: (b"retry-after", b"1")}
+
+
+async def send_refusal(refusal: Refusal, send: Send) -> None:
+    """Answer with the refusal. The body is not read: the server passes over it."""
     body = refusal.body()
-    headers.append((b"content-length", str(len(body)).encode()))
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if refusal.status in _EXTRA_HEADERS:
+        headers.append(_EXTRA_HEADERS[refusal.status])
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

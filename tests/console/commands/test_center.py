@@ -49,7 +49,7 @@ def running(world: World, *arguments: str) -> Iterator[int]:
 
 def ask(port: int, method: str, path: str, body: Any = None, token: str | None = TOKEN) -> tuple[int, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     connection.request(method, path, json.dumps(body), headers)
     response = connection.getresponse()
     found = response.status, json.loads(response.read())
@@ -58,7 +58,7 @@ def ask(port: int, method: str, path: str, body: Any = None, token: str | None =
 
 
 def run_states(port: int) -> list[str]:
-    return [one["run_state"] for one in ask(port, "GET", f"/v1/slices?subject={DAY}")[1]["slices"]]
+    return [slice_["status"]["run_state"] for slice_ in ask(port, "GET", f"/v1/slices?subject={DAY}")[1]["slices"]]
 
 
 def test_it_takes_reports_answers_and_goes_on_where_it_was(world: World) -> None:

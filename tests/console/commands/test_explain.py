@@ -55,8 +55,8 @@ def explain(*arguments: str) -> str:
 def test_what_is_missing_is_followed_upwards() -> None:
     lines = [line.split("\t") for line in explain("ads_gmv_course", "2026-03-29").splitlines()]
     assert lines[0] == ["ads_gmv_course 2026-03-29 [day] is waiting for 1 of 2"]
-    needs = lines[lines.index(["needs"]) + 1 : lines.index(["is needed by"])]
-    assert needs == [
+    upstream = lines[lines.index(["upstream"]) + 1 : lines.index(["downstream"])]
+    assert upstream == [
         ["  waiting", "dws_course_orders_1d", "Set -1,0", "2026-03-28, 2026-03-29", "missing 2026-03-28"],
         ["    waiting", "dwd_orders", "Set 0", "2026-03-28"],
         ["      ok", "ods_orders", "Set 0", "2026-03-28"],
@@ -70,7 +70,7 @@ def test_what_is_missing_is_followed_upwards() -> None:
 def test_programs_are_told_the_same() -> None:
     waiting = json.loads(explain("ads_gmv_course", "2026-03-29", "--json"))
     assert (waiting["status"]["run_state"], waiting["waits_for"]) == ("waiting", ["dws_course_orders_1d@2026-03-28"])
-    assert [(one["entity"], one["met"]) for one in waiting["needs"]] == [
+    assert [(upstream["entity"], upstream["met"]) for upstream in waiting["upstream"]] == [
         ("dws_course_orders_1d", False),
         ("ods_orders", True),
     ]

@@ -91,8 +91,11 @@ def test_explain_says_what_a_slice_needs_and_what_needs_it(root: Path) -> None:
     assert "ads_month\t2026-03" in result.stdout
     assert "ready by     2026-03-30 00:30+02:00" in result.stdout
     data = as_json(root, "explain", "ads_gmv", "2026-03-29")
-    assert data["needs"][0]["slices"] == ["ods_orders@2026-03-28", "ods_orders@2026-03-29"]
-    assert data["needed_by"] == ["ads_month@2026-03"]
+    assert [read["slice"] for read in data["upstream"][0]["slices"]] == [
+        "ods_orders@2026-03-28",
+        "ods_orders@2026-03-29",
+    ]
+    assert data["downstream"] == ["ads_month@2026-03"]
 
 
 @pytest.mark.parametrize(

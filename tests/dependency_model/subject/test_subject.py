@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dependency_model.world import graph, names
-from tidemark.dependency_model.errors import TidemarkError
+from tidemark.dependency_model.errors import ParseError, TidemarkError
+from tidemark.dependency_model.graph.node import Node
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.subject import DependencySubject, Instance, SubjectKind, resolve
+from tidemark.dependency_model.subject import Allowance, DependencySubject, Instance, SubjectKind, resolve, slices_of
 
 WORLD = graph(
     dwd_order="{period: day, sub_partitions: {region: [cn, us], unit: [a, b]}}",
@@ -115,3 +116,28 @@ def test_what_stands_for_nothing_says_why(text: str, says: str) -> None:
     with pytest.raises(TidemarkError) as raised:
         resolve(DependencySubject.parse(text), WORLD)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("table=daily&&dt=19700101..21991231", "too many slices"),
+        ("table=hourly&&dt=2024", "too many slices"),
+        ("table=daily&&dt=19700101..21991231&&hour=00..23", "too many dates"),
+        ("table=daily&&dt=20240601..20240715&&hour=00..23", "too many dates"),
+        ("table=daily&&dt=" + ",".join(str(20_000_000 + number) for number in range(1_001)), "too many dates"),
+    ],
+)
+def test_too_much_is_refused_before_it_is_expanded(text: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Node, "slice", lambda *_: pytest.fail("a slice was made"))
+    with pytest.raises(ParseError, match=says):
+        resolve(DependencySubject.parse(text), WORLD)
+
+
+def test_all_subjects_of_a_request_share_its_allowance() -> None:
+    allowance = Allowance()
+    assert len(slices_of("table=daily&&dt=20240101..20240131", WORLD, allowance)) == 31
+    assert len(slices_of("daily@2024-02-01", WORLD, allowance)) == 1
+    assert (allowance.slices, allowance.dates) == (1_000 - 32, 1_000 - 2)
+    with pytest.raises(ParseError, match="969 where 968 are left"):
+        slices_of("table=daily&&dt=20240101..20260826", WORLD, allowance)

@@ -26,14 +26,37 @@ _DEFAULT_PORT: Final = 3080
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
 @click.option("--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="What callers have to name, 16 characters on.")
+@click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    envvar="TIDEMARK_ALLOWED_HOSTS",
+    show_envvar=True,
+    help="One more name of this server, such as that of a proxy; may be repeated. Requests to others are refused.",
+)
+@click.option(
+    "--writes-per-second",
+    type=click.FloatRange(min=0, min_open=True),
+    envvar="TIDEMARK_WRITES_PER_SECOND",
+    show_envvar=True,
+    help="So many requests that write one address may send, ten seconds' worth of them at once; 500 unless given.",
+)
 @json_option
-def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
+def center(
+    port: int,
+    host: str,
+    token: str | None,
+    allowed_hosts: tuple[str, ...],
+    writes_per_second: float | None,
+    *,
+    as_json: bool,
+) -> None:
     """Start what is ready at once, take in what happens, and tell what waits, as a service.
 
     It follows Dagster's event log, named snapshots and the clock, and hands each slice that is released to a warm
     worker. It answers over HTTP: other schedulers report to it (POST /v1/reports) and ask what a slice waits for (GET
     /v1/slices?subject=ods_orders@2026-03-29); /health and /metrics are for those who watch over it. What it does is
-    told on standard error, a line of JSON each.
+    told on standard error, a line of JSON each. /docs describes the interface.
 
     Of several on one state store one is active; another takes its place within seconds when it is gone. While one is
     there, the readiness sensor of `tidemark up` leaves the work to it.
@@ -45,6 +68,8 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
     """
     import dagster as dg  # noqa: PLC0415 - keeps --help fast
 
+    from tidemark.api.limits import DEFAULT_WRITES_PER_SECOND  # noqa: PLC0415
+    from tidemark.api.options import ApiOptions  # noqa: PLC0415
     from tidemark.api.server import served  # noqa: PLC0415
     from tidemark.center.code_location import CodeLocation  # noqa: PLC0415
     from tidemark.center.service import Service  # noqa: PLC0415
@@ -56,6 +81,7 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
     from tidemark.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
 
+    options = ApiOptions(port, host, token or None, allowed_hosts, writes_per_second or DEFAULT_WRITES_PER_SECOND)
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
     require_no_problem(capture(settings))
@@ -68,7 +94,7 @@ def center(port: int, host: str, token: str | None, *, as_json: bool) -> None:
     ):
         service = Service(load_warehouse(settings), instance, location, _tell)
         with (
-            served(service.center, port, host=host, token=token or None, status=service.status) as url,
+            served(service.center, options, status=service.status) as url,
             PoolKeeper(home, settings.data / "logs" / "workers.log", os.environ) as workers,
         ):
             service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.console.exit_codes import ExitCode
-from tidemark.console.explanation import as_data, print_explanation
+from tidemark.console.explanation import print_explanation
 from tidemark.console.output import json_option, print_json
 from tidemark.console.roots import DECLARATIONS, root_option
 from tidemark.dependency_model.slice import Slice
@@ -43,10 +43,12 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], ro
     \b
     Exit codes: 0 explained, 1 no such entity or slice, or it is before the entity's start or after its end;
                 2 called wrongly.
-    With --json: {"slice", "exists", "window", "not_before", "ready_by", "status", "waits_for",
-                  "needs": [{"entity", "offset", "states", "strength", "or_older", "slices", "met", "missing"}],
-                  "needed_by": [...]}; status, waits_for, met and missing are null where nothing is known.
+    With --json what GET /v1/slices answers for a slice: {"slice", "exists", "window", "not_before", "ready_by",
+                  "status", "may_start", "waits_for", "upstream": [{"entity", "offset", "states", "strength",
+                  "or_older", "met", "reason", "due", "missing", "slices": [{"slice", "status"}]}],
+                  "downstream": [...]}; what is not known is null.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.api.explanation import explanation_model  # noqa: PLC0415
     from tidemark.dependency_model.readiness.explanation import explain as explained  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
@@ -55,12 +57,13 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], ro
     graph = load_warehouse(settings, root).graph
     slice_ = Slice(entity, slice_key, _parts(parts))
     known = _known(graph, settings) if root == DECLARATIONS else None
-    found = explained(graph, slice_, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
+    explanation = explained(graph, slice_, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
     exists = graph.exists(slice_)
     if as_json:
-        print_json(as_data(found, exists=exists))
+        status_of = known.status if known else None
+        print_json(explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json"))
     else:
-        print_explanation(graph, found, exists=exists)
+        print_explanation(graph, explanation, exists=exists)
     raise SystemExit(ExitCode.OK if exists else ExitCode.FAILED)
 
 

@@ -1,43 +1,72 @@
-"""From a subject to the slices that it stands for."""
+"""From a subject, or the text of one, to the slices that it stands for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.errors import NoSuchSliceError, ParseError
-from tidemark.dependency_model.subject.moment import Stretch, hours_of, stretches
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.subject.allowance import Allowance
+from tidemark.dependency_model.subject.dates import Stretch, hours_of, stretches
+from tidemark.dependency_model.subject.subject import DependencySubject
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.period import Period
-from tidemark.dependency_model.time.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph.graph import DependencyGraph
-    from tidemark.dependency_model.slice import Slice
-    from tidemark.dependency_model.subject.subject import DependencySubject
+    from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.subject.subject_id import Values
     from tidemark.dependency_model.time.calendar import Calendar
 
 
+def slices_of(text: str, graph: DependencyGraph, allowance: Allowance | None = None) -> tuple[Slice, ...]:
+    """The slices of a subject id (`table=ods_orders&&dt=20260329`), or the one of a slice (`ods_orders@2026-03-29`).
+
+    Raises ParseError and UnknownEntityError.
+    """
+    if "=" in text.partition("@")[0]:
+        return resolve(DependencySubject.parse(text), graph, allowance=allowance)
+    named = Slice.parse(text)
+    graph.window(named)
+    (allowance or Allowance()).take_slices(1)
+    return (named,)
+
+
 def resolve(
-    subject: DependencySubject, graph: DependencyGraph, tasks: Mapping[str, str] | None = None
+    subject: DependencySubject,
+    graph: DependencyGraph,
+    tasks: Mapping[str, str] | None = None,
+    allowance: Allowance | None = None,
 ) -> tuple[Slice, ...]:
-    """The slices, in order of time, part by part.
+    """The slices, in order of time, sub-partition by sub-partition.
 
     A date stands for every slice inside it, or for the one that it lies in; slices before the entity's start are left
     out. `tasks` translates a scheduler's task ids to entities. Raises UnknownEntityError, and ParseError for a date or
-    partition that there is not.
+    partition that there is not, and for more slices than the allowance has.
     """
-    name = subject.entity(tasks)
-    entity = graph.entity(name)
-    _check_partitions(subject, {dimension: list(parts) for dimension, parts in entity.sub_partitions.items()})
-    if entity.is_static:
-        found = graph.slices_within(name, Window.of_seconds(0, 1))
-    else:
-        windows = (Window.of_seconds(*stretch) for stretch in _stretches(subject, entity.calendar))
-        found = tuple(slice_ for window in windows for slice_ in graph.slices_within(name, window))
-    return tuple(dict.fromkeys(slice_ for slice_ in found if _is_named(subject, slice_)))
+    allowance = allowance or Allowance()
+    node = graph.node(subject.entity(tasks))
+    _check_partitions(subject, {dimension: list(parts) for dimension, parts in node.entity.sub_partitions.items()})
+    parts = [part for part in node.parts if _is_named(subject, part)]
+    if node.grid is None:
+        allowance.take_slices(1)
+        return tuple(node.slice(0, part) for part in parts[:1])
+    windows = tuple(_stretches(subject, node.entity.calendar, allowance))
+    ordinals = [(part, _existing_within(node, part, window)) for window in windows for part in parts]
+    allowance.take_slices(sum(len(numbers) for _, numbers in ordinals))
+    return tuple(dict.fromkeys(node.slice(number, part) for part, numbers in ordinals for number in numbers))
+
+
+def _existing_within(node: Node, part: Sub, window: Stretch) -> range:
+    """The numbers of the existing slices that share time with a window."""
+    grid, existing = node.grid_of(part), node.existing_of(part)
+    if grid is None:
+        return range(0)
+    start, end = window
+    return range(max(grid.at(start), existing.start), min(grid.at(end - 1) + 1, existing.stop))
 
 
 def _check_partitions(subject: DependencySubject, declared: Mapping[str, list[str]]) -> None:
@@ -53,23 +82,35 @@ def _check_partitions(subject: DependencySubject, declared: Mapping[str, list[st
                 )
 
 
-def _is_named(subject: DependencySubject, slice_: Slice) -> bool:
-    part = dict(slice_.sub)
-    return all(part.get(dimension) in values.values for dimension, values in subject.partitions.items())
+def _is_named(subject: DependencySubject, part: Sub) -> bool:
+    values_of = dict(part)
+    return all(values_of.get(dimension) in values.values for dimension, values in subject.partitions.items())
 
 
-def _stretches(subject: DependencySubject, calendar: Calendar) -> Iterator[Stretch]:
+def _stretches(subject: DependencySubject, calendar: Calendar, allowance: Allowance) -> Iterator[Stretch]:
     if subject.dates is None:
         raise ParseError("a subject without a date stands for no slices", found=shown(str(subject.id)))
+    allowance.take_dates(len(subject.dates.values))
     if subject.hours is not None:
-        for day in _days(subject.dates, calendar):
-            for hour in _hours(subject.hours):
-                yield from hours_of(day, hour, calendar)
-    elif subject.dates.is_range:
-        yield _from_to(subject.dates, calendar)
+        yield from _hours_of_days(subject.dates, subject.hours, calendar, allowance)
     else:
-        for text in subject.dates.values:
-            yield from stretches(text, calendar)
+        yield from _dates(subject.dates, calendar)
+
+
+def _dates(dates: Values, calendar: Calendar) -> list[Stretch]:
+    if dates.is_range:
+        return [_from_to(dates, calendar)]
+    return [window for text in dates.values for window in stretches(text, calendar)]
+
+
+def _hours_of_days(dates: Values, hours: Values, calendar: Calendar, allowance: Allowance) -> Iterator[Stretch]:
+    """These hours of each day that the dates stand for."""
+    grid, names = calendar.grid(Period.DAY), _hours(hours)
+    days = [range(grid.at(start), grid.at(end - 1) + 1) for start, end in _dates(dates, calendar)]
+    allowance.take_dates(sum(map(len, days)) * len(names))
+    for day in (grid.key(number) for numbers in days for number in numbers):
+        for hour in names:
+            yield from hours_of(day, hour, calendar)
 
 
 def _from_to(dates: Values, calendar: Calendar) -> Stretch:
@@ -77,16 +118,6 @@ def _from_to(dates: Values, calendar: Calendar) -> Stretch:
     if not first or not last or first[0][0] >= last[-1][1]:
         raise ParseError("an empty range of dates", found=shown(str(dates)))
     return first[0][0], last[-1][1]
-
-
-def _days(dates: Values, calendar: Calendar) -> Iterator[str]:
-    """The keys of the days that dates or a range of them stand for."""
-    grid = calendar.grid(Period.DAY)
-    pieces = (
-        [_from_to(dates, calendar)] if dates.is_range else [s for t in dates.values for s in stretches(t, calendar)]
-    )
-    for start, end in pieces:
-        yield from (grid.key(day) for day in range(grid.at(start), grid.at(end - 1) + 1))
 
 
 def _hours(hours: Values) -> tuple[str, ...]:

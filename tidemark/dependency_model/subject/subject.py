@@ -50,19 +50,19 @@ class DependencySubject:
     @classmethod
     def of(cls, subject_id: DependencySubjectId) -> DependencySubject:
         """The subject of an id. Raises ParseError where the conditions name none, or more than one."""
-        found = dict(subject_id.conditions)
-        kinds = [kind for kind in SubjectKind if kind.value in found]
+        values = dict(subject_id.conditions)
+        kinds = [kind for kind in SubjectKind if kind.value in values]
         if len(kinds) != 1:
             raise _wrong(subject_id, "a subject has exactly one of project, taskId, job and table")
-        if "bizDate" in found and "dt" in found:
+        if "bizDate" in values and "dt" in values:
             raise _wrong(subject_id, "bizDate and dt say the same: one of them")
         return cls(
             kinds[0],
-            _single(found[kinds[0].value], subject_id),
-            found.get("bizDate") or found.get("dt"),
-            found.get("hour"),
-            {name: values for name, values in found.items() if name not in _OWN},
-            _instance(found.get("instance"), subject_id),
+            _single(values[kinds[0].value], subject_id),
+            values.get("bizDate") or values.get("dt"),
+            values.get("hour"),
+            {name: values for name, values in values.items() if name not in _OWN},
+            _instance(values.get("instance"), subject_id),
         )
 
     @classmethod

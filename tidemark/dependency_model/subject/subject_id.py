@@ -59,8 +59,10 @@ class DependencySubjectId:
     @classmethod
     def of(cls, **conditions: str | Values) -> DependencySubjectId:
         """The id of these conditions, whatever their order."""
-        found = {name: value if isinstance(value, Values) else Values.of([value]) for name, value in conditions.items()}
-        return cls(tuple(sorted(found.items())))
+        values = {
+            name: value if isinstance(value, Values) else Values.of([value]) for name, value in conditions.items()
+        }
+        return cls(tuple(sorted(values.items())))
 
     @classmethod
     def parse(cls, text: str) -> DependencySubjectId:
@@ -92,7 +94,7 @@ def _values(value: str, text: str, position: int) -> Values:
     first, dots, last = value.partition("..")
     if dots:
         return Values.range(_decoded(first, text, position), _decoded(last, text, position))
-    return Values.of(_decoded(one, text, position) for one in value.split(","))
+    return Values.of(_decoded(member, text, position) for member in value.split(","))
 
 
 def _decoded(value: str, text: str, position: int) -> str:

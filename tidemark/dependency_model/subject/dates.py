@@ -57,8 +57,8 @@ def hours_of(day: str, hour: str, calendar: Calendar) -> tuple[Stretch, ...]:
     if not re.fullmatch(r"[01]\d|2[0-3]", hour, re.ASCII):
         raise ParseError("this is no hour", expected="00 to 23", found=shown(hour))
     days, hours = calendar.grid(Period.DAY), calendar.grid(Period.HOUR)
-    named = mapping_between(Offset.counted([int(hour)]), (calendar, Period.DAY), hours).expand(days.ordinal(day))
-    return tuple((hours.start(one), hours.start(one + 1)) for one in named)
+    numbers = mapping_between(Offset.counted([int(hour)]), (calendar, Period.DAY), hours).expand(days.ordinal(day))
+    return tuple((hours.start(number), hours.start(number + 1)) for number in numbers)
 
 
 def _window(calendar: Calendar, period: Period, key: str) -> Stretch:

@@ -1,0 +1,91 @@
+"""What those who watch over a service are told: whether it works, and its figures in Prometheus' format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.api.client import GOOD, TOKEN, Client
+from tests.center.test_center import CHAIN, World
+from tidemark.api.metrics import Metrics
+from tidemark.api.options import ApiOptions
+from tidemark.api.server import served
+from tidemark.center.latency import Latency
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.lease import CENTER, Fence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STATUS: dict[str, Any] = {
+    "active": True,
+    "holder": "center here:1",
+    "launched": 12,
+    "seconds_since_turn": 0.25,
+    "pool": {"ready": 2, "crashed": 1},
+}
+
+
+def test_each_number_is_a_metric_and_texts_are_none() -> None:
+    lines = Metrics(lambda: STATUS, Latency()).text().decode().splitlines()
+    assert [line for line in lines if line.startswith("tidemark_center") and "_seconds_" not in line] == [
+        "tidemark_center_active 1.0",
+        "tidemark_center_launched_total 12.0",
+        "tidemark_center_pool_ready 2.0",
+        "tidemark_center_pool_crashed_total 1.0",
+    ]
+    assert "# TYPE tidemark_center_launched_total counter" in lines
+    assert "tidemark_center_seconds_since_turn 0.25" in lines
+
+
+@pytest.mark.parametrize(("idle", "code"), [(0.25, 200), (61.0, 503)])
+def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code: int) -> None:
+    figures = {**STATUS, "seconds_since_turn": idle}
+    world = World(tmp_path, **CHAIN)
+    with served(world.center, ApiOptions(token=TOKEN), status=lambda: figures) as url:
+        client = Client(world, url)
+        assert client.ask("GET", "/health", token=None) == (code, {"healthy": code == 200, "active": True})
+        assert client.ask("GET", "/metrics", token=None)[0] == 401
+        status, text = client.ask("GET", "/metrics")
+        assert (status, f"tidemark_center_seconds_since_turn {idle}" in text) == (200, True)
+
+
+def test_latencies_are_histograms(tmp_path: Path) -> None:
+    world = World(tmp_path, **CHAIN)
+    with served(world.center, ApiOptions(token=TOKEN)) as url:
+        client = Client(world, url)
+        client.report(GOOD)
+        client.report(GOOD)
+        client.ask("GET", "/nowhere")
+        world.center.latency.launched(world.center.ready())
+        text = client.ask("GET", "/metrics")[1]
+    assert 'tidemark_http_request_seconds_count{method="POST",path="/v1/reports",status="200"} 2.0' in text
+    assert 'tidemark_http_request_seconds_count{method="GET",path="other",status="404"} 1.0' in text
+    assert "tidemark_center_fact_to_decision_seconds_count 1.0" in text
+    assert "tidemark_center_decision_to_launch_seconds_count 1.0" in text
+
+
+def test_what_was_released_is_launched_once() -> None:
+    now = [0.0]
+    latency = Latency(lambda: now[0])
+    latency.released(Slice("ods", "2024-06-02"))
+    now[0] = 3.0
+    for _ in range(2):
+        latency.launched([Slice("ods", "2024-06-02"), Slice("ods", "2024-06-03")])
+    (metric,) = latency.decision_to_launch.collect()
+    assert {sample.name: sample.value for sample in metric.samples if sample.name.endswith(("_sum", "_count"))} == {
+        "tidemark_center_decision_to_launch_seconds_sum": 3.0,
+        "tidemark_center_decision_to_launch_seconds_count": 1.0,
+    }
+
+
+def test_one_that_stands_by_takes_no_report(tmp_path: Path) -> None:
+    world = World(tmp_path, **CHAIN)
+    world.store.write.fence = Fence(CENTER, 0, "")
+    with served(world.center, ApiOptions()) as url:
+        client = Client(world, url)
+        status, refused = client.report(GOOD)
+        assert (status, refused["error"]["message"]) == (503, "another center is active")
+        assert client.ask("GET", "/v1/slices?subject=ods@2024-06-02")[0] == 200
+    assert world.store.read.last() == 0

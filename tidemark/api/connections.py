@@ -1,0 +1,150 @@
+"""Connections with deadlines: uvicorn's HTTP protocol has none for headers and bodies, and no limit of idle ones.
+
+A connection waits for headers, then for the body, then is answered: each phase has its time, however slowly bytes
+trickle in. When there are as many connections as there may be, the one that has been silent for longest gives way to
+the newest: idle sockets keep nobody out.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import h11
+from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Mapping
+
+MAX_CONNECTIONS: Final = 1_000
+_RESERVED_FILES: Final = 128
+"""Files that the store, Dagster and the accept queue need beside the connections."""
+
+
+class Phase(Enum):
+    """What a connection waits for."""
+
+    HEADERS = "headers"
+    BODY = "body"
+    ANSWER = "answer"
+
+
+DEADLINES: Final[Mapping[Phase, float]] = {Phase.HEADERS: 10.0, Phase.BODY: 30.0, Phase.ANSWER: 60.0}
+
+
+def connection_limit() -> int:
+    """How many connections there may be: at most half of the files that this process may open, without the others'."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return max(16, min(MAX_CONNECTIONS, (files - _RESERVED_FILES) // 2))
+
+
+@dataclass(slots=True)
+class Connections:
+    """The open connections of one server, oldest first, and what they may take; `deadlines` are in seconds."""
+
+    limit: int = field(default_factory=connection_limit)
+    deadlines: Mapping[Phase, float] = field(default_factory=lambda: DEADLINES)
+    opened: dict[DeadlineProtocol, None] = field(default_factory=dict)
+
+    def add(self, connection: DeadlineProtocol) -> None:
+        """A new connection; the oldest that has no request under way gives way to it."""
+        if len(self.opened) >= self.limit:
+            idle = (older for older in self.opened if older.phase is Phase.HEADERS)
+            next(idle, connection).abort()
+        self.opened[connection] = None
+
+    def remove(self, connection: DeadlineProtocol) -> None:
+        """A connection is closed."""
+        self.opened.pop(connection, None)
+
+
+class DeadlineProtocol(H11Protocol):
+    """One connection of uvicorn's with a deadline a phase."""
+
+    def __init__(self, *arguments: Any, connections: Connections, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._open = connections
+        self._timer: asyncio.TimerHandle | None = None
+        self._watched: tuple[Phase, int] | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """What the connection waits for now."""
+        if self.conn.their_state is h11.IDLE:
+            return Phase.HEADERS
+        return Phase.BODY if self.conn.their_state is h11.SEND_BODY else Phase.ANSWER
+
+    def abort(self) -> None:
+        """Close at once, whatever is under way."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        self._open.add(self)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._open.remove(self)
+        self._cancel_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def shutdown(self) -> None:
+        """The server ends: who is still sending is not waited for, who is answered is."""
+        if self.phase is Phase.ANSWER:
+            super().shutdown()
+        else:
+            self.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """Called where h11 refuses what came; its hint says whether the headers were too long (431)."""
+        hint = getattr(sys.exc_info()[1], "error_status_hint", 400)
+        self._send_error(hint, msg)
+
+    def _watch(self) -> None:
+        """Start the phase's clock, unless it runs: bytes that trickle in do not stop it."""
+        watched = (self.phase, id(self.cycle))
+        if watched == self._watched or self.transport.is_closing():
+            return
+        self._cancel_timer()
+        self._watched = watched
+        self._timer = self.loop.call_later(self._open.deadlines[self.phase], self._too_late)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _too_late(self) -> None:
+        """Say so where that is possible, then close; the application is told that the client is gone."""
+        is_unanswered = self.cycle is None or not self.cycle.response_started
+        if self.phase is Phase.BODY and is_unanswered:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self._send_error(408, "The request did not come in time.")
+        self.abort_soon()
+
+    def abort_soon(self) -> None:
+        """Close; what the client does not read within a second is not waited for."""
+        if not self.transport.is_closing():
+            self.transport.close()
+        self.loop.call_later(1.0, self.transport.abort)
+
+    def _send_error(self, status: int, message: str) -> None:
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+        response = h11.Response(status_code=status, headers=headers, reason=STATUS_PHRASES.get(status, b""))
+        for event in (response, h11.Data(data=message.encode()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()

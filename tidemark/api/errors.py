@@ -1,0 +1,23 @@
+"""Errors of the HTTP interface.
+
+TerminalError
+├── BodyTooLongError   more was sent than is read
+└── ApiSettingsError   an address that the API must not listen on without a token, or a setting that cannot be so
+
+TransientError
+└── TookTooLongError   an answer that was not there in time
+"""
+
+from tidemark.dependency_model.errors import TerminalError, TransientError
+
+
+class ApiSettingsError(TerminalError):
+    """An address that the API must not listen on without a token, or a setting that cannot be so."""
+
+
+class BodyTooLongError(TerminalError):
+    """More was sent than is read."""
+
+
+class TookTooLongError(TransientError):
+    """An answer that was not there in time."""

@@ -1,0 +1,129 @@
+"""The explanation of a slice for programs: the same keys over HTTP and from `tidemark explain --json`.
+
+Instants are in UTC, ISO 8601. What is null is not known: no state store was asked.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.readiness.explanation import Clause, Explanation
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+
+    StatusOf = Callable[[Slice], SliceStatus]
+
+
+class WindowModel(BaseModel):
+    """The stretch of time of a slice, its end not included."""
+
+    start: datetime
+    end: datetime
+
+
+class StatusModel(BaseModel):
+    """A slice as it is; `issues` are the slices whose failed rules reach it."""
+
+    run_state: str
+    states: list[str]
+    quality: str
+    issues: list[str]
+    valid: bool
+    tainted: bool
+    generation: int
+
+
+class InputModel(BaseModel):
+    """An upstream slice."""
+
+    slice: str
+    status: StatusModel | None
+
+
+class RequirementModel(BaseModel):
+    """What a slice asks of one upstream entity, and how that stands; `due` is when a weak one is met at the latest."""
+
+    entity: str
+    offset: str
+    states: list[str]
+    strength: str
+    or_older: bool
+    met: bool | None
+    reason: str | None
+    due: datetime | None
+    missing: list[str] | None
+    slices: list[InputModel]
+
+
+class ExplanationModel(BaseModel):
+    """What a slice waits for (`waits_for`, `upstream`), and what waits for it (`downstream`)."""
+
+    slice: str
+    exists: bool
+    window: WindowModel
+    not_before: datetime
+    ready_by: datetime | None
+    status: StatusModel | None
+    may_start: bool | None
+    waits_for: list[str] | None
+    upstream: list[RequirementModel]
+    downstream: list[str]
+
+
+def explanation_model(explanation: Explanation, *, exists: bool, status_of: StatusOf | None) -> ExplanationModel:
+    """An explanation with the status of each upstream slice, where there is somebody to ask for it."""
+    release = explanation.release
+    return ExplanationModel(
+        slice=str(explanation.slice),
+        exists=exists,
+        window=WindowModel(start=explanation.window.start, end=explanation.window.end),
+        not_before=explanation.not_before,
+        ready_by=explanation.promised,
+        status=_status(explanation.status) if explanation.status else None,
+        may_start=release.released if release else None,
+        waits_for=_texts(release.missing) if release else None,
+        upstream=[_requirement(clause, status_of) for clause in explanation.clauses],
+        downstream=_texts(explanation.downstream),
+    )
+
+
+def _requirement(clause: Clause, status_of: StatusOf | None) -> RequirementModel:
+    requirement, verdict = clause.requirement, clause.verdict
+    dependency = requirement.dependency
+    return RequirementModel(
+        entity=dependency.entity,
+        offset=str(dependency.offset),
+        states=list(dependency.states),
+        strength=dependency.strength,
+        or_older=requirement.or_older,
+        met=verdict.met if verdict else None,
+        reason=verdict.reason.value if verdict else None,
+        due=verdict.due if verdict else None,
+        missing=_texts(verdict.missing) if verdict else None,
+        slices=[
+            InputModel(slice=str(upstream), status=_status(status_of(upstream)) if status_of else None)
+            for upstream in requirement.slices
+        ],
+    )
+
+
+def _status(status: SliceStatus) -> StatusModel:
+    return StatusModel(
+        run_state=status.run_state.value,
+        states=sorted(status.states),
+        quality=status.quality.value,
+        issues=sorted(map(str, status.issues)),
+        valid=status.valid,
+        tainted=status.tainted,
+        generation=status.generation,
+    )
+
+
+def _texts(slices: tuple[Slice, ...]) -> list[str]:
+    return list(map(str, slices))

@@ -1,0 +1,55 @@
+"""What is set for the HTTP interface: one validated value."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Final
+
+from tidemark.api.errors import ApiSettingsError
+from tidemark.api.limits import DEFAULT_WRITES_PER_SECOND
+from tidemark.system.http_guard import host_names
+
+LOOPBACK: Final = "127.0.0.1"
+_SHORTEST_TOKEN: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """Where it listens (port 0 is a free one), who may ask, and how often one address may write.
+
+    Raises ApiSettingsError where others than this machine could ask without a token.
+    """
+
+    port: int = 0
+    host: str = LOOPBACK
+    token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    writes_per_second: float = DEFAULT_WRITES_PER_SECOND
+
+    def __post_init__(self) -> None:
+        if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
+            raise ApiSettingsError("the API's token is too short", expected=f"at least {_SHORTEST_TOKEN} characters")
+        if self.token is None and not _is_loopback(self.host):
+            raise ApiSettingsError(
+                "without a token the API listens on this machine only",
+                expected=LOOPBACK,
+                found=self.host,
+                hint="give it a token, or leave the address out",
+            )
+        if not self.writes_per_second > 0:
+            raise ApiSettingsError("the rate of writes is no rate", expected="more than 0 a second")
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The names in a Host header that are answered."""
+        return host_names(self.host, self.allowed_hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

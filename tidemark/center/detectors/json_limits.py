@@ -1,0 +1,79 @@
+"""JSON from outside as plain values: bounded before anybody works with it, so that it can be stored and read again.
+
+What a parser takes may still be too deep for the one that reads it later. So depth, numbers and texts are bounded here,
+without recursion, in every field, known or not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final, NoReturn
+
+from tidemark.center.errors import RequestError
+
+MAX_DEPTH: Final = 16
+"""Levels of lists and objects inside each other, of one event."""
+MAX_EVENT_BYTES: Final = 64 * 1024
+_INT64: Final = range(-(1 << 63), 1 << 63)
+
+
+def parsed(body: bytes) -> Any:
+    """The value of a text. Raises RequestError for what is no JSON in UTF-8, and for NaN and infinity."""
+    try:
+        return json.loads(body.decode(), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise RequestError("the body is no JSON", found=str(error)[:200]) from error
+
+
+def check_event(value: Any, where: str) -> None:
+    """Raise RequestError unless an event is an object, and small and plain enough to be kept."""
+    if not isinstance(value, dict):
+        raise RequestError("an event is an object", found=type(value).__name__, where=where)
+    _check_depth(value, where)
+    size = len(json.dumps(value, ensure_ascii=False).encode())
+    if size > MAX_EVENT_BYTES:
+        raise RequestError(
+            "the event is too large", expected=f"at most {MAX_EVENT_BYTES} bytes", found=f"{size}", where=where
+        )
+
+
+def _check_depth(value: Any, where: str) -> None:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        for member in level:
+            _check_plain(member, where)
+        level = [inner for member in level for inner in _members(member)]
+        if depth > MAX_DEPTH and level:
+            raise RequestError("the event is nested too deeply", expected=f"at most {MAX_DEPTH} levels", where=where)
+
+
+def _members(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else []
+
+
+def _check_plain(value: Any, where: str) -> None:
+    """A number that databases have, a text that is Unicode and has no NUL."""
+    if isinstance(value, str):
+        if "\0" in value or not _is_unicode(value):
+            raise RequestError("a text without the character NUL is needed, in Unicode", where=where)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise RequestError("the number is too large", expected="a finite number", where=where)
+    elif isinstance(value, int) and value not in _INT64:
+        raise RequestError("the number is too large", expected="64 bits", where=where)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
