@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
+from tests.project import CHECKOUT
 from tidemark import reader
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.snapshot import Snapshots
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ CAPTURED = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instance
 
 def readme_lines() -> list[str]:
     """The Python lines of the README that read a snapshot."""
-    text = (repository_root() / "README.md").read_text(encoding="utf-8")
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     return re.findall(r"^(?:from tidemark.* import snapshot|snapshot\(.*)$", text, flags=re.MULTILINE)
 
 

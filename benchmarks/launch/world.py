@@ -17,7 +17,7 @@ from tidemark.center.service import ACROSS
 from tidemark.console.dagster_server.processes import stop_session
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.system.settings import repository_root
+from tidemark.system.project import project_root
 from tidemark.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class LaunchWorld:
             launcher = {"module": "tidemark.warm_runs.launcher", "class": "WarmRunLauncher", "config": config}
             given["run_launcher"] = launcher
         (self.home / "dagster.yaml").write_text(yaml.safe_dump(given))
-        module = {"module_name": MODULE, "working_directory": str(repository_root())}
+        module = {"module_name": MODULE, "working_directory": str(project_root())}
         self.workspace.write_text(yaml.safe_dump({"load_from": [{"python_module": module}]}))
 
     @property
@@ -72,7 +72,7 @@ class LaunchWorld:
             "DAGSTER_HOME": str(self.home),
             "TIDEMARK_DATA": str(self.folder / "data"),
             "TIDEMARK_POOLS": f"default={self.workers + _AHEAD}",
-            "PYTHONPATH": str(repository_root()),
+            "PYTHONPATH": str(project_root()),
             **({"TIDEMARK_STATE": self.url} if self.url else {}),
             **({SPARK: "1"} if self.spark else {}),
         }
@@ -89,7 +89,7 @@ class LaunchWorld:
         with (self.folder / log).open("ab") as output:
             return subprocess.Popen(
                 [sys.executable, *arguments],
-                cwd=repository_root(),
+                cwd=project_root(),
                 env={**self.environment, **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -30,8 +30,8 @@ from tests.components.workload.plan import last_beat, plan
 from tests.components.workload.player import Player
 from tests.components.workload.schema import HEARTBEAT, INSTANCES, Instance
 from tests.components.workload.sql import statements
+from tests.project import CHECKOUT
 from tidemark.capture.source_table import topic_of
-from tidemark.system.settings import repository_root
 
 MEGABYTE = 1_000_000
 
@@ -136,9 +136,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--changes-per-day", type=int, default=default.changes_per_day, help="about, default %(default)s"
     )
     parser.add_argument("--seed", type=int, default=default.seed, help="default %(default)s")
-    parser.add_argument(
-        "--out", type=Path, default=repository_root() / "sample", help="default: sample/ of the repository"
-    )
+    parser.add_argument("--out", type=Path, default=CHECKOUT / "sample", help="default: sample/ of the repository")
     return parser.parse_args(arguments)
 
 

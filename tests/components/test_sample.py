@@ -14,9 +14,9 @@ from tests.components.record import MEGABYTE
 from tests.components.workload.changes import Settings
 from tests.components.workload.plan import end_of
 from tests.components.workload.schema import COUPON_COLUMN, HEARTBEAT, INSTANCES, TABLES
-from tidemark.system.settings import repository_root
+from tests.project import CHECKOUT
 
-SAMPLE = repository_root() / "sample"
+SAMPLE = CHECKOUT / "sample"
 DAYS = [f"2026-03-{day}" for day in range(23, 32)]
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.project import CHECKOUT
 from tidemark.console.servers import connect, kafka, mariadb
-from tidemark.system.settings import repository_root
 
-DEPLOY = repository_root() / "deploy"
+DEPLOY = CHECKOUT / "deploy"
 INSTANCES = ("a", "b")
 # Where containers reach each other, and the host them.
 PLACES = frozenset(
@@ -51,7 +51,7 @@ def test_images_are_built_from_pinned_ones() -> None:
     lines = re.findall(r"^COPY (?!--from)(.*) \S+$", text, flags=re.MULTILINE)
     copied = [path for line in lines for path in line.split()]
     assert copied
-    assert all((repository_root() / path).is_file() for path in copied)
+    assert all((CHECKOUT / path).is_file() for path in copied)
 
 
 def test_nothing_listens_beyond_this_machine(compose: Any) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.components.availability import require
+from tests.project import CHECKOUT
 from tests.ui.browser import CHROMIUM, chromium
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 from tests.ui.tidemark import RunningUi, tidemark_up
-from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def browser() -> Iterator[WebDriver]:
 @pytest.fixture
 def pages(request: pytest.FixtureRequest, ui: RunningUi, browser: WebDriver) -> DagsterPages:
     """The pages, with their screenshots in a folder of the test's name (ignored by git)."""
-    folder = repository_root() / "build" / "screenshots" / request.node.name.removeprefix("test_")
+    folder = CHECKOUT / "build" / "screenshots" / request.node.name.removeprefix("test_")
     shutil.rmtree(folder, ignore_errors=True)
     return DagsterPages(browser, ui.url, folder)
 

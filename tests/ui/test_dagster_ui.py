@@ -12,10 +12,11 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
+from tests.project import CHECKOUT
 from tests.world import WHOLE
 from tidemark.dagster.assets import build_assets
 from tidemark.olap import open_store
-from tidemark.system.settings import Settings, repository_root
+from tidemark.system.settings import Settings
 from tidemark.warehouse.partition_keys import period_of
 from tidemark.warehouse.warehouse import load_warehouse
 
@@ -136,7 +137,7 @@ def _published(world: World, table: str, day: str) -> list[dict[str, Any]]:
 
 def _oracle(table: str, day: str) -> list[dict[str, Any]]:
     """What the source database answered when it was recorded."""
-    with lzma.open(repository_root() / "sample" / "oracle.json.xz", "rt", encoding="utf-8") as file:
+    with lzma.open(CHECKOUT / "sample" / "oracle.json.xz", "rt", encoding="utf-8") as file:
         metrics = json.load(file)["metrics"]
     return _in_order(next(one["rows"] for one in metrics if (one["entity"], one["slice"]) == (table, day)))
 

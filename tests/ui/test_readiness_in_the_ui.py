@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pytest
 
+from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 from tests.ui.quick_location import write_declarations
@@ -18,7 +19,7 @@ from tidemark.console.preflight.port import free_port
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.store import StateStore
-from tidemark.system.settings import Settings, repository_root
+from tidemark.system.settings import Settings
 from tidemark.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ class RunningWorld:
         self.home = folder / "home"
         write_declarations(self.settings.data)
         prepare_home(self.settings, self.home)
-        location = {"module_name": "tests.ui.quick_location", "working_directory": str(repository_root())}
+        location = {"module_name": "tests.ui.quick_location", "working_directory": str(CHECKOUT)}
         (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-        self.env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(repository_root())}
+        self.env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(CHECKOUT)}
         self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", self.env)
-        self.pages = DagsterPages(browser, self.server.url, repository_root() / "build" / "screenshots" / "readiness")
+        self.pages = DagsterPages(browser, self.server.url, CHECKOUT / "build" / "screenshots" / "readiness")
         self.runs = DagsterRuns(self.server.port)
 
     def arrive(self, day: str) -> None:

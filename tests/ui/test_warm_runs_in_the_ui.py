@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import dagster as dg
 import pytest
 
+from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import DagsterRuns
 from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.system.settings import repository_root
 from tidemark.warm_runs.keeper import PoolKeeper
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
     folder = tmp_path_factory.mktemp("warm-ui")
     home = folder / "home"
     write_home(home, workers=1)
-    location = {"module_name": LOCATION, "working_directory": str(repository_root())}
+    location = {"module_name": LOCATION, "working_directory": str(CHECKOUT)}
     (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-    env = {**os.environ, "PYTHONPATH": str(repository_root())}
+    env = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     server = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
     try:
         assert server.wait_until_ready()
         # Only now: two processes that make a new storage at once spoil it.
         with dg.DagsterInstance.from_config(str(home)) as instance:
-            shots = repository_root() / "build" / "screenshots" / "warm-runs"
+            shots = CHECKOUT / "build" / "screenshots" / "warm-runs"
             pages = DagsterPages(browser, server.url, shots)
             made = WarmUi(
                 WarmHome(home, instance), server, pages, lambda: PoolKeeper(home, folder / "workers.log", env)

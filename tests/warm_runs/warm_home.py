@@ -14,7 +14,7 @@ from dagster._core.code_pointer import CodePointer
 from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.origin import JobPythonOrigin
 
-from tidemark.system.settings import repository_root
+from tests.project import CHECKOUT
 from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
 from tidemark.warm_runs.options import pool_folder
@@ -48,7 +48,7 @@ class WarmHome:
         """A run of these assets that nobody has launched yet."""
         job = importlib.import_module(self.module).defs.resolve_implicit_global_asset_job_def()
         keys = frozenset(dg.AssetKey([name]) for name in assets)
-        pointer = CodePointer.from_module(self.module, "defs", str(repository_root()))
+        pointer = CodePointer.from_module(self.module, "defs", str(CHECKOUT))
         origin = JobPythonOrigin(job.name, ReconstructableRepository(pointer).get_python_origin())
         return self.instance.create_run_for_job(job, asset_selection=keys, job_code_origin=origin, tags=tags).run_id
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tidemark.console.exit_codes import ExitCode
+from tidemark.console.project_option import add_root_option
 from tidemark.dependency_model.errors import TidemarkError, TransientError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class CommandEntry:
 
     def load(self) -> click.Command:
         command: click.Command = getattr(importlib.import_module(self.module), self._word)
-        return command
+        return add_root_option(command)
 
     @property
     def _word(self) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from tidemark.console.lazy_group import CommandEntry, LazyGroup
+from tidemark.console.project_option import root_option
 
 COMMANDS: Final = (
     CommandEntry("demo", "First steps", "Replay a recorded week of a real database and compute its figures."),
@@ -33,13 +34,14 @@ Begin with:
   tidemark up        look at them in Dagster, materialize, backfill
 
 \b
-Settings are environment variables:
-  TIDEMARK_DATA           where everything is kept (default: data/ beside the code)
+Settings stand in the project's tidemark.yaml; environment variables override them, and alone hold passwords:
+  TIDEMARK_ROOT           the project's folder, as --root
+  TIDEMARK_DATA           where everything is kept (default: data/ in the project)
   TIDEMARK_KAFKA          host:port,...: take changes from Kafka's topics, not from files in data/landing
   TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where heartbeats are written, a minute each
   TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
   TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077
-  DAGSTER_HOME            Dagster's own storage (default: dagster_home/ beside the code)
+  DAGSTER_HOME            Dagster's own storage (default: dagster_home/ in the project)
 
 \b
 Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongly,
@@ -47,7 +49,13 @@ Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongl
 """
 
 
-@click.group(cls=LazyGroup, entries=COMMANDS, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    entries=COMMANDS,
+    epilog=_EPILOG,
+    params=[root_option()],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--debug", is_flag=True, envvar="TIDEMARK_DEBUG", help="Show where in the code an error comes from.")
 @click.version_option(package_name="tidemark")
 def main(*, debug: bool) -> None:

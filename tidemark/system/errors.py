@@ -3,6 +3,7 @@
 TerminalError
 ├── SettingsError            a setting that cannot be used
 │   └── PoolSettingError     a text that names no pools
+├── NoProjectError           no tidemark.yaml where a command needs one
 ├── DiskPathError            a folder that cannot be written
 ├── JavaMissingError         no Java that Spark starts on
 ├── JarsError                Spark's extra jars could not be resolved
@@ -21,27 +22,58 @@ TransientError
 └── AlreadyRunningError      another process does the same at this moment
 """
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Self
+from __future__ import annotations
 
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Self
 
 from tidemark.dependency_model.errors import TerminalError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pydantic import ValidationError
 
 
 class SettingsError(TerminalError):
     """A setting that cannot be used."""
 
     @classmethod
-    def of(cls, error: ValidationError, prefix: str) -> Self:
+    def of(cls, error: ValidationError, places: Mapping[str, str], prefix: str) -> Self:
+        """`places` are where settings of tidemark.yaml stand; the others came from variables that begin by `prefix`."""
         first = error.errors()[0]
-        name = prefix + str(first["loc"][0]).upper()
+        setting = str(first["loc"][0])
+        variable = prefix + setting.upper()
+        where = places.get(setting)
         return cls(
             "setting cannot be used",
             found=f"{first['input']!r}: {first['msg']}",
-            where=name,
-            hint=f"correct the environment variable {name}, or unset it",
+            where=where or variable,
+            hint="correct it there" if where else f"correct the environment variable {variable}, or unset it",
+        )
+
+
+class NoProjectError(TerminalError):
+    """No tidemark.yaml where a command needs one."""
+
+    @classmethod
+    def above(cls, start: Path, file: str) -> Self:
+        return cls(
+            "this is no project of Tidemark",
+            expected=f"a file {file} in the working folder or in a folder above it",
+            found=f"none in {start} or above",
+            where=str(start),
+            hint="write a project with `tidemark init my_warehouse`, `cd` into one, or name its folder with `--root`",
+        )
+
+    @classmethod
+    def at(cls, root: Path, file: str) -> Self:
+        return cls(
+            "this is no project of Tidemark",
+            expected=f"a folder with a file {file}",
+            found="no such file" if root.is_dir() else "no such folder",
+            where=str(root),
+            hint="correct `--root` or the environment variable TIDEMARK_ROOT, or write a project with `tidemark init`",
         )
 
 

@@ -1,33 +1,25 @@
-"""Where things are and with what they run: one validated value, read from the environment once, at the edge."""
+"""Where things are and with what they run: one validated value, read once, at the edge.
+
+A setting comes from the environment (`TIDEMARK_<NAME>`), else from the project's `tidemark.yaml`, else it is a default.
+"""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
+from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 from tidemark.system.errors import SettingsError
 from tidemark.system.pools import pool_capacities, valid_pools
+from tidemark.system.project import DECLARATIONS, project_root
+from tidemark.system.project_file import ProjectFile, read_project_file
 
-ENV_PREFIX = "TIDEMARK_"
-FROM_ENVIRONMENT = (
-    "data",
-    "landing",
-    "kafka",
-    "canal",
-    "databases",
-    "warehouse",
-    "state_db",
-    "state",
-    "pools",
-    "spark_master",
-    "spark_memory",
-    "spark_tuning",
-    "olap",
-    "time_zone",
-)
+ENV_PREFIX: Final = "TIDEMARK_"
+_DAGSTER_HOME: Final = "DAGSTER_HOME"
+_LOCATIONS: Final = ("data", "landing", "warehouse", "state_db", "dagster_home")
 
 
 def _known_zone(name: str) -> str:
@@ -38,9 +30,25 @@ def _known_zone(name: str) -> str:
     return name
 
 
+def _week_day(name: str) -> str:
+    if name not in WEEK_DAYS:
+        raise ValueError(f"'{name}' is no day of the week, write one of {', '.join(WEEK_DAYS)}")
+    return name
+
+
+def _names(given: object) -> object:
+    """`ods, dwd` of the environment as the list that YAML has."""
+    return tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else given
+
+
+Layer = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
 class Settings(BaseModel):
     """All settings of one process; paths are absolute.
 
+    `root` is the project's folder. `layers` are the folders of declarations below its `warehouse_assets`.
+    Days and hours begin by `time_zone`, weeks on `week_start`: the defaults of every declaration.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together.
@@ -48,7 +56,7 @@ class Settings(BaseModel):
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
     `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
-    `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL. Days and hours begin by `time_zone`.
+    `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +66,8 @@ class Settings(BaseModel):
     landing: Path
     warehouse: Path
     state_db: Path
+    dagster_home: Path
+    layers: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ("ods", "dwd", "dws", "ads", "external")
     state: Annotated[str, Field(repr=False)] = ""
     kafka: str = ""
     canal: str = ""
@@ -67,13 +77,68 @@ class Settings(BaseModel):
     spark_memory: str = "2g"
     spark_tuning: Literal["latency", "throughput"] = "latency"
     olap: Annotated[str, Field(repr=False)] = "duckdb"
-    time_zone: Annotated[str, AfterValidator(_known_zone)] = "Europe/Paris"
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
+    week_start: Annotated[str, AfterValidator(_week_day)] = "monday"
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:
-        """Read `TIDEMARK_DATA`, `TIDEMARK_SPARK_MASTER`, ... and fill in the rest. Raises SettingsError."""
-        given = {name: env[key] for name in FROM_ENVIRONMENT if (key := ENV_PREFIX + name.upper()) in env}
-        return cls.at(Path(given.pop("data", repository_root() / "data")), **given)
+        """The settings of the project that this process works for. Raises NoProjectError, SettingsError."""
+        root = project_root(env)
+        file = cls._project_file(root)
+        from_file = {name: _from(root, name, value) for name, value in file.values.items()}
+        variables = {name: ENV_PREFIX + name.upper() for name in cls._names()}
+        given = {name: env[variable] for name, variable in variables.items() if variable in env}
+        if env.get(_DAGSTER_HOME):
+            given["dagster_home"] = env[_DAGSTER_HOME]
+        from_env = {name: _from(Path.cwd(), name, value) for name, value in given.items()}
+        places = {name: place for name, place in file.places.items() if name not in from_env}
+        return cls._of(root, {**from_file, **from_env}, places)
+
+    @classmethod
+    def at(cls, data: Path, **others: str | Path) -> Self:
+        """The project's settings with everything kept under `data`, except what is given by name.
+
+        Raises NoProjectError, SettingsError.
+        """
+        root = Path(others.pop("root", "") or project_root())
+        file = cls._project_file(root)
+        from_file = {name: value for name, value in file.values.items() if name not in _LOCATIONS}
+        return cls._of(root, {**from_file, "data": _from(Path.cwd(), "data", data), **others}, file.places)
+
+    @classmethod
+    def _of(cls, root: Path, given: Mapping[str, Any], places: Mapping[str, str]) -> Self:
+        data = given.get("data", root / "data")
+        defaults = {
+            "data": data,
+            "landing": data / "landing",
+            "warehouse": data / "warehouse",
+            "state_db": data / "state.db",
+            "dagster_home": root / "dagster_home",
+        }
+        try:
+            return cls.model_validate({"root": root, **defaults, **given})
+        except ValidationError as error:
+            raise SettingsError.of(error, places, ENV_PREFIX) from error
+
+    @classmethod
+    def _project_file(cls, root: Path) -> ProjectFile:
+        secret = {name for name, field in cls.model_fields.items() if field.annotation is SecretStr}
+        return read_project_file(root, cls._names(), secret)
+
+    @classmethod
+    def _names(cls) -> frozenset[str]:
+        """What may be set; the root is where the file is."""
+        return frozenset(cls.model_fields) - {"root"}
+
+    @property
+    def declarations(self) -> Path:
+        """The folder of the project's declarations."""
+        return self.root / DECLARATIONS
+
+    @property
+    def declaration_defaults(self) -> dict[str, str]:
+        """What declarations need not say each."""
+        return {"time_zone": self.time_zone, "week_start": self.week_start}
 
     @property
     def slots(self) -> int:
@@ -85,17 +150,9 @@ class Settings(BaseModel):
         """The instances that a Canal server captures."""
         return frozenset(name.strip() for name in self.canal.split(",") if name.strip())
 
-    @classmethod
-    def at(cls, data: Path, **others: str | Path) -> Self:
-        """Settings that keep everything under `data`, except what is given by name. Raises SettingsError."""
-        data = data.expanduser().absolute()
-        defaults = {"landing": data / "landing", "warehouse": data / "warehouse", "state_db": data / "state.db"}
-        try:
-            return cls.model_validate({"root": repository_root(), "data": data, **defaults, **others})
-        except ValidationError as error:
-            raise SettingsError.of(error, ENV_PREFIX) from error
 
-
-def repository_root() -> Path:
-    """The folder that holds workspace.yaml and these packages."""
-    return Path(__file__).resolve().parents[2]
+def _from(folder: Path, name: str, value: Any) -> Any:
+    """A location as an absolute path, relative ones taken from a folder; other settings as they are."""
+    if name not in _LOCATIONS or not isinstance(value, (str, Path)):
+        return value
+    return folder / Path(value).expanduser()

@@ -59,7 +59,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
 
     `plans` is what is known of Python functions, by default what the last check found.
     """
-    entities, problems = read_entities(root)
+    entities, problems = read_entities(root, settings.declaration_defaults)
     files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
     found, differences = dict(entities.items()), list[EntityError]()

@@ -7,6 +7,7 @@ it, and the nearest of them wins.
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dependency_model.entity import Entities, parse_entity
@@ -35,12 +36,15 @@ def load_entities(root: Path) -> Entities:
     return entities
 
 
-def read_entities(root: Path) -> tuple[Entities, list[EntityError]]:
-    """The entities below a folder that can be read, and what is wrong with the others."""
+def read_entities(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) -> tuple[Entities, list[EntityError]]:
+    """The entities below a folder that can be read, and what is wrong with the others.
+
+    `defaults` hold where no `project.yaml` says otherwise.
+    """
     reading = _Reading()
     if root.is_dir():
         with collection_paused():
-            reading.folder(str(root), "", {})
+            reading.folder(str(root), "", defaults)
     else:
         reading.problems.append(EntityError("no such folder of declarations", where=str(root)))
     return Entities(reading.entities), reading.problems

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
     from tidemark.warehouse.python_function import PythonFunction
 
-DECLARATIONS: Final = "warehouse_assets"
-"""The folder of a project that holds its declarations."""
 EXPORT_LAYER: Final = "olap"
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
@@ -85,7 +83,7 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
 
     Raises EntityErrors with all that is wrong at once.
     """
-    root = root or settings.root / DECLARATIONS
+    root = root or settings.declarations
     read = read_declarations(root, settings).checked()
     declared = tuple(read.entities.values())
     entities = {

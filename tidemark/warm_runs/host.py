@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.system.project import make_project_importable
 from tidemark.warm_runs.address import MOST_BYTES, close_address, open_address
 from tidemark.warm_runs.options import folder_in
 
@@ -58,6 +59,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     from tidemark.warm_runs.sources import source_folders, source_version  # noqa: PLC0415
     from tidemark.warm_runs.worker_process import starter  # noqa: PLC0415
 
+    make_project_importable()
     folder, (life, _ours) = folder_in(home), os.pipe()
     with DagsterInstance.from_config(str(home)) as instance:
         if not isinstance(instance.run_launcher, WarmRunLauncher):  # runs of this home go elsewhere

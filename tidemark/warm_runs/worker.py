@@ -23,6 +23,7 @@ from dagster import DagsterInstance
 from tidemark.dagster_internals.connections import keep_connections
 from tidemark.dagster_internals.execution import capture_interrupts, pop_captured_interrupt
 from tidemark.system.garbage_collection import freeze_live_objects
+from tidemark.system.project import make_project_importable
 from tidemark.warm_runs.execution import Execution
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _LAST_SECONDS: Final = 10.0
 
 def main(control_number: int, life_number: int, home: Path, given: Mapping[str, Any]) -> None:
     """Serve until the host is gone, or says so."""
+    make_project_importable()
     control = socket.socket(fileno=control_number)
     Thread(target=_end_with, args=[life_number], daemon=True).start()
     with DagsterInstance.from_config(str(home)) as instance, capture_interrupts():

@@ -11,9 +11,9 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from tests.project import CHECKOUT
 from tidemark.console.servers.process import ServerProcess, start
 from tidemark.system.crash import ENV_NAME
-from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
     import random
@@ -119,4 +119,4 @@ class Taker:
 
 
 # It runs in its own folder.
-_PATH: Final = {"PYTHONPATH": str(repository_root())}
+_PATH: Final = {"PYTHONPATH": str(CHECKOUT)}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.project import CHECKOUT
 from tidemark.console.chain.recording import Recording
 from tidemark.console.chain.statements import Statement, Statements
-from tidemark.system.settings import repository_root
 
-CHANGES = repository_root() / "sample" / "changes"
+CHANGES = CHECKOUT / "sample" / "changes"
 COLUMNS = {
     "id": "BIGINT",
     "day": "DATE",

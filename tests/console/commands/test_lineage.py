@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.project import write_project
 from tidemark.console.main import main
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = {
-    "project.yaml": "time_zone: Europe/Paris\nstart: 2026-03-23\n",
+    "project.yaml": "start: 2026-03-23\n",
     "ods_orders.yaml": "{period: day, kind: Snapshot}\n",
     "ods_orders_1h.yaml": "{period: hour, kind: Snapshot, snapshot_of: ods_orders, start: 2026-03-23T00}\n",
     "dwd_orders.yaml": "period: day\n",
@@ -30,9 +31,7 @@ FILES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return write_project(tmp_path, FILES)
 
 
 def run(root: Path, *arguments: str) -> Result:

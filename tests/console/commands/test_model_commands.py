@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.project import write_project
 from tidemark.console.main import main
+from tidemark.system.project import DECLARATIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,17 +19,14 @@ if TYPE_CHECKING:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     files = {
-        "project.yaml": "time_zone: Europe/Paris\nstart: 2026-03-23\n",
+        "project.yaml": "start: 2026-03-23\n",
         "ods/ods_orders.yaml": "kind: Snapshot\nperiod: day\ntags: {product: shop}\n",
         "ods/ods_clicks.yaml": "period: hour\n",
         "ads/ads_gmv.yaml": "period: day\ntags: {product: shop}\nready_by: 00:30\ndepends_on:\n"
         "  - {entity: ods_orders, offset: 'Set -1,0'}\n  - {entity: ods_clicks, weak: {at_least: 90%}}\n",
         "ads/ads_month.yaml": "period: month\ndepends_on: [{entity: ads_gmv, quality: ignore}]\n",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return write_project(tmp_path, files)
 
 
 def run(root: Path, *arguments: str) -> Result:
@@ -45,8 +44,8 @@ def test_check_says_that_nothing_is_wrong(root: Path) -> None:
 
 
 def test_check_says_everything_that_is_wrong(root: Path) -> None:
-    (root / "ads" / "ads_bad.yaml").write_text("period: dya\nfoo: 1\n")
-    (root / "ads" / "ads_lost.yaml").write_text("period: day\ndepends_on:\n  - ods_order\n  - ads_bad\n")
+    (root / DECLARATIONS / "ads" / "ads_bad.yaml").write_text("period: dya\nfoo: 1\n")
+    (root / DECLARATIONS / "ads" / "ads_lost.yaml").write_text("period: day\ndepends_on:\n  - ods_order\n  - ads_bad\n")
     result = run(root, "check")
     assert result.exit_code == 1
     lines = [line.split("\t") for line in result.stdout.splitlines()[:-1]]

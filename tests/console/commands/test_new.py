@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.project import CHECKOUT, write_project
 from tidemark.console.main import main
-from tidemark.console.roots import DECLARATIONS
+from tidemark.system.project import DECLARATIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-README = (DECLARATIONS.parent / "README.md").read_text()
+README = (CHECKOUT / "README.md").read_text()
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The main job's declarations without its code."""
-    found = tmp_path / "declared"
-    shutil.copytree(DECLARATIONS, found, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    return found
+    """A project with the main job's declarations without its code."""
+    project = write_project(tmp_path / "project", {})
+    ignored = shutil.ignore_patterns("*.py", "__pycache__")
+    shutil.copytree(CHECKOUT / DECLARATIONS, project / DECLARATIONS, ignore=ignored, dirs_exist_ok=True)
+    return project
 
 
 def block(language: str) -> str:
@@ -47,8 +49,8 @@ def test_the_readmes_table_takes_one_query_and_at_most_five_lines(root: Path) ->
         {"entity": "dwd_orders", "offset": "Set 0"},
         {"entity": "ods_users", "offset": "Set 0"},
     ]
-    assert (root / "dws" / "dws_city_buyers_1d.sql").read_text() == block("sql")
-    written = (root / "dws" / "dws_city_buyers_1d.yaml").read_text()
+    assert (root / DECLARATIONS / "dws" / "dws_city_buyers_1d.sql").read_text() == block("sql")
+    written = (root / DECLARATIONS / "dws" / "dws_city_buyers_1d.yaml").read_text()
     assert written == block("yaml")
     assert len(written.splitlines()) <= 5
     checked = CliRunner().invoke(main, ["check", "--root", str(root)])
@@ -56,7 +58,7 @@ def test_the_readmes_table_takes_one_query_and_at_most_five_lines(root: Path) ->
 
 
 def test_the_main_job_takes_little_yaml_and_states_no_dependency() -> None:
-    declared = [path.read_text() for path in DECLARATIONS.rglob("*.yaml")]
+    declared = [path.read_text() for path in (CHECKOUT / DECLARATIONS).rglob("*.yaml")]
     assert not [text for text in declared if "depends_on" in text]
 
 
@@ -75,19 +77,44 @@ def test_what_will_not_do_leaves_no_file(root: Path, query: str, says: str) -> N
 
 
 def test_nothing_is_overwritten(root: Path) -> None:
-    before = (root / "dwd" / "dwd_orders.sql").read_text()
+    before = (root / DECLARATIONS / "dwd" / "dwd_orders.sql").read_text()
     result = new(root, "dwd_orders", query="SELECT 1 FROM ods_orders WHERE dt = :biz_date")
     assert (result.exit_code, "there already" in result.output) == (1, True)
-    assert (root / "dwd" / "dwd_orders.sql").read_text() == before
+    assert (root / DECLARATIONS / "dwd" / "dwd_orders.sql").read_text() == before
 
 
 def test_the_parameters_tell_the_period(root: Path) -> None:
     result = new(root, "ads_x", query="SELECT 1 AS a FROM dws_orders_1h WHERE dt = :biz_date AND hour = :biz_hour")
     assert result.exit_code == 0, result.output
-    assert "period: hour" in (root / "ads" / "ads_x.yaml").read_text()
+    assert "period: hour" in (root / DECLARATIONS / "ads" / "ads_x.yaml").read_text()
 
 
 def test_without_a_query_there_is_a_stub_that_works(root: Path) -> None:
     result = new(root, "dws_stub")
     assert result.exit_code == 0, result.output
     assert "reads" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["/etc/dws_x", "../dws_x", "dws_x/../../x", "..", "dws_x\n", "dws x"])
+def test_a_name_that_is_a_path_is_refused(root: Path, name: str) -> None:
+    before = sorted(root.parent.rglob("*"))
+    result = new(root, name, "--layer", "dws", query="SELECT 1 FROM dwd_orders WHERE dt = :biz_date")
+    assert (result.exit_code, "no name of an entity" in result.output) == (1, True), result.output
+    assert sorted(root.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("layer", ["/tmp", "..", "../elsewhere", "dws/../..", "dsw"])
+def test_a_layer_that_the_project_does_not_have_is_refused(root: Path, layer: str) -> None:
+    before = sorted(root.parent.rglob("*"))
+    result = new(root, "dws_x", "--layer", layer, query="SELECT 1 FROM dwd_orders WHERE dt = :biz_date")
+    assert (result.exit_code, "no such layer" in result.output) == (1, True), result.output
+    assert sorted(root.parent.rglob("*")) == before
+
+
+def test_a_layer_that_is_a_link_out_of_the_project_is_refused(root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (root / DECLARATIONS / "external").symlink_to(outside)
+    result = new(root, "dws_x", "--layer", "external", query="SELECT 1 FROM dwd_orders WHERE dt = :biz_date")
+    assert (result.exit_code, "leaves the project" in result.output) == (1, True), result.output
+    assert not list(outside.iterdir())

@@ -16,13 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 from tests.components.availability import KAFKA, MARIADB, require
+from tests.project import CHECKOUT
 from tidemark.console.main import main
 from tidemark.console.preflight import servers
 from tidemark.console.servers.mariadb import PASSWORD, USER
 from tidemark.console.servers.process import LOOPBACK
 from tidemark.console.servers.programs import Requirement
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
-from tidemark.system.settings import Settings, repository_root
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +82,7 @@ def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Proces
 def _start(folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tidemark.console", "up-kafka", "--json", "--port", "0", "--day-seconds", "20"]
     env = {**os.environ, "TIDEMARK_DATA": str(folder / "data")}
-    return subprocess.Popen(command, cwd=repository_root(), env=env, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=CHECKOUT, env=env, stdout=subprocess.PIPE, text=True)
 
 
 def _announced(started: subprocess.Popen[str]) -> dict[str, Any]:

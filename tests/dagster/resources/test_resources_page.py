@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.system.settings import repository_root
+from tests.project import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def page(answer: str) -> dict[str, Any]:
 
 def _asked(folder: Path, settings: Mapping[str, str]) -> str:
     (folder / "home").mkdir()
-    root = repository_root()
+    root = CHECKOUT
     env = {**os.environ, **settings, "TIDEMARK_DATA": str(folder / "data"), "DAGSTER_HOME": str(folder / "home")}
     command = [sys.executable, "-c", "from dagster_graphql.cli import main; main()", "-w", str(root / "workspace.yaml")]
     done = subprocess.run(

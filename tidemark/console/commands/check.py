@@ -9,16 +9,15 @@ import click
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
-from tidemark.console.roots import root_option
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.errors import EntityError
+    from tidemark.system.settings import Settings
 
 
 @click.command()
-@root_option
 @json_option
-def check(root: Path, *, as_json: bool) -> None:
+def check(*, as_json: bool) -> None:
     """Check every declaration and report everything that is wrong, not only the first error.
 
     Reads the YAML and SQL files below the folder of declarations, each by itself and all of them together: unknown keys
@@ -33,28 +32,33 @@ def check(root: Path, *, as_json: bool) -> None:
     Exit codes: 0 nothing is wrong, 1 something is.
     With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    entities, dependencies, problems = examine(root)
+    from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
+
+    entities, dependencies, problems = examine(Settings.load())
     if as_json:
-        print_json({"entities": entities, "dependencies": dependencies, "problems": [_row(one) for one in problems]})
+        rows = [_row(problem) for problem in problems]
+        print_json({"entities": entities, "dependencies": dependencies, "problems": rows})
     else:
         _print(entities, dependencies, problems)
     raise SystemExit(ExitCode.FAILED if problems else ExitCode.OK)
 
 
-def examine(root: Path) -> tuple[int, int, list[EntityError]]:
-    """How many entities and dependencies there are below a folder, and all that is wrong with them."""
+def examine(settings: Settings) -> tuple[int, int, list[EntityError]]:
+    """How many entities and dependencies a project declares, and all that is wrong with them."""
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
-    from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
+    from tidemark.warehouse.project_rules import project_problems  # noqa: PLC0415
 
-    read = read_with_dry_runs(root, Settings.load())
+    root = settings.declarations
+    read = read_with_dry_runs(root, settings)
     problems = [*read.problems, *read.differences]
     unread = {Path(problem.where.partition(":")[0]).stem for problem in problems if problem.where}
     with collection_paused():
         graph = DependencyGraph.build(read.entities)
         between = [problem for problem in graph.problems() if problem.found not in unread]
+    problems += project_problems(settings, read.entities.values())
     for problem in (*read.differences, *between):
         locate(problem, root)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
@@ -80,7 +84,7 @@ def _row(problem: EntityError) -> dict[str, str | None]:
 def _print(entities: int, dependencies: int, problems: list[EntityError]) -> None:
     if problems:
         columns = ["where", "problem", "expected", "found", "hint"]
-        rows = [[one.where or "", one.message, one.expected or "", one.found or "", one.hint or ""] for one in problems]
+        rows = [[value or "" for value in _row(problem).values()] for problem in problems]
         print_table(columns, rows)
     count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "nothing is wrong"
     print_line(f"{entities} entities, {dependencies} dependencies: {count}", "bold red" if problems else "green")

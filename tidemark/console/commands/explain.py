@@ -10,12 +10,10 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.explanation import print_explanation
 from tidemark.console.output import json_option, print_json
-from tidemark.console.roots import DECLARATIONS, root_option
 from tidemark.dependency_model.slice import Slice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.known import KnownSlices
@@ -29,9 +27,8 @@ _DEPTH = 4
 @click.argument("slice_key", metavar="SLICE")
 @click.option("--state", default="completed", show_default=True, help="The state to reach, such as estimated.")
 @click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
-@root_option
 @json_option
-def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], root: Path, as_json: bool) -> None:
+def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as_json: bool) -> None:
     """Say what a slice waits for, slice by slice and why, and what waits for it.
 
     Where something has been computed already, it also says how the slice stands, and follows what is missing upwards.
@@ -54,9 +51,9 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], ro
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    graph = load_warehouse(settings, root).graph
+    graph = load_warehouse(settings).graph
     slice_ = Slice(entity, slice_key, _parts(parts))
-    known = _known(graph, settings) if root == DECLARATIONS else None
+    known = _known(graph, settings)
     explanation = explained(graph, slice_, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
     exists = graph.exists(slice_)
     if as_json:

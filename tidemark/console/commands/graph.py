@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.console.output import json_option, print_json, print_table
-from tidemark.console.roots import declarations_of, root_option
+from tidemark.console.project_option import read_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
@@ -27,7 +26,6 @@ _ALL = 1_000_000
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Only entities with this tag; may be repeated.")
 @click.option("--layer", "layers", multiple=True, help="Only entities of this layer; may be repeated.")
 @click.option("--format", "form", type=click.Choice(["text", "mermaid", "json"]), default="text", show_default=True)
-@root_option
 @json_option
 def graph(
     entity: str | None,
@@ -37,7 +35,6 @@ def graph(
     tags: Sequence[str],
     layers: Sequence[str],
     form: str,
-    root: Path,
     as_json: bool,
 ) -> None:
     """Show which entity needs which: all of them, or those around ENTITY.
@@ -55,7 +52,7 @@ def graph(
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
 
     with collection_paused():
-        whole = DependencyGraph.build(declarations_of(root).checked().entities)
+        whole = DependencyGraph.build(read_project()[1].checked().entities)
     names = tagged(whole, _parsed(tags), layers)
     if entity is not None:
         names &= neighbourhood(whole, entity, up, down)

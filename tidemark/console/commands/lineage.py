@@ -8,13 +8,12 @@ import click
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.roots import declarations_of, root_option
+from tidemark.console.project_option import read_project
 from tidemark.dependency_model.errors import UnknownEntityError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-    from pathlib import Path
 
     from tidemark.warehouse.column_graph import ColumnGraph
 
@@ -27,9 +26,8 @@ _DEPTH = 50
 @click.argument("name", metavar="ENTITY[.COLUMN]")
 @click.option("--up", "directions", flag_value="up", multiple=True, help="What it comes of (the default).")
 @click.option("--down", "directions", flag_value="down", multiple=True, help="What comes of it.")
-@root_option
 @json_option
-def lineage(name: str, *, directions: Sequence[str], root: Path, as_json: bool) -> None:
+def lineage(name: str, *, directions: Sequence[str], as_json: bool) -> None:
     """Show which columns a column is computed of, back to the source tables, or which are computed of it, as a tree.
 
     Of an entity alone, each of its columns. Columns that decide which rows there are - conditions, joins, groups - are
@@ -41,13 +39,13 @@ def lineage(name: str, *, directions: Sequence[str], root: Path, as_json: bool) 
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
-    from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.column_graph import column_graph  # noqa: PLC0415
 
-    read = declarations_of(root).checked()
+    settings, declared = read_project()
+    read = declared.checked()
     with collection_paused():
         order = DependencyGraph.build(read.entities).topological()
-    graph = column_graph(order, read.entities, read.queries, root, Settings.load())
+    graph = column_graph(order, read.entities, read.queries, settings.declarations, settings)
     wanted = _wanted(name, graph, read.entities)
     ways = tuple(dict.fromkeys(directions)) or ("up",)
     if as_json:

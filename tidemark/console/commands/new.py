@@ -9,15 +9,18 @@ import click
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.roots import declarations_of, root_option
+from tidemark.console.project_option import read_project
 from tidemark.dependency_model.errors import EntityError
+from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.period import Period
+from tidemark.system.project import PROJECT_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.system.settings import Settings
 
 _STUB = """\
 -- :biz_date is the {period} that is computed; what is read of each table follows from its dt.
@@ -46,7 +49,7 @@ class Draft:
         for path in self.files:
             if path.exists():
                 raise EntityError("the file is there already", where=str(path), hint="choose another name")
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         for path, text in zip(self.files, (self.sql, self.yaml), strict=True):
             path.write_text(text, encoding="utf-8")
 
@@ -59,11 +62,12 @@ class Draft:
 @click.command()
 @click.argument("entity")
 @click.option("--query", type=click.File(encoding="utf-8"), help="A file with the query, - for standard input.")
-@click.option("--period", type=click.Choice([one.value for one in Period]), help="Default: by the query's parameters.")
-@click.option("--layer", help="The folder (default: the name up to its first _).")
-@root_option
+@click.option(
+    "--period", type=click.Choice([choice.value for choice in Period]), help="Default: by the query's parameters."
+)
+@click.option("--layer", help="The layer's folder (default: the name up to its first _).")
 @json_option
-def new(entity: str, *, query: TextIO | None, period: str | None, layer: str | None, root: Path, as_json: bool) -> None:
+def new(entity: str, *, query: TextIO | None, period: str | None, layer: str | None, as_json: bool) -> None:
     """Write the SQL and YAML of a new ENTITY from a query, and say what it waits for.
 
     The query is checked as `tidemark check` does: where it cannot be read, or leaves open which slices it reads,
@@ -73,36 +77,67 @@ def new(entity: str, *, query: TextIO | None, period: str | None, layer: str | N
     Exit codes: 0 written, 1 the query or the name will not do, 2 called wrongly.
     With --json: {"files": [...], "depends_on": [{"entity", "offset"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    draft = _draft(entity, query.read() if query else None, period, root / (layer or entity.partition("_")[0]), root)
-    found = written(draft, root)
-    needs = [{"entity": one.entity, "offset": str(one.offset)} for one in found.depends_on]
+    from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
+
+    folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
+    draft = _draft(_checked_name(entity), query.read() if query else None, period, folder)
+    upstream = [{"entity": read.entity, "offset": str(read.offset)} for read in written(draft).depends_on]
     if as_json:
-        print_json({"files": [str(path) for path in draft.files], "depends_on": needs})
+        print_json({"files": [str(path) for path in draft.files], "depends_on": upstream})
     else:
         for path in draft.files:
             print_line(f"wrote {path}")
-        for need in needs:
-            print_line(f"  reads {need['entity']}  {need['offset']}")
+        for read in upstream:
+            print_line(f"  reads {read['entity']}  {read['offset']}")
     raise SystemExit(ExitCode.OK)
 
 
-def written(draft: Draft, root: Path) -> Entity:
+def written(draft: Draft) -> Entity:
     """The entity of a draft, once its files are written. Raises EntityError with what is wrong; then none is there."""
     draft.write()
-    read = declarations_of(root)
+    _, read = read_project()
     own = {f"{draft.folder.name}/{path.name}" for path in draft.files}
-    wrong = [one for one in (*read.problems, *read.differences) if (one.where or "").partition(":")[0] in own]
+    problems = (*read.problems, *read.differences)
+    wrong = [problem for problem in problems if (problem.where or "").partition(":")[0] in own]
     if wrong:
         draft.remove()
         raise wrong[0]
     return read.entities[draft.name]
 
 
-def _draft(name: str, text: str | None, period: str | None, folder: Path, root: Path) -> Draft:
+def _checked_name(name: str) -> str:
+    """The name, which becomes a file's. Raises EntityError for one that an entity cannot have."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - keeps --help fast
+
+    from tidemark.dependency_model.entity.field import NameField  # noqa: PLC0415
+
+    try:
+        return TypeAdapter[str](NameField).validate_python(name)
+    except ValidationError as error:
+        raise EntityError("no name of an entity", expected="letters, digits and _", found=shown(name)) from error
+
+
+def _layer_folder(settings: Settings, layer: str) -> Path:
+    """The folder of a layer. Raises EntityError for one that the project does not have, or that lies outside of it."""
+    if layer not in settings.layers:
+        raise EntityError(
+            "no such layer",
+            expected=f"one of {', '.join(settings.layers)}",
+            found=shown(layer),
+            hint=did_you_mean(layer, settings.layers)
+            or f"choose with --layer, or add it to `layers` in {PROJECT_FILE}",
+        )
+    folder = settings.declarations / layer
+    if not folder.resolve().is_relative_to(settings.root.resolve()):
+        raise EntityError("the layer's folder is a link that leaves the project", where=str(folder))
+    return folder
+
+
+def _draft(name: str, text: str | None, period: str | None, folder: Path) -> Draft:
     keys: tuple[str, ...] = ()
     guessed = "day"
     if text is None:
-        upstream = next(iter(sorted(declarations_of(root).entities)), "some_table")
+        upstream = next(iter(sorted(read_project()[1].entities)), "some_table")
         sql = _STUB.format(period=period or guessed, upstream=upstream)
     else:
         sql = text.rstrip().rstrip(";").rstrip() + "\n"
@@ -122,7 +157,9 @@ def _keys_and_period(sql: str, file: str) -> tuple[tuple[str, ...], str]:
     names = query.parameters()
     period = "5min" if "biz_minute" in names else "hour" if "biz_hour" in names else "day"
     group = query.tree.args.get("group")
-    columns = {one.alias_or_name for one in query.tree.expressions} if isinstance(query.tree, exp.Select) else set()
+    columns = (
+        {column.alias_or_name for column in query.tree.expressions} if isinstance(query.tree, exp.Select) else set()
+    )
     grouped = group.expressions if group else []
-    keys = tuple(one.name for one in grouped if isinstance(one, exp.Column))
+    keys = tuple(key.name for key in grouped if isinstance(key, exp.Column))
     return (keys if len(keys) == len(grouped) and columns.issuperset(keys) else ()), period

@@ -20,9 +20,9 @@ _WAREHOUSE_ID: Final = "warehouse_id"
 
 
 def dagster_home(settings: Settings, env: Mapping[str, str]) -> Path:
-    """DAGSTER_HOME as an absolute path (Dagster takes no other); dagster_home/ beside the code unless it is set."""
+    """DAGSTER_HOME as an absolute path (Dagster takes no other); that of the settings unless it is set."""
     given = env.get("DAGSTER_HOME")
-    return Path(given).expanduser().absolute() if given else settings.root / "dagster_home"
+    return Path(given).expanduser().absolute() if given else settings.dagster_home
 
 
 def prepare_home(settings: Settings, home: Path) -> None:
@@ -34,7 +34,7 @@ def prepare_home(settings: Settings, home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
-        shutil.copy(settings.root / "dagster_home" / _CONFIGURATION, home / _CONFIGURATION)
+        shutil.copy(settings.dagster_home / _CONFIGURATION, home / _CONFIGURATION)
 
 
 def _belong_together(data: Path, home: Path) -> None:

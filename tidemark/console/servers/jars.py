@@ -1,4 +1,4 @@
-"""The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven into `.components/` of the repository.
+"""The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven, beside Spark's jars.
 
 A second call finds them there; a changed pom fetches anew. The repository that Maven asks is the machine's own setting.
 """
@@ -8,18 +8,18 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.console.servers.errors import ComponentMissingError
 from tidemark.console.servers.process import run
-from tidemark.system.settings import repository_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMPONENTS = repository_root() / ".components"
+COMPONENTS = Path(sys.prefix) / "share" / "tidemark" / "servers"
 _POM = Path(__file__).parent / "maven" / "pom.xml"
 _DOWNLOAD_TIMEOUT_SECONDS = 900.0
 

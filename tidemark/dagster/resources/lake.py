@@ -20,7 +20,7 @@ from tidemark.delta.table import read_partition, read_rows
 from tidemark.dependency_model.slice import Slice
 from tidemark.system.settings import Settings
 from tidemark.warehouse.partition_keys import period_of, slice_key
-from tidemark.warehouse.warehouse import DECLARATIONS, Warehouse, load_warehouse
+from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +43,7 @@ class LakeResource(dg.ConfigurableResource[Any]):
         return cls(
             tables=str(settings.warehouse),
             data=str(settings.data),
-            declarations=str(settings.root / DECLARATIONS),
+            declarations=str(settings.declarations),
             state_store=state_store,
         )
 

@@ -1,0 +1,66 @@
+"""`--root`: the project that a command works for, the same option in every command."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.system.project import ROOT_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.system.settings import Settings
+    from tidemark.warehouse.declarations import Declarations
+
+
+def read_project() -> tuple[Settings, Declarations]:
+    """The project's settings and what it declares, dependencies from SQL included. Raises NoProjectError."""
+    from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
+    from tidemark.warehouse.declarations import read_declarations  # noqa: PLC0415
+
+    settings = Settings.load()
+    return settings, read_declarations(settings.declarations, settings)
+
+
+def root_option() -> click.Option:
+    """The option; its value goes to the environment, where this process and those that it starts look for it."""
+    return click.Option(
+        ["--root"],
+        type=click.Path(file_okay=False, path_type=Path),
+        callback=_name_root,
+        expose_value=False,
+        help="The project's folder (default: TIDEMARK_ROOT, else the nearest one upwards that has a tidemark.yaml).",
+    )
+
+
+def add_root_option(command: click.Command) -> click.Command:
+    """Let a command, or each command of a group, take `--root`."""
+    if isinstance(command, click.Group):
+        for member in command.commands.values():
+            add_root_option(member)
+    elif all("--root" not in parameter.opts for parameter in command.params):
+        command.params.append(root_option())
+    return command
+
+
+def _name_root(context: click.Context, _parameter: click.Parameter, root: Path | None) -> None:
+    if root is not None:
+        context.with_resource(_root_in_environment(root.expanduser().absolute()))
+
+
+@contextmanager
+def _root_in_environment(root: Path) -> Iterator[None]:
+    before = os.environ.get(ROOT_VARIABLE)
+    os.environ[ROOT_VARIABLE] = str(root)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[ROOT_VARIABLE]
+        else:
+            os.environ[ROOT_VARIABLE] = before
