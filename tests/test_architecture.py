@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import grimp
 import pytest
 
-from tidemark.dependency_model.graph.order import components
+from tidemark.dependency_model.graph.topological_order import components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

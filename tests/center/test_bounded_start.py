@@ -13,7 +13,7 @@ from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
 from tidemark.center.memory import Memory
 from tidemark.dependency_model.readiness.explanation import explain
-from tidemark.dependency_model.readiness.index import Decision
+from tidemark.dependency_model.readiness.index import ReadinessDecision
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.state_store.database import Database
@@ -85,7 +85,7 @@ class CountingReader(SqlStateReader):
         return found
 
 
-def start(url: str, days: int, *, noted: bool) -> tuple[int, list[Decision]]:
+def start(url: str, days: int, *, noted: bool) -> tuple[int, list[ReadinessDecision]]:
     """How many slices a start on so long a past looks at, and what it decides after the missing day's input came."""
     now, store = SINCE + timedelta(days=days, hours=1), StateStore(Database(url))
     store.write.append(past(days), after=0)
@@ -108,14 +108,14 @@ def test_a_start_looks_at_the_same_slices_after_a_longer_past(
     short, decided = start(empty_database(server, tmp_path), 30, noted=True)
     long, decided_later = start(empty_database(server, tmp_path), 300, noted=True)
     assert long == short < 700
-    assert decided == decided_later == [Decision(Slice("dwd", STUCK), Event.RELEASED, "completed")]
+    assert decided == decided_later == [ReadinessDecision(Slice("dwd", STUCK), Event.RELEASED, "completed")]
 
 
 def test_without_a_checkpoint_it_goes_through_the_past_and_decides_the_same(tmp_path: Path) -> None:
     short, decided = start(empty_database("", tmp_path), 30, noted=False)
     long, decided_later = start(empty_database("", tmp_path), 300, noted=False)
     assert long > 3 * short
-    assert decided == decided_later == [Decision(Slice("dwd", STUCK), Event.RELEASED, "completed")]
+    assert decided == decided_later == [ReadinessDecision(Slice("dwd", STUCK), Event.RELEASED, "completed")]
 
 
 def test_a_new_entity_and_one_that_starts_earlier_are_gone_through_from_their_beginning(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 from tests.compute.dataframe_programs import TABLES, generate
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tidemark.compute.dry_run import _plan, empty_input
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.plan.reads import business_times, infer_reads
-from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time import Period
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-DOWN = Subject("down", Period.DAY, PARIS, START)
+DOWN = EntityOutline("down", Period.DAY, PARIS, START)
 GRID = PARIS.grid(Period.DAY)
 TIMES = business_times(DOWN)
 FEW = TIMES[:: len(TIMES) // 9]
@@ -42,7 +42,7 @@ def inputs(spark: SparkSession) -> dict[str, DataFrame]:
 
 def reads(compute: Compute, inputs: Mapping[str, DataFrame], times: Sequence[int] = FEW) -> dict[str, Read]:
     plans = {one: _plan(compute(inputs, date.fromisoformat(GRID.key(one)))) for one in times}
-    return infer_reads(plans, "f.py:1", DOWN, SUBJECTS, Session("UTC"))
+    return infer_reads(plans, "f.py:1", DOWN, SUBJECTS, QuerySession("UTC"))
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))])

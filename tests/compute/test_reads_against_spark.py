@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 
 from tests.dependency_model.lineage.corpus import cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.query import read_query
-from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time import Period
 
@@ -88,8 +88,8 @@ def _answer(session: SparkSession, views: dict[str, DataFrame], sql: str, day: d
 
 
 def _reads(case: Case) -> dict[str, Read]:
-    downstream = Subject("downstream", case.down, PARIS, START)
-    return infer([read_query(case.sql)], downstream, SUBJECTS, session=Session("Europe/Paris"), views=VIEWS)
+    downstream = EntityOutline("downstream", case.down, PARIS, START)
+    return infer([read_query(case.sql)], downstream, SUBJECTS, session=QuerySession("Europe/Paris"), views=VIEWS)
 
 
 def _check(session: SparkSession, tables: dict[str, DataFrame], case: Case, days: list[date]) -> int:

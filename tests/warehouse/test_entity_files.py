@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidemark.dependency_model.entity import Kind
+from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.time import Period
 from tidemark.warehouse.entity_files import load_entities, locate, read_entities
@@ -35,7 +35,7 @@ def test_a_folder_becomes_entities(tmp_path: Path) -> None:
     )
     assert set(entities) == {"ads_live", "ads_gmv", "ods_orders"}
     orders, gmv, live = entities["ods_orders"], entities["ads_gmv"], entities["ads_live"]
-    assert (orders.layer, orders.file, orders.kind) == ("ods", "ods/ods_orders.yaml", Kind.SNAPSHOT)
+    assert (orders.layer, orders.file, orders.kind) == ("ods", "ods/ods_orders.yaml", EntityKind.SNAPSHOT)
     assert orders.tags == {"team": "platform", "product": "shop"}
     assert (orders.time_zone, live.time_zone) == ("Europe/Paris", "UTC")
     assert (orders.owner, live.owner, gmv.owner) == ("data@school.example", "bi@school.example", "me@school.example")

@@ -21,7 +21,7 @@ from tidemark.center.staging import Staging
 from tidemark.center.stale_inputs import inputs_read
 from tidemark.dependency_model.errors import TidemarkError
 from tidemark.dependency_model.readiness.explanation import explain
-from tidemark.dependency_model.readiness.scheduled import is_marker, next_state
+from tidemark.dependency_model.readiness.scheduled_entity import is_marker, next_state
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.errors import EventKnownError
 from tidemark.state_store.transition import Facts
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Explanation
-    from tidemark.dependency_model.readiness.index import Decision
+    from tidemark.dependency_model.readiness.index import ReadinessDecision
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.store import StateStore
@@ -360,7 +360,7 @@ class DependencyCenter:
             raise
         return released
 
-    def _decide(self, decision: Decision, staging: Staging) -> bool:
+    def _decide(self, decision: ReadinessDecision, staging: Staging) -> bool:
         slice_, now = decision.slice, self._clock()
         number = staging.last + 1
         if decision.event is Event.RELEASED and is_marker(self.graph.node(slice_.entity), slice_):

@@ -63,13 +63,15 @@ def _analyse(session: SparkSession, warehouse: Warehouse, name: str, plans: Infe
 def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, Read]:
     """What a function reads of its parameters. Raises EntityError, and what the function raises."""
     from tidemark.compute.dry_run import analyzed_plans  # noqa: PLC0415 - loads Spark
+    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
     from tidemark.dependency_model.lineage.plan.reads import business_times, infer_reads  # noqa: PLC0415 - loads the SQL parser
-    from tidemark.dependency_model.lineage.subject import Session, Subject  # noqa: PLC0415
 
     function = warehouse.functions[name]
-    subjects = {one.name: Subject(one.name, one.period, one.calendar, one.start) for one in warehouse.entities.values()}
+    subjects = {
+        one.name: EntityOutline(one.name, one.period, one.calendar, one.start) for one in warehouse.entities.values()
+    }
     texts = analyzed_plans(session, warehouse, name, business_times(subjects[name]))
-    zone = Session(session.conf.get("spark.sql.session.timeZone") or "UTC")
+    zone = QuerySession(session.conf.get("spark.sql.session.timeZone") or "UTC")
     try:
         return infer_reads(texts, function.where, subjects[name], subjects, zone)
     except ParseError as error:

@@ -8,7 +8,7 @@ from tidemark.dependency_model.status import SliceStatus
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.known import Accepts
+    from tidemark.dependency_model.readiness.known_slices import Accepts
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.reader import StateReader
 

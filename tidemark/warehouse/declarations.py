@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.document import read_document
 from tidemark.dependency_model.entity.quality import Reconcile
+from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.errors import EntityError, EntityErrors
 from tidemark.dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
 from tidemark.dependency_model.lineage.parameters import parameter_names

@@ -94,21 +94,21 @@ class InferenceCache:
         (self._new if lasting else self._passing)[entity.name] = entry
 
     def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
         from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
         from tidemark.dependency_model.lineage.parameters import parameter_names  # noqa: PLC0415
         from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
-        from tidemark.dependency_model.lineage.subject import Session, Subject  # noqa: PLC0415
 
         self.analysed += 1
         queries = [read_query(one.text, file=one.file, first_line=one.first_line) for one in texts]
         if self._subjects is None:
             self._subjects = {
-                one.name: Subject(one.name, one.period, one.calendar, one.start) for one in entities.values()
+                one.name: EntityOutline(one.name, one.period, one.calendar, one.start) for one in entities.values()
             }
         subjects = self._subjects
         for query in queries:
             _refuse_unknown_parameters(query, parameter_names(entity.period))
-        return infer(queries, subjects[entity.name], subjects, session=Session(self.time_zone))
+        return infer(queries, subjects[entity.name], subjects, session=QuerySession(self.time_zone))
 
     def __enter__(self) -> Self:
         return self

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.capture.heartbeat.health import Threshold
 from tidemark.capture.source_table import SourceTable
-from tidemark.dependency_model.entity import Dependency, Entity, EntityState, Kind, LateEvents, Source
+from tidemark.dependency_model.entity import CapturedSource, Dependency, Entity, EntityKind, EntityState, LateEvents
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
@@ -62,7 +62,7 @@ class Warehouse:
         """What the capture merges, with the periods at whose ends it names a snapshot."""
         return tuple(self._source_table(entity, entity.source) for entity in self.entities.values() if entity.source)
 
-    def _source_table(self, entity: Entity, source: Source) -> SourceTable:
+    def _source_table(self, entity: Entity, source: CapturedSource) -> SourceTable:
         named = [entity, *(other for other in self.entities.values() if other.snapshot_of == entity.name)]
         return SourceTable(
             name=entity.name,
@@ -101,7 +101,7 @@ def _export_of(entity: Entity) -> Entity:
     return replace(
         entity,
         name=f"{EXPORT_LAYER}_{entity.name}",
-        kind=Kind.TIME_SERIES,
+        kind=EntityKind.TIME_SERIES,
         layer=EXPORT_LAYER,
         description=f"{entity.name} in the OLAP store, for BI.",
         states=(EntityState(COMPLETED, (same_slice,)),),

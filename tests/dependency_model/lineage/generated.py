@@ -14,9 +14,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.query import read_query
-from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.offset import Offset, mapping_between
 from tidemark.dependency_model.time import Period
 from tidemark.dependency_model.time.sampling import sparse_slices
@@ -234,8 +234,8 @@ def _part(random: Random, name: str, condition: str, at: int) -> str:
 
 def verdict(case: Generated) -> str:
     """Empty where the offsets come back; else what came."""
-    downstream = Subject("downstream", case.down, PARIS, START)
-    reads = infer([read_query(case.sql)], downstream, SUBJECTS, session=Session("Europe/Paris"))
+    downstream = EntityOutline("downstream", case.down, PARIS, START)
+    reads = infer([read_query(case.sql)], downstream, SUBJECTS, session=QuerySession("Europe/Paris"))
     for name, offsets in case.offsets.items():
         read = reads[name]
         if read.undecidable or not _same(case.down, name, offsets, [str(one) for one in read.offsets]):

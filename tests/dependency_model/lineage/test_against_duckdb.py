@@ -18,9 +18,9 @@ import sqlglot
 
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tidemark.dependency_model.lineage.binding import bind
+from tidemark.dependency_model.lineage.entity_outline import QuerySession
+from tidemark.dependency_model.lineage.needed_slices import Evaluation
 from tidemark.dependency_model.lineage.query import read_query
-from tidemark.dependency_model.lineage.reading import Evaluation
-from tidemark.dependency_model.lineage.subject import Session
 from tidemark.dependency_model.lineage.tables import Tables
 from tidemark.dependency_model.time import Period
 
@@ -130,7 +130,7 @@ def _needed(sql: str) -> dict[str, set[date] | None]:
     tables = Tables({name: subject.table for name, subject in SUBJECTS.items()})
     evaluation = Evaluation(PARIS, Period.DAY, START, SUBJECTS)
     grid = PARIS.grid(Period.DAY)
-    found = evaluation.needed_at([grid.ordinal(TODAY.isoformat())], bind(read_query(sql), tables), Session("UTC"))
+    found = evaluation.needed_at([grid.ordinal(TODAY.isoformat())], bind(read_query(sql), tables), QuerySession("UTC"))
     return {
         name: None
         if isinstance(needed, str)

@@ -6,16 +6,16 @@ import pytest
 
 from tests.dependency_model.lineage.corpus import FOLDER, Case, cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.query import read_query
-from tidemark.dependency_model.lineage.subject import Session, Subject
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_the_query_reads_what_is_expected(case: Case) -> None:
     query = read_query(case.sql, file=f"{case.name}.sql")
-    downstream = Subject("downstream", case.down, PARIS, START)
-    reads = infer([query], downstream, SUBJECTS, session=Session("Europe/Paris"), views=VIEWS)
+    downstream = EntityOutline("downstream", case.down, PARIS, START)
+    reads = infer([query], downstream, SUBJECTS, session=QuerySession("Europe/Paris"), views=VIEWS)
     assert reads.keys() == case.reads.keys()
     for table, expected in case.reads.items():
         found = str(reads[table])

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dependency_model.lineage.worlds import PARIS
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.query import read_query
-from tidemark.dependency_model.lineage.subject import Subject
 from tidemark.dependency_model.time import Calendar, Period
 
 UTC = Calendar("UTC")
@@ -38,7 +38,7 @@ OF_HOURS = [
 ]
 
 
-def _is_told(sql: str, down: Subject, up: Subject) -> bool:
+def _is_told(sql: str, down: EntityOutline, up: EntityOutline) -> bool:
     read = infer([read_query(sql)], down, {up.name: up})[up.name]
     return read.undecidable.startswith("no offset names")
 
@@ -47,7 +47,7 @@ def _is_told(sql: str, down: Subject, up: Subject) -> bool:
 @pytest.mark.parametrize("rare", OF_DAYS)
 def test_a_day_that_is_singled_out_is_looked_at(rare: str, start: str) -> None:
     sql = f"SELECT x FROM t WHERE dt = :biz_date OR dt = date_sub(:biz_date, 1) AND {rare}"  # noqa: S608
-    assert _is_told(sql, Subject("down", Period.DAY, PARIS, start), Subject("t", Period.DAY, PARIS, start))
+    assert _is_told(sql, EntityOutline("down", Period.DAY, PARIS, start), EntityOutline("t", Period.DAY, PARIS, start))
 
 
 @pytest.mark.parametrize("zone", [PARIS, UTC])
@@ -58,7 +58,7 @@ def test_an_hour_that_is_singled_out_is_looked_at(rare: str, zone: Calendar) -> 
         f"OR dt = date_sub(:biz_date, 1) AND hour = '23' AND {rare}"
     )
     start = "2024-01-10"
-    assert _is_told(sql, Subject("down", Period.HOUR, zone, start), Subject("t", Period.HOUR, zone, start))
+    assert _is_told(sql, EntityOutline("down", Period.HOUR, zone, start), EntityOutline("t", Period.HOUR, zone, start))
 
 
 @given(start=st.dates(date(2010, 1, 1), date(2030, 1, 1)), ahead=st.integers(0, 4_000), count=st.integers(-400, 400))
@@ -66,5 +66,5 @@ def test_any_named_day_is_looked_at(start: date, ahead: int, count: int) -> None
     named = start + timedelta(ahead) + timedelta(count)
     rare = f"date_add(:biz_date, {count}) = DATE '{named}'"
     sql = f"SELECT x FROM t WHERE dt = :biz_date OR dt = date_sub(:biz_date, 1) AND {rare}"  # noqa: S608
-    down = Subject("down", Period.DAY, UTC, start.isoformat())
-    assert _is_told(sql, down, Subject("t", Period.DAY, UTC, "2000-01-01"))
+    down = EntityOutline("down", Period.DAY, UTC, start.isoformat())
+    assert _is_told(sql, down, EntityOutline("t", Period.DAY, UTC, "2000-01-01"))

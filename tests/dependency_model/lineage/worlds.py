@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline
 from tidemark.dependency_model.lineage.query import Query, read_query
-from tidemark.dependency_model.lineage.subject import Subject
 from tidemark.dependency_model.time import Calendar, Period
 
 PARIS = Calendar("Europe/Paris")
 START = "2024-01-01"
 _DAILY = "orders users clicks total calendar rates returns stores items"
 SUBJECTS = {
-    **{f"d_{name}": Subject(f"d_{name}", Period.DAY, PARIS, START) for name in _DAILY.split()},
-    **{f"h_{name}": Subject(f"h_{name}", Period.HOUR, PARIS, START) for name in ("clicks", "orders")},
-    "h_clicks_utc": Subject("h_clicks_utc", Period.HOUR, Calendar("UTC"), START),
-    "e_events": Subject("e_events", Period.FIVE_MINUTES, PARIS, START),
-    "w_sales": Subject("w_sales", Period.WEEK, PARIS, START),
-    "m_targets": Subject("m_targets", Period.MONTH, PARIS, START),
-    "s_regions": Subject("s_regions", None, PARIS),
+    **{f"d_{name}": EntityOutline(f"d_{name}", Period.DAY, PARIS, START) for name in _DAILY.split()},
+    **{f"h_{name}": EntityOutline(f"h_{name}", Period.HOUR, PARIS, START) for name in ("clicks", "orders")},
+    "h_clicks_utc": EntityOutline("h_clicks_utc", Period.HOUR, Calendar("UTC"), START),
+    "e_events": EntityOutline("e_events", Period.FIVE_MINUTES, PARIS, START),
+    "w_sales": EntityOutline("w_sales", Period.WEEK, PARIS, START),
+    "m_targets": EntityOutline("m_targets", Period.MONTH, PARIS, START),
+    "s_regions": EntityOutline("s_regions", None, PARIS),
 }
 VIEWS: dict[str, Query] = {
     "v_paid": read_query(

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.dependency_model.errors import ParseError
-from tidemark.dependency_model.subject import DependencySubjectId, Values
+from tidemark.dependency_model.subject import ConditionValues, DependencySubjectId
 
 condition_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True)
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 values = st.one_of(
-    st.lists(texts, min_size=1, max_size=4).map(Values.of),
-    st.tuples(texts, texts).map(lambda pair: Values.range(*pair)),
+    st.lists(texts, min_size=1, max_size=4).map(ConditionValues.of),
+    st.tuples(texts, texts).map(lambda pair: ConditionValues.range(*pair)),
 )
 ids = st.dictionaries(condition_names, values, min_size=1, max_size=5).map(
     lambda found: DependencySubjectId(tuple(sorted(found.items())))

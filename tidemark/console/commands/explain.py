@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.known import KnownSlices
+    from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.system.settings import Settings
 
 _DEPTH = 4

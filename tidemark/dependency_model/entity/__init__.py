@@ -2,20 +2,27 @@
 
 from tidemark.dependency_model.entity.dependency import Dependency, Weak
 from tidemark.dependency_model.entity.entities import Entities
-from tidemark.dependency_model.entity.entity import Entity, EntityState, Kind, LateEvents, Reprocess, Source
+from tidemark.dependency_model.entity.entity import (
+    CapturedSource,
+    Entity,
+    EntityKind,
+    EntityState,
+    LateEvents,
+    Reprocess,
+)
 from tidemark.dependency_model.entity.parsing import parse_entity
 from tidemark.dependency_model.entity.quality import QualityRule
 
 __all__ = [
+    "CapturedSource",
     "Dependency",
     "Entities",
     "Entity",
+    "EntityKind",
     "EntityState",
-    "Kind",
     "LateEvents",
     "QualityRule",
     "Reprocess",
-    "Source",
     "Weak",
     "parse_entity",
 ]

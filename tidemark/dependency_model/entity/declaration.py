@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from tidemark.dependency_model.entity.consistency import broken_rules
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
-from tidemark.dependency_model.entity.entity import Entity, EntityState, Source
-from tidemark.dependency_model.entity.rules import broken_rules
+from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
 from tidemark.dependency_model.errors import EntityError, TidemarkError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tidemark.dependency_model.entity.document import Document, Path
+    from tidemark.dependency_model.entity.yaml_document import Document, Path
 
 _ADAPTER = TypeAdapter(Entity)
-_KEYS = sorted({f.name for cls in (Entity, EntityState, Dependency, Weak, Source) for f in fields(cls)} | {"dates"})
+_KEYS = sorted(
+    {f.name for cls in (Entity, EntityState, Dependency, Weak, CapturedSource) for f in fields(cls)} | {"dates"}
+)
 _INTERNAL = ("layer", "file")
 
 

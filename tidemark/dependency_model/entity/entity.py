@@ -25,7 +25,7 @@ from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.calendar import Calendar
 
 
-class Kind(Enum):
+class EntityKind(Enum):
     """How an entity's data relates to time (seed capability D6)."""
 
     TIME_SERIES = "TimeSeries"
@@ -62,7 +62,7 @@ class EntityState:
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
-class Source:
+class CapturedSource:
     """The physical tables behind an ODS entity: a name, `*` standing for shard numbers, in these instances.
 
     Without a change for `idle_after` the table is idle; an instance without a heartbeat for `broken_after` is broken.
@@ -89,7 +89,7 @@ class Entity:
 
     name: NameField
     period: PeriodField | None = None
-    kind: Kind = Kind.TIME_SERIES
+    kind: EntityKind = EntityKind.TIME_SERIES
     description: str = ""
     granularity: PeriodField | None = None
     start: MomentField | None = None
@@ -105,7 +105,7 @@ class Entity:
     earliest: CronField | None = None
     reprocess: Reprocess = Reprocess.ALWAYS
     project: NameField | None = None
-    source: Source | None = None
+    source: CapturedSource | None = None
     key: tuple[ColumnField, ...] = ()
     partition_by: ColumnField | None = None
     cluster_by: Annotated[tuple[ColumnField, ...], Field(max_length=4)] = ()
@@ -131,7 +131,7 @@ class Entity:
     @property
     def is_project(self) -> bool:
         """A canvas of other entities, with a root and an end."""
-        return self.kind is Kind.PROJECT
+        return self.kind is EntityKind.PROJECT
 
     @property
     def depends_on(self) -> tuple[Dependency, ...]:

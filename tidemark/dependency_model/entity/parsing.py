@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from tidemark.dependency_model.entity.consistency import broken_rules
 from tidemark.dependency_model.entity.declaration import declared, problems_in
-from tidemark.dependency_model.entity.document import read_document
-from tidemark.dependency_model.entity.plain import read_plain
-from tidemark.dependency_model.entity.rules import broken_rules
+from tidemark.dependency_model.entity.plain_yaml import read_plain
+from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.errors import EntityError, EntityErrors
 from tidemark.dependency_model.suggestion import did_you_mean
 

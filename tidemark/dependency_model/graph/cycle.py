@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE
-from tidemark.dependency_model.graph.order import components, on_or_between_cycles
-from tidemark.dependency_model.graph.reach import latest_reach
+from tidemark.dependency_model.graph.time_reach import latest_reach
+from tidemark.dependency_model.graph.topological_order import components, on_or_between_cycles
 from tidemark.dependency_model.time.sampling import dense_slices
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ _WORK = 400_000
 """How many steps to spend on one knot of entities that the quick proof does not clear."""
 
 
-class _Step(NamedTuple):
+class _CycleStep(NamedTuple):
     """A slice reached, and from where."""
 
     node: Node
     ordinal: int
-    before: _Step | None
+    before: _CycleStep | None
 
 
 def cycles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice, ...]]:
@@ -81,13 +81,13 @@ def _way_round(start: Node, inside: Mapping[str, Node], edges: list[Edge]) -> tu
     starts = dense_slices(start.grid) if start.grid else (0,)
     step = max(1, len(starts) * len(edges) * len(inside) // _WORK)
     for ordinal in starts[::step]:
-        way = _follow(_Step(start, ordinal, None), edges, len(inside))
+        way = _follow(_CycleStep(start, ordinal, None), edges, len(inside))
         if way:
-            return _path(_follow(_Step(start, way.ordinal, None), edges, len(inside)) or way)
+            return _path(_follow(_CycleStep(start, way.ordinal, None), edges, len(inside)) or way)
     return None
 
 
-def _follow(start: _Step, edges: list[Edge], rounds: int) -> _Step | None:
+def _follow(start: _CycleStep, edges: list[Edge], rounds: int) -> _CycleStep | None:
     """The latest slices reached from one, until its own entity is reached at the same time or later."""
     best = {start.node.name: start}
     for _ in range(rounds):
@@ -99,7 +99,7 @@ def _follow(start: _Step, edges: list[Edge], rounds: int) -> _Step | None:
                 continue
             there = best.get(edge.up.name)
             if there is None or latest > there.ordinal or edge.up is start.node:
-                step = _Step(edge.up, latest, at)
+                step = _CycleStep(edge.up, latest, at)
                 if edge.up is start.node and latest >= start.ordinal:
                     return step
                 if there is None or latest > there.ordinal:
@@ -117,7 +117,7 @@ def _latest(edge: Edge, ordinal: int) -> int | None:
     return max(needed)
 
 
-def _path(step: _Step | None) -> tuple[Slice, ...]:
+def _path(step: _CycleStep | None) -> tuple[Slice, ...]:
     found: list[Slice] = []
     while step:
         found.append(step.node.slice(step.ordinal, WHOLE))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.errors import UnknownEntityError
-from tidemark.dependency_model.graph.order import topological_order
 from tidemark.dependency_model.graph.requirement import Requirement
+from tidemark.dependency_model.graph.topological_order import topological_order
 from tidemark.dependency_model.graph.validation import problems_of
 from tidemark.dependency_model.graph.wiring import Wiring
 from tidemark.dependency_model.offset.offset import SAME

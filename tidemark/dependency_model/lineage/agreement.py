@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
-from tidemark.dependency_model.entity.entity import Entity, EntityState, Kind
+from tidemark.dependency_model.entity.entity import Entity, EntityKind, EntityState
 from tidemark.dependency_model.errors import EntityError, ParseError, QueryError
 from tidemark.dependency_model.lineage.read import Read
 from tidemark.dependency_model.offset import mapping_between
@@ -102,7 +102,7 @@ def _missing(entity: Entity, reads: Mapping[str, Read]) -> Iterator[EntityError]
 def _not_read(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
     for dependency in entity.depends_on:
         up = entities.get(dependency.entity)
-        is_signal = up is not None and up.kind in (Kind.VIRTUAL, Kind.PROJECT)
+        is_signal = up is not None and up.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT)
         if dependency.entity not in reads and not dependency.because and up is not None and not is_signal:
             problem = EntityError(
                 f"{dependency.entity} is declared, but no query of {entity.name} reads it",

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from tidemark.dependency_model.errors import QueryError
 from tidemark.dependency_model.lineage.bound import Bound, Column, Occurrence, Opaque, Place
-from tidemark.dependency_model.lineage.relation import LATERAL, Found, Open, Relation, hidden, merged
+from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, hidden, merged
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select import SelectBinder
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -263,8 +263,8 @@ def _reshaped(relation: Relation, *, pivoted: bool) -> Relation:
 class _Any(Relation):
     """A relation that has every column, made of all of its own."""
 
-    def find(self, name: str) -> Found | None:
-        return Found(self.indirect[0], certain=False) if name else None
+    def find(self, name: str) -> FoundColumn | None:
+        return FoundColumn(self.indirect[0], certain=False) if name else None
 
 
 def _is_recursive(table: CommonTable) -> bool:

@@ -37,7 +37,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class JoinSource:
     """One item of a FROM clause."""
 
     name: str
@@ -61,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    source: Source
+    source: JoinSource
     inner: Bound
 
 

@@ -25,7 +25,7 @@ _TARGETS = {
 }
 
 
-class Comparison:
+class SqlComparison:
     """Comparisons that convert as Spark does.
 
     A text beside a date is read as a date, a date beside an instant is its midnight.

@@ -20,7 +20,7 @@ from tidemark.dependency_model.lineage.bound import (
     Sourced,
     walk,
 )
-from tidemark.dependency_model.lineage.comparison_operators import Comparison, is_null
+from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
 from tidemark.dependency_model.lineage.functions.conditions import CONDITIONS
 from tidemark.dependency_model.lineage.value import Special, Value, truth_of
@@ -28,11 +28,11 @@ from tidemark.dependency_model.lineage.value import Special, Value, truth_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tidemark.dependency_model.lineage.bound import Occurrence, Source
+    from tidemark.dependency_model.lineage.bound import JoinSource, Occurrence
     from tidemark.dependency_model.lineage.conversion import Conversion
 
 Environment = dict[object, Value]
-"""Values by `Parameter` and `Column`; `Special.NULL` by each `Source` that is made up and each absent occurrence."""
+"""Values by `Parameter` and `Column`; `Special.NULL` by each `JoinSource` made up and each absent occurrence."""
 Evaluate = "Callable[[Environment], Value]"
 
 _VARYING = (Column, Sourced, Opaque, Exists, InQuery)
@@ -43,7 +43,7 @@ class Evaluator:
 
     def __init__(self, conversion: Conversion, partition_columns: Mapping[Occurrence, tuple[str, ...]]) -> None:
         self._conversion = conversion
-        self._comparison = Comparison(conversion)
+        self._comparison = SqlComparison(conversion)
         self._comparisons = {
             "=": self._comparison.equal,
             "<": self._comparison.less,
@@ -108,7 +108,7 @@ class Evaluator:
                 return self._in_query(bound)
         return lambda _: Special.UNKNOWN
 
-    def _sourced(self, source: Source, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+    def _sourced(self, source: JoinSource, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
         return lambda environment: Special.NULL if source in environment else compute(environment)
 
     def _exists(self, bound: Exists) -> Callable[[Environment], Value]:

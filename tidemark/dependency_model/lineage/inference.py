@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.binding import bind
 from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, walk
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+from tidemark.dependency_model.lineage.needed_slices import Evaluation
 from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.lineage.read import Read
-from tidemark.dependency_model.lineage.reading import Evaluation
-from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.lineage.tables import Tables
-from tidemark.dependency_model.lineage.unknown import unknown_function
+from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
@@ -28,21 +28,21 @@ from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.fitting import Fit
+    from tidemark.dependency_model.lineage.needed_slices import Needed
+    from tidemark.dependency_model.lineage.offset_fitting import Fit
     from tidemark.dependency_model.lineage.query import Query
-    from tidemark.dependency_model.lineage.reading import Needed
     from tidemark.dependency_model.lineage.relation import Relation
 
 
-UTC = Session()
+UTC = QuerySession()
 
 
 def infer(
     queries: Sequence[Query],
-    downstream: Subject,
-    upstreams: Mapping[str, Subject],
+    downstream: EntityOutline,
+    upstreams: Mapping[str, EntityOutline],
     *,
-    session: Session = UTC,
+    session: QuerySession = UTC,
     views: Mapping[str, Query] | None = None,
 ) -> dict[str, Read]:
     """What an entity's queries read of each table. Raises QueryError."""
@@ -53,7 +53,11 @@ class Inference:
     """Infers the reads of queries of one downstream entity."""
 
     def __init__(
-        self, downstream: Subject, upstreams: Mapping[str, Subject], session: Session, views: Mapping[str, Query]
+        self,
+        downstream: EntityOutline,
+        upstreams: Mapping[str, EntityOutline],
+        session: QuerySession,
+        views: Mapping[str, Query],
     ) -> None:
         self._down = downstream
         self._subjects = upstreams

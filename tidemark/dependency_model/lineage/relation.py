@@ -12,14 +12,14 @@ from tidemark.dependency_model.lineage.bound import (
     Column,
     Exists,
     InQuery,
+    JoinSource,
     Occurrence,
     Opaque,
-    Source,
     Sourced,
     evaluated,
 )
 
-Side = frozenset[Source]
+Side = frozenset[JoinSource]
 """FROM items whose rows an outer join makes up together."""
 Sides = Mapping[Occurrence, tuple[Side, ...]]
 """The sides around each occurrence, from the innermost to the outermost."""
@@ -35,7 +35,7 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundColumn:
     """A column by name; not certain where nobody knows the columns of its table."""
 
     bound: Bound
@@ -47,7 +47,7 @@ class Open:
     """A `*` over a table whose columns nobody knows."""
 
     relation: Relation
-    source: Source | None = None
+    source: JoinSource | None = None
     without: frozenset[str] = frozenset()
 
 
@@ -62,7 +62,7 @@ class Relation:
     open_table: Occurrence | None = None
     open: tuple[Open, ...] = ()
     indirect: tuple[Bound, ...] = ()
-    members: Mapping[str, tuple[Relation, Source | None]] = field(default_factory=dict)
+    members: Mapping[str, tuple[Relation, JoinSource | None]] = field(default_factory=dict)
     """Of tables joined in brackets: each under its own name."""
     ends_with_time: bool = True
     """Whether columns that are not known by name come before those of business time, as in a table."""
@@ -72,29 +72,29 @@ class Relation:
         """Whether it may have columns that are not known by name."""
         return self.open_table is not None or bool(self.open)
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> FoundColumn | None:
         """The column of a name in lower case."""
         known = self.columns.get(name)
         if known is not None:
-            return Found(known, certain=True)
+            return FoundColumn(known, certain=True)
         if self.open_table is not None:
-            return Found(Column(self.open_table, name), certain=False)
+            return FoundColumn(Column(self.open_table, name), certain=False)
         found = [
-            Found(sourced(one.source, inner.bound), certain=inner.certain)
+            FoundColumn(sourced(one.source, inner.bound), certain=inner.certain)
             for one in self.open
             if name not in one.without and (inner := one.relation.find(name))
         ]
         certain = [one for one in found if one.certain]
         if certain or len(found) == 1:
             return (certain or found)[0]
-        return Found(Opaque(tuple(one.bound for one in found)), certain=False) if found else None
+        return FoundColumn(Opaque(tuple(one.bound for one in found)), certain=False) if found else None
 
 
 LATERAL: Final = Relation({})
 """Stands for a FROM item that is bound only when its neighbours are known."""
 
 
-def sourced(source: Source | None, bound: Bound) -> Bound:
+def sourced(source: JoinSource | None, bound: Bound) -> Bound:
     """The expression as a FROM item shows it."""
     return Sourced(source, bound) if source else bound
 
@@ -153,9 +153,9 @@ def hidden(relation: Relation) -> Relation:
 class _Veiled(Relation):
     """Any column by name, and nothing known of it."""
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> FoundColumn | None:
         found = Relation.find(self, name)
-        return Found(veiled(found.bound), certain=found.certain) if found else None
+        return FoundColumn(veiled(found.bound), certain=found.certain) if found else None
 
 
 def _all_opaque(relation: Relation) -> Relation:

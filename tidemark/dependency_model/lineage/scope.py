@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.lineage.bound import Bound, Opaque, Source
-from tidemark.dependency_model.lineage.relation import Found, Relation, Sides, sourced
+from tidemark.dependency_model.lineage.bound import Bound, JoinSource, Opaque
+from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, sourced
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ class Item:
 
     alias: str
     relation: Relation
-    source: Source | None
+    source: JoinSource | None
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> FoundColumn | None:
         """A column of the item, as the SELECT sees it."""
         found = self.relation.find(name)
-        return Found(sourced(self.source, found.bound), certain=found.certain) if found else None
+        return FoundColumn(sourced(self.source, found.bound), certain=found.certain) if found else None
 
 
 @dataclass(slots=True, eq=False)

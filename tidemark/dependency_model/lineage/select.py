@@ -12,9 +12,9 @@ from tidemark.dependency_model.lineage.bound import (
     Call,
     Exists,
     InQuery,
+    JoinSource,
     Occurrence,
     Opaque,
-    Source,
 )
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
@@ -91,7 +91,7 @@ class SelectBinder:
 
     def _add(self, node: Any, relation: Relation, *, makes_up: bool) -> Item:
         alias = (node.alias_or_name or "").lower()
-        item = Item(alias, relation, Source(alias) if makes_up else None)
+        item = Item(alias, relation, JoinSource(alias) if makes_up else None)
         if alias and self.scope.knows(alias):
             raise self.binder.query.error("two tables with one name", node, found=alias, hint="give one an alias")
         self.scope.items.append(item)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.errors import ParseError
-from tidemark.dependency_model.offset.clock import CountedByClock, CountedByDate
 from tidemark.dependency_model.offset.counted import Counted
-from tidemark.dependency_model.offset.latest import Latest
+from tidemark.dependency_model.offset.counted_by_clock import CountedByClock, CountedByDate
+from tidemark.dependency_model.offset.last_available import Latest
 from tidemark.dependency_model.offset.offset import Offset, OffsetKind
 from tidemark.dependency_model.offset.span import All, ToDate
 from tidemark.dependency_model.time.clock_grid import ClockGrid

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.status.slice_status import SliceStatus
 
 
-class Waiting:
+class WaitingSlice:
     """A slice that is not launched yet. `unmet` counts its clauses, `is_open` says that its earliest time has come."""
 
     __slots__ = ("counters", "is_open", "not_before", "slice", "state", "unmet")
@@ -41,7 +41,7 @@ class Counter:
 
     __slots__ = ("dependency", "due", "inputs", "is_due", "is_met", "needed", "there", "total", "waiting")
 
-    def __init__(self, waiting: Waiting, dependency: Dependency, inputs: tuple[Slice, ...]) -> None:
+    def __init__(self, waiting: WaitingSlice, dependency: Dependency, inputs: tuple[Slice, ...]) -> None:
         weak = dependency.weak
         self.waiting, self.dependency, self.inputs = waiting, dependency, inputs
         self.total = len(inputs)

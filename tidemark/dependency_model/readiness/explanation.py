@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.release import Release, Verdict, release
-from tidemark.dependency_model.readiness.times import earliest, ready_by
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.requirement import Requirement
-    from tidemark.dependency_model.readiness.known import KnownSlices
+    from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
     from tidemark.dependency_model.time.window import Window

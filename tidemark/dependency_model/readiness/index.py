@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.errors import ParseError, UnknownEntityError
 from tidemark.dependency_model.readiness.archive import Archive, EmptyArchive, KnownSlice
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
-from tidemark.dependency_model.readiness.counter import Counter, Waiting
+from tidemark.dependency_model.readiness.counter import Counter, WaitingSlice
 from tidemark.dependency_model.readiness.registrations import Registrations
 from tidemark.dependency_model.readiness.schedule import Named, Schedule, not_before
-from tidemark.dependency_model.readiness.scheduled import is_scheduled, next_state
+from tidemark.dependency_model.readiness.scheduled_entity import is_scheduled, next_state
 from tidemark.dependency_model.readiness.status_table import StatusTable
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.requirement import Requirement
-    from tidemark.dependency_model.readiness.newest import Place
+    from tidemark.dependency_model.readiness.newest_slices import Place
     from tidemark.dependency_model.slice import Slice
 
 _UNKNOWN = SliceStatus()
@@ -52,7 +52,7 @@ _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReadinessDecision:
     """A slice is to be `released` for a state (`partial`: without something that it asked for), or `withdrawn`."""
 
     slice: Slice
@@ -75,11 +75,11 @@ class ReadinessIndex:
         self._graph = graph
         self._now = seconds_of(now)
         self._statuses = StatusTable(archive)
-        self._waiting: dict[Slice, Waiting] = {}
+        self._waiting: dict[Slice, WaitingSlice] = {}
         self._undecided: dict[Slice, None] = {}
-        self._due: list[tuple[int, int, Waiting]] = []
-        self._unnoted: list[tuple[int, int, Waiting]] = []
-        self._noting: list[Waiting] = []
+        self._due: list[tuple[int, int, WaitingSlice]] = []
+        self._unnoted: list[tuple[int, int, WaitingSlice]] = []
+        self._noting: list[WaitingSlice] = []
         self._order = count()
         self._registered = Registrations(graph, self._statuses)
         self._schedule = Schedule(graph, seconds_of(since), named)
@@ -180,7 +180,7 @@ class ReadinessIndex:
                 self._noting.append(waiting)
         return [waiting.slice for waiting in self._noting[:most]]
 
-    def _is_unnoted(self, waiting: Waiting) -> bool:
+    def _is_unnoted(self, waiting: WaitingSlice) -> bool:
         return self._waiting.get(waiting.slice) is waiting and self._statuses.version(waiting.slice) is None
 
     def noted(self, checkpoint: Checkpoint) -> None:
@@ -197,7 +197,7 @@ class ReadinessIndex:
         for waiting in self._waiting.values():
             waiting.counters = ()
 
-    def decide(self) -> list[Decision]:
+    def decide(self) -> list[ReadinessDecision]:
         """What has to change, in the order in which it came up; each is to be told back by `observe`."""
         undecided, self._undecided = self._undecided, {}
         found = (self._decision(slice_) for slice_ in undecided)
@@ -293,7 +293,7 @@ class ReadinessIndex:
         grid = node.grid_of(slice_.sub)
         if grid is None:
             return
-        waiting = Waiting(slice_, state, not_before(node.entity, grid, node.ordinal(slice_)))
+        waiting = WaitingSlice(slice_, state, not_before(node.entity, grid, node.ordinal(slice_)))
         waiting.is_open = self._now >= waiting.not_before
         self._waiting[slice_] = waiting
         if self._statuses.version(slice_) is None:
@@ -303,7 +303,7 @@ class ReadinessIndex:
         for time in times if waiting.is_open else times | {waiting.not_before}:
             heapq.heappush(self._due, (time, next(self._order), waiting))
 
-    def _count(self, waiting: Waiting, requirement: Requirement) -> Counter:
+    def _count(self, waiting: WaitingSlice, requirement: Requirement) -> Counter:
         counter = Counter(waiting, requirement.dependency, requirement.slices)
         add = self._registered.add_latest if requirement.or_older else self._registered.add
         counter.begin(add(counter), self._now)
@@ -315,15 +315,15 @@ class ReadinessIndex:
             self._registered.remove(counter)
         waiting.counters = ()  # no cycle is left for the garbage collector
 
-    def _decision(self, slice_: Slice) -> Decision | None:
+    def _decision(self, slice_: Slice) -> ReadinessDecision | None:
         waiting = self._waiting.get(slice_)
         if waiting is None:
             return None
         run_state = self.status(slice_).run_state
         if waiting.is_released and run_state is RunState.WAITING:
-            return Decision(slice_, Event.RELEASED, waiting.state, waiting.is_partial)
+            return ReadinessDecision(slice_, Event.RELEASED, waiting.state, waiting.is_partial)
         if not waiting.is_released and run_state is RunState.READY:
-            return Decision(slice_, Event.WITHDRAWN, waiting.state)
+            return ReadinessDecision(slice_, Event.WITHDRAWN, waiting.state)
         return None
 
 

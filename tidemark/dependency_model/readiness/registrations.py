@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from tidemark.dependency_model.readiness.newest import NewestSlices
+from tidemark.dependency_model.readiness.newest_slices import NewestSlices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.dependency_model.graph.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.counter import Counter, Waiting
-    from tidemark.dependency_model.readiness.newest import Place
+    from tidemark.dependency_model.readiness.counter import Counter, WaitingSlice
+    from tidemark.dependency_model.readiness.newest_slices import Place
     from tidemark.dependency_model.readiness.status_table import StatusTable
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
@@ -68,7 +68,7 @@ class Registrations:
         for slice_ in counter.inputs:
             _discard(self._exact, slice_, counter)
 
-    def tell(self, slice_: Slice, before: SliceStatus | None, after: SliceStatus) -> Iterator[Waiting]:
+    def tell(self, slice_: Slice, before: SliceStatus | None, after: SliceStatus) -> Iterator[WaitingSlice]:
         """Let all counters know; the slices for which that changed what a clause says."""
         for counter in self._exact.get(slice_, ()):
             self.work += 1
@@ -79,7 +79,7 @@ class Registrations:
             self.newest.add(slice_)
             yield from self._tell_latest(slice_)
 
-    def _tell_latest(self, slice_: Slice) -> Iterator[Waiting]:
+    def _tell_latest(self, slice_: Slice) -> Iterator[WaitingSlice]:
         ordinal = self._graph.node(slice_.entity).ordinal(slice_)
         for latest in self._latest.get(_place(slice_), ()):
             if latest.ordinal < ordinal:

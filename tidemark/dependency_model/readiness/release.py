@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity.dependency import Dependency, Weak
     from tidemark.dependency_model.graph.requirement import Requirement
-    from tidemark.dependency_model.readiness.known import KnownSlices
+    from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
 

@@ -3,16 +3,16 @@
 from tidemark.dependency_model.subject.allowance import MAX_SLICES, Allowance
 from tidemark.dependency_model.subject.resolution import resolve, slices_of
 from tidemark.dependency_model.subject.subject import DependencySubject, Instance, SubjectKind
-from tidemark.dependency_model.subject.subject_id import DependencySubjectId, Values
+from tidemark.dependency_model.subject.subject_id import ConditionValues, DependencySubjectId
 
 __all__ = [
     "MAX_SLICES",
     "Allowance",
+    "ConditionValues",
     "DependencySubject",
     "DependencySubjectId",
     "Instance",
     "SubjectKind",
-    "Values",
     "resolve",
     "slices_of",
 ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
-    from tidemark.dependency_model.subject.subject_id import Values
+    from tidemark.dependency_model.subject.subject_id import ConditionValues
     from tidemark.dependency_model.time.calendar import Calendar
 
 
@@ -97,13 +97,15 @@ def _stretches(subject: DependencySubject, calendar: Calendar, allowance: Allowa
         yield from _dates(subject.dates, calendar)
 
 
-def _dates(dates: Values, calendar: Calendar) -> list[Stretch]:
+def _dates(dates: ConditionValues, calendar: Calendar) -> list[Stretch]:
     if dates.is_range:
         return [_from_to(dates, calendar)]
     return [window for text in dates.values for window in stretches(text, calendar)]
 
 
-def _hours_of_days(dates: Values, hours: Values, calendar: Calendar, allowance: Allowance) -> Iterator[Stretch]:
+def _hours_of_days(
+    dates: ConditionValues, hours: ConditionValues, calendar: Calendar, allowance: Allowance
+) -> Iterator[Stretch]:
     """These hours of each day that the dates stand for."""
     grid, names = calendar.grid(Period.DAY), _hours(hours)
     days = [range(grid.at(start), grid.at(end - 1) + 1) for start, end in _dates(dates, calendar)]
@@ -113,14 +115,14 @@ def _hours_of_days(dates: Values, hours: Values, calendar: Calendar, allowance: 
             yield from hours_of(day, hour, calendar)
 
 
-def _from_to(dates: Values, calendar: Calendar) -> Stretch:
+def _from_to(dates: ConditionValues, calendar: Calendar) -> Stretch:
     first, last = (stretches(text, calendar) for text in dates.values)
     if not first or not last or first[0][0] >= last[-1][1]:
         raise ParseError("an empty range of dates", found=shown(str(dates)))
     return first[0][0], last[-1][1]
 
 
-def _hours(hours: Values) -> tuple[str, ...]:
+def _hours(hours: ConditionValues) -> tuple[str, ...]:
     if not hours.is_range:
         return hours.values
     first, last = hours.values

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.errors import ParseError
-from tidemark.dependency_model.subject.subject_id import DependencySubjectId, Values
+from tidemark.dependency_model.subject.subject_id import ConditionValues, DependencySubjectId
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ class DependencySubject:
 
     kind: SubjectKind
     name: str
-    dates: Values | None = None
-    hours: Values | None = None
-    partitions: Mapping[str, Values] = field(default_factory=dict)
+    dates: ConditionValues | None = None
+    hours: ConditionValues | None = None
+    partitions: Mapping[str, ConditionValues] = field(default_factory=dict)
     instance: Instance = Instance.SCHEDULED
 
     @classmethod
@@ -73,19 +73,19 @@ class DependencySubject:
     @classmethod
     def of_slice(cls, slice_: Slice, kind: SubjectKind = SubjectKind.JOB) -> DependencySubject:
         """The subject that stands for one slice."""
-        partitions = {dimension: Values.of([value]) for dimension, value in slice_.sub}
-        return cls(kind, slice_.entity, Values.of([slice_.key]), None, partitions)
+        partitions = {dimension: ConditionValues.of([value]) for dimension, value in slice_.sub}
+        return cls(kind, slice_.entity, ConditionValues.of([slice_.key]), None, partitions)
 
     @property
     def id(self) -> DependencySubjectId:
         """The id, with the date as `dt` for tables and `bizDate` for what runs."""
-        conditions = {self.kind.value: Values.of([self.name]), **self.partitions}
+        conditions = {self.kind.value: ConditionValues.of([self.name]), **self.partitions}
         if self.dates:
             conditions["dt" if self.kind is SubjectKind.TABLE else "bizDate"] = self.dates
         if self.hours:
             conditions["hour"] = self.hours
         if self.instance is not Instance.SCHEDULED:
-            conditions["instance"] = Values.of([self.instance.value])
+            conditions["instance"] = ConditionValues.of([self.instance.value])
         return DependencySubjectId.of(**conditions)
 
     def entity(self, tasks: Mapping[str, str] | None = None) -> str:
@@ -93,13 +93,13 @@ class DependencySubject:
         return (tasks or {}).get(self.name, self.name)
 
 
-def _single(values: Values, subject_id: DependencySubjectId) -> str:
+def _single(values: ConditionValues, subject_id: DependencySubjectId) -> str:
     if values.is_range or len(values.values) != 1:
         raise _wrong(subject_id, "a subject has one name")
     return values.values[0]
 
 
-def _instance(values: Values | None, subject_id: DependencySubjectId) -> Instance:
+def _instance(values: ConditionValues | None, subject_id: DependencySubjectId) -> Instance:
     if values is None:
         return Instance.SCHEDULED
     given, known = _single(values, subject_id), [instance.value for instance in Instance]

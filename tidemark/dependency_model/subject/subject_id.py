@@ -30,19 +30,19 @@ _DOTS = re.compile(r"^\.|\.$|\.(?=\.)|(?<=\.)\.")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Values:
+class ConditionValues:
     """A set of values (one or more, in order), or a range with both ends included."""
 
     values: tuple[str, ...]
     is_range: bool = False
 
     @classmethod
-    def of(cls, values: Iterable[str]) -> Values:
+    def of(cls, values: Iterable[str]) -> ConditionValues:
         """One value or a set of them."""
         return cls(tuple(sorted(set(values))))
 
     @classmethod
-    def range(cls, first: str, last: str) -> Values:
+    def range(cls, first: str, last: str) -> ConditionValues:
         """A range, both ends included."""
         return cls((first, last), is_range=True)
 
@@ -54,13 +54,14 @@ class Values:
 class DependencySubjectId:
     """Conditions in order of name."""
 
-    conditions: tuple[tuple[str, Values], ...]
+    conditions: tuple[tuple[str, ConditionValues], ...]
 
     @classmethod
-    def of(cls, **conditions: str | Values) -> DependencySubjectId:
+    def of(cls, **conditions: str | ConditionValues) -> DependencySubjectId:
         """The id of these conditions, whatever their order."""
         values = {
-            name: value if isinstance(value, Values) else Values.of([value]) for name, value in conditions.items()
+            name: value if isinstance(value, ConditionValues) else ConditionValues.of([value])
+            for name, value in conditions.items()
         }
         return cls(tuple(sorted(values.items())))
 
@@ -74,7 +75,7 @@ class DependencySubjectId:
             raise _unreadable(text, "a condition stands twice")
         return cls(tuple(sorted(conditions)))
 
-    def get(self, name: str) -> Values | None:
+    def get(self, name: str) -> ConditionValues | None:
         """The values of a condition."""
         return dict(self.conditions).get(name)
 
@@ -82,7 +83,7 @@ class DependencySubjectId:
         return "&&".join(f"{name}={values}" for name, values in self.conditions)
 
 
-def _conditions(text: str) -> Iterator[tuple[str, Values]]:
+def _conditions(text: str) -> Iterator[tuple[str, ConditionValues]]:
     for position, part in enumerate(text.split("&&"), start=1):
         name, equals, value = part.strip().partition("=")
         if not (equals and name.isidentifier() and name.isascii() and len(name) <= _NAME_LIMIT):
@@ -90,11 +91,11 @@ def _conditions(text: str) -> Iterator[tuple[str, Values]]:
         yield name, _values(value, text, position)
 
 
-def _values(value: str, text: str, position: int) -> Values:
+def _values(value: str, text: str, position: int) -> ConditionValues:
     first, dots, last = value.partition("..")
     if dots:
-        return Values.range(_decoded(first, text, position), _decoded(last, text, position))
-    return Values.of(_decoded(member, text, position) for member in value.split(","))
+        return ConditionValues.range(_decoded(first, text, position), _decoded(last, text, position))
+    return ConditionValues.of(_decoded(member, text, position) for member in value.split(","))
 
 
 def _decoded(value: str, text: str, position: int) -> str:

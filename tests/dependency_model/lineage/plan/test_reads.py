@@ -20,9 +20,9 @@ from tests.dependency_model.lineage.plan.plans import (
 )
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.plan.reads import business_times, infer_reads
 from tidemark.dependency_model.lineage.plan.tree import read_plan, tables_named
-from tidemark.dependency_model.lineage.subject import Session, Subject
 from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tests.dependency_model.lineage.plan.plans import Tree
 
-DOWN = Subject("down", Period.DAY, PARIS, START)
+DOWN = EntityOutline("down", Period.DAY, PARIS, START)
 GRID = PARIS.grid(Period.DAY)
 TIMES = business_times(DOWN)[:20]
 ORDERS = table("d_orders", u=1, dt=2)
@@ -40,7 +40,7 @@ SAME_USER = node("EqualTo", attribute(1), attribute(3))
 
 def reads(plan: Callable[[str], Tree]) -> dict[str, str]:
     plans = {one: text(plan(GRID.key(one))) for one in TIMES}
-    found = infer_reads(plans, "f.py:1", DOWN, SUBJECTS, Session("UTC"))
+    found = infer_reads(plans, "f.py:1", DOWN, SUBJECTS, QuerySession("UTC"))
     return {name: str(read) for name, read in found.items()}
 
 

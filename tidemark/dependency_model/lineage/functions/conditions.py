@@ -11,10 +11,10 @@ from tidemark.dependency_model.lineage.value import Range, Special, Value, truth
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tidemark.dependency_model.lineage.comparison_operators import Comparison
+    from tidemark.dependency_model.lineage.comparison_operators import SqlComparison
 
 
-def _case(_: Comparison, values: Sequence[Value]) -> Value:
+def _case(_: SqlComparison, values: Sequence[Value]) -> Value:
     """condition, value, condition, value, ..., default."""
     *pairs, default = values
     found = default
@@ -38,7 +38,7 @@ def _chosen(condition: int, yes: Value, no: Value) -> Value:
     return Special.UNKNOWN if truth.must_be_read(condition) else Special.IMPRECISE
 
 
-def _coalesce(_: Comparison, values: Sequence[Value]) -> Value:
+def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
     *first, found = values
     for value in reversed(first):
         if value is Special.UNKNOWN or value is Special.IMPRECISE:
@@ -48,21 +48,21 @@ def _coalesce(_: Comparison, values: Sequence[Value]) -> Value:
     return found
 
 
-def _nullif(comparison: Comparison, values: Sequence[Value]) -> Value:
+def _nullif(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     value, other = values
     return _chosen(truth.known_true(comparison.equal(value, other)), Special.NULL, value)
 
 
-def _greatest(comparison: Comparison, values: Sequence[Value]) -> Value:
+def _greatest(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     """NULLs are left out, as Spark does."""
     return _extreme(comparison, values, max)
 
 
-def _least(comparison: Comparison, values: Sequence[Value]) -> Value:
+def _least(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     return _extreme(comparison, values, min)
 
 
-def _extreme(comparison: Comparison, values: Sequence[Value], choose: Callable[..., Any]) -> Value:
+def _extreme(comparison: SqlComparison, values: Sequence[Value], choose: Callable[..., Any]) -> Value:
     found: Value = Special.NULL
     for value in values:
         if found is Special.NULL or value is Special.NULL:
@@ -76,7 +76,7 @@ def _extreme(comparison: Comparison, values: Sequence[Value], choose: Callable[.
     return found
 
 
-CONDITIONS: dict[str, Callable[[Comparison, Sequence[Value]], Value]] = {
+CONDITIONS: dict[str, Callable[[SqlComparison, Sequence[Value]], Value]] = {
     "case": _case,
     "coalesce": _coalesce,
     "nullif": _nullif,

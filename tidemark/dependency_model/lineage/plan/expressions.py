@@ -16,7 +16,7 @@ from tidemark.dependency_model.time.date_grid import day_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tidemark.dependency_model.lineage.plan.tree import Node
+    from tidemark.dependency_model.lineage.plan.tree import PlanNode
 
 _DAY_MICROS: Final = 86_400_000_000
 _WHOLE: Final = ("byte", "short", "integer", "long")
@@ -32,7 +32,7 @@ _PATTERN: Final = {
 _CLOCKS: Final = {"CurrentDate", "CurrentTimestamp", "Now", "LocalTimestamp", "CurDateExpressionBuilder"}
 
 
-def bound(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def bound(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     """The bound expression; `scope` has the attributes by their identity."""
     rule = _RULES.get(node.name)
     if rule is not None:
@@ -41,26 +41,26 @@ def bound(node: Node, scope: Mapping[str, Bound]) -> Bound:
     return Call(name, _all(node, scope)) if name else _opaque(node, scope)
 
 
-def _all(node: Node, scope: Mapping[str, Bound]) -> tuple[Bound, ...]:
+def _all(node: PlanNode, scope: Mapping[str, Bound]) -> tuple[Bound, ...]:
     return tuple(bound(child, scope) for child in node.children)
 
 
-def _opaque(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _opaque(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     why = CLOCK if node.name in _CLOCKS else _WHY.get(node.name, f"Spark's {node.name} is not known")
     of_data = node.name in _OF_DATA or node.name in _CLOCKS
     return Opaque(_all(node, scope), why, of_data=of_data)
 
 
-def _attribute(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _attribute(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     return scope.get(node.identity, Opaque())
 
 
-def _same(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _same(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     """A node that stands for its only child."""
     return bound(node.children[0], scope) if len(node.children) == 1 else _opaque(node, scope)
 
 
-def _literal(node: Node, _: Mapping[str, Bound]) -> Bound:
+def _literal(node: PlanNode, _: Mapping[str, Bound]) -> Bound:
     value, of = node.fields.get("value"), str(node.fields.get("dataType"))
     if value is None:
         return Literal(Special.NULL)
@@ -94,11 +94,11 @@ _TYPES: Final[dict[str, Callable[[str], Range]]] = {
 """Literals by the beginning of their type: of intervals the months, or the microseconds."""
 
 
-def _swapped(name: str) -> Callable[[Node, Mapping[str, Bound]], Bound]:
+def _swapped(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
     return lambda node, scope: Call(name, tuple(reversed(_all(node, scope))))
 
 
-def _cast(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _cast(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     (value,), to = _all(node, scope), str(node.fields.get("dataType"))
     name = {"date": "to_date", "timestamp": "to_timestamp", "string": "concat"}.get(to)
     if name or to in _WHOLE:
@@ -106,7 +106,7 @@ def _cast(node: Node, scope: Mapping[str, Bound]) -> Bound:
     return Opaque((value,), f"a cast to {to} is not known", of_data=False)
 
 
-def _in(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _in(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     wanted, *options = _all(node, scope)
     if not options:
         return Opaque((wanted,))
@@ -116,17 +116,17 @@ def _in(node: Node, scope: Mapping[str, Bound]) -> Bound:
     return found
 
 
-def _case(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _case(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     parts = _all(node, scope)
     return Call("case", parts if len(parts) % 2 else (*parts, Literal(Special.NULL)))
 
 
-def _subtracted_days(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _subtracted_days(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     start, count = _all(node, scope)
     return Call("date_add", (start, Call("negative", (count,))))
 
 
-def _negative(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _negative(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     (value,) = _all(node, scope)
     if isinstance(value, Literal) and isinstance(value.value, Range) and value.value.type is Type.INTERVAL:
         months, micros = value.value.low
@@ -134,7 +134,7 @@ def _negative(node: Node, scope: Mapping[str, Bound]) -> Bound:
     return Call("negative", (value,))
 
 
-def _days(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _days(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     """`ExtractANSIIntervalDays`: the days of an interval."""
     (value,) = _all(node, scope)
     if isinstance(value, Literal) and isinstance(value.value, Range) and value.value.type is Type.INTERVAL:
@@ -152,8 +152,8 @@ def _pattern(value: Bound) -> Bound:
     return Literal(point(Type.STRING, "".join(_PATTERN.get(word, word) for word in words)))
 
 
-def _with_pattern(name: str) -> Callable[[Node, Mapping[str, Bound]], Bound]:
-    def rule(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _with_pattern(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
+    def rule(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
         value, *pattern = _all(node, scope)
         found = [_pattern(one) for one in pattern]
         opaque = next((one for one in found if isinstance(one, Opaque)), None)
@@ -162,7 +162,7 @@ def _with_pattern(name: str) -> Callable[[Node, Mapping[str, Bound]], Bound]:
     return rule
 
 
-def _timestamp(node: Node, scope: Mapping[str, Bound]) -> Bound:
+def _timestamp(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     return Call("to_timestamp", _all(node, scope)) if len(node.children) == 1 else _opaque(node, scope)
 
 
@@ -226,7 +226,7 @@ _CALLS: Final = {
     "Least": "least",
     "If": "case",
 }
-_RULES: Final[dict[str, Callable[[Node, Mapping[str, Bound]], Bound]]] = {
+_RULES: Final[dict[str, Callable[[PlanNode, Mapping[str, Bound]], Bound]]] = {
     "AttributeReference": _attribute,
     "Literal": _literal,
     "GreaterThan": _swapped("<"),

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.lineage.bound import Opaque, walk
 from tidemark.dependency_model.lineage.inference import chosen_by, fitted
+from tidemark.dependency_model.lineage.needed_slices import Evaluation
 from tidemark.dependency_model.lineage.plan.relations import relations
 from tidemark.dependency_model.lineage.plan.tree import read_plan, tables_named
 from tidemark.dependency_model.lineage.read import Read
-from tidemark.dependency_model.lineage.reading import Evaluation
-from tidemark.dependency_model.lineage.unknown import unknown_function
+from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.dependency_model.time.sampling import sparse_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.reading import Needed
+    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+    from tidemark.dependency_model.lineage.needed_slices import Needed
     from tidemark.dependency_model.lineage.relation import Relation
-    from tidemark.dependency_model.lineage.subject import Session, Subject
 
 
-def business_times(downstream: Subject) -> tuple[int, ...]:
+def business_times(downstream: EntityOutline) -> tuple[int, ...]:
     """The slices whose plans are asked for: two weeks, turns of months and years, leap days, changes of the clock."""
     if downstream.period is None:
         return ()
@@ -38,7 +38,11 @@ def business_times(downstream: Subject) -> tuple[int, ...]:
 
 
 def infer_reads(
-    plans: Mapping[int, str], where: str, downstream: Subject, upstreams: Mapping[str, Subject], session: Session
+    plans: Mapping[int, str],
+    where: str,
+    downstream: EntityOutline,
+    upstreams: Mapping[str, EntityOutline],
+    session: QuerySession,
 ) -> dict[str, Read]:
     """What is read of each input that some plan reads; `plans` are Spark's JSON by slice. Raises ParseError."""
     if downstream.period is None:

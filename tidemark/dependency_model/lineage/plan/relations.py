@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.lineage.binding import WAYS_LIMIT
-from tidemark.dependency_model.lineage.bound import Bound, Column, Occurrence, Opaque, Place, Source, Sourced
+from tidemark.dependency_model.lineage.bound import Bound, Column, JoinSource, Occurrence, Opaque, Place, Sourced
 from tidemark.dependency_model.lineage.plan.expressions import bound
-from tidemark.dependency_model.lineage.plan.tree import MARK, Node, tree, walk
+from tidemark.dependency_model.lineage.plan.tree import MARK, PlanNode, tree, walk
 from tidemark.dependency_model.lineage.relation import Constraint, Relation, merged, tables_in, veiled
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MAKES_UP_RIGHT: Final = {"LeftOuter", "FullOuter"}
 _MAKES_UP_LEFT: Final = {"RightOuter", "FullOuter"}
 
 
-def relations(node: Node) -> list[Relation]:
+def relations(node: PlanNode) -> list[Relation]:
     """The ways to a plan's rows; columns are named by the identities of attributes, in order. Raises ParseError."""
     table = _table(node)
     if table:
@@ -44,13 +44,13 @@ def relations(node: Node) -> list[Relation]:
 # --- inputs ---------------------------------------------------------------------------------------------------------
 
 
-def _table(node: Node) -> str:
+def _table(node: PlanNode) -> str:
     """The input whose columns a projection gives their marked names; empty for all other nodes."""
     names = [str(one.fields.get("name")) for one in node.expressions("projectList")] if node.name == "Project" else []
     return names[0].partition(MARK)[0] if names and all(MARK in name for name in names) else ""
 
 
-def _input(node: Node, table: str) -> Relation:
+def _input(node: PlanNode, table: str) -> Relation:
     occurrence = Occurrence(table, Place())
     columns: dict[str, Bound] = {
         one.identity: Column(occurrence, str(one.fields["name"]).partition(MARK)[2].lower())
@@ -59,13 +59,13 @@ def _input(node: Node, table: str) -> Relation:
     return Relation(columns, (occurrence,), (), {occurrence: ()})
 
 
-def _with_queries(relation: Relation, node: Node) -> Relation:
+def _with_queries(relation: Relation, node: PlanNode) -> Relation:
     """Beside what a node reads below it, what queries in its expressions read."""
     inner = [merged(relations(one)) for one in _queries(node)]
     return reduce(lambda one, other: _beside(one, other, one.columns), inner, relation)
 
 
-def _queries(node: Node) -> Iterator[Node]:
+def _queries(node: PlanNode) -> Iterator[PlanNode]:
     for field, value in node.fields.items():
         if not (isinstance(value, list) and _is_tree(value)):
             continue
@@ -86,42 +86,42 @@ def _is_tree(value: Sequence[object]) -> bool:
 # --- one child ------------------------------------------------------------------------------------------------------
 
 
-def _same(node: Node) -> list[Relation]:
+def _same(node: PlanNode) -> list[Relation]:
     return relations(node.children[0])
 
 
-def _hides(node: Node) -> list[Relation]:
+def _hides(node: PlanNode) -> list[Relation]:
     """Which rows it lets through depends on other rows: LIMIT, a sample."""
     return [_veiled(one, frozenset()) for one in _same(node)]
 
 
-def _filter(node: Node) -> list[Relation]:
+def _filter(node: PlanNode) -> list[Relation]:
     (condition,) = node.expressions("condition")
     return [_restricted(one, condition, frozenset(one.occurrences)) for one in _same(node)]
 
 
-def _project(node: Node) -> list[Relation]:
+def _project(node: PlanNode) -> list[Relation]:
     items = node.expressions("projectList") or node.expressions("aggregateExpressions")
     return [replace(one, columns=_numbered((item.identity, bound(item, one.columns)) for item in items))
             for one in _same(node)]  # fmt: skip
 
 
-def _window(node: Node) -> list[Relation]:
+def _window(node: PlanNode) -> list[Relation]:
     """A filter above drops rows that the window counts, unless it goes by the window's keys."""
     added = {one.identity: Opaque() for one in node.expressions("windowExpressions")}
     return [_with_window(one, node, added) for one in _same(node)]
 
 
-def _with_window(one: Relation, node: Node, added: Mapping[str, Bound]) -> Relation:
+def _with_window(one: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
     keys = frozenset(bound(key, one.columns) for key in node.expressions("partitionSpec"))
     return replace(one, columns={**_veiled(one, keys).columns, **added})
 
 
-def _deduplicate(node: Node) -> list[Relation]:
+def _deduplicate(node: PlanNode) -> list[Relation]:
     return [_veiled(one, frozenset(bound(key, one.columns) for key in node.expressions("keys"))) for one in _same(node)]
 
 
-def _generate(node: Node) -> list[Relation]:
+def _generate(node: PlanNode) -> list[Relation]:
     """`explode` and its like: more rows of each, with more columns."""
     unused = set(node.fields.get("unrequiredChildIndex") or ())
     added: dict[str, Bound] = {one.identity: Opaque() for one in node.expressions("generatorOutput")}
@@ -149,7 +149,7 @@ def _numbered(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
 # --- several children -----------------------------------------------------------------------------------------------
 
 
-def _union(node: Node) -> list[Relation]:
+def _union(node: PlanNode) -> list[Relation]:
     """Also INTERSECT and EXCEPT: columns of all children by their place, under the names of the first one's."""
     first, *others = [relations(child) for child in node.children]
     names = list(first[0].columns)
@@ -162,7 +162,7 @@ def _aligned(relation: Relation, names: Sequence[str]) -> Relation:
     return replace(relation, columns=dict(zip(names, relation.columns.values(), strict=True)))
 
 
-def _join(node: Node) -> list[Relation]:
+def _join(node: PlanNode) -> list[Relation]:
     kind = str((node.fields.get("joinType") or {}).get("object", "")).rpartition(".")[2].rstrip("$")
     if kind not in _KINDS:
         return _unknown(node)
@@ -172,10 +172,10 @@ def _join(node: Node) -> list[Relation]:
     return [_joined(one, other, node, kind) for one, other in product(left, right)]
 
 
-def _joined(left: Relation, right: Relation, node: Node, kind: str) -> Relation:
+def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
     """Conditions speak of the rows that there are; above the join a row may be made up of NULLs."""
     makes_up_left, makes_up_right = (
-        Source(kind) if kind in made else None for made in (_MAKES_UP_LEFT, _MAKES_UP_RIGHT)
+        JoinSource(kind) if kind in made else None for made in (_MAKES_UP_LEFT, _MAKES_UP_RIGHT)
     )
     columns = {**_sourced(left, makes_up_left), **_sourced(right, makes_up_right)}
     found = _beside(left, right, columns)
@@ -189,7 +189,7 @@ def _joined(left: Relation, right: Relation, node: Node, kind: str) -> Relation:
     return replace(found, columns=kept, sides=sides)
 
 
-def _sourced(relation: Relation, source: Source | None) -> dict[str, Bound]:
+def _sourced(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
     return {name: Sourced(source, one) if source else one for name, one in relation.columns.items()}
 
 
@@ -201,7 +201,7 @@ def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence
     return {"LeftOuter": theirs, "LeftAnti": theirs, "RightOuter": ours}.get(kind, frozenset())
 
 
-def _unknown(node: Node) -> list[Relation]:
+def _unknown(node: PlanNode) -> list[Relation]:
     """All that its children read, and nothing known of their columns."""
     found = [merged([replace(one, columns={}) for one in relations(child)]) for child in node.children]
     return [reduce(lambda one, other: _beside(one, other, {}), found, Relation({}))]
@@ -215,7 +215,7 @@ def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Re
 # --- conditions -----------------------------------------------------------------------------------------------------
 
 
-def _restricted(relation: Relation, condition: Node, targets: frozenset[Occurrence]) -> Relation:
+def _restricted(relation: Relation, condition: PlanNode, targets: frozenset[Occurrence]) -> Relation:
     found = [_constraint(bound(one, relation.columns), targets, relation.sides) for one in _conjuncts(condition)]
     return replace(relation, constraints=(*relation.constraints, *(one for one in found if one.targets)))
 
@@ -227,7 +227,7 @@ def _constraint(
     return Constraint(condition, targets & spoken_of if spoken_of else targets, sides)
 
 
-def _conjuncts(condition: Node) -> Iterator[Node]:
+def _conjuncts(condition: PlanNode) -> Iterator[PlanNode]:
     """The parts of a condition that must all hold."""
     if condition.name == "And":
         for child in condition.children:
@@ -236,7 +236,7 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
         yield condition
 
 
-_RULES: Final[dict[str, Callable[[Node], list[Relation]]]] = {
+_RULES: Final[dict[str, Callable[[PlanNode], list[Relation]]]] = {
     **dict.fromkeys(
         ("SubqueryAlias", "View", "Sort", "Distinct", "Repartition", "RepartitionByExpression", "RebalancePartitions",
          "ResolvedHint", "CollectMetrics"), _same),

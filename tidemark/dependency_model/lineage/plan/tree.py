@@ -19,19 +19,19 @@ MARK: Final = "\u00a7"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PlanNode:
     """A node of a plan or of an expression: its class without packages, its fields, its children."""
 
     name: str
     fields: Mapping[str, Any]
-    children: tuple[Node, ...]
+    children: tuple[PlanNode, ...]
 
     @property
     def identity(self) -> str:
         """What tells an attribute from all others of its plan; empty where the node is none."""
         return str((self.fields.get("exprId") or {}).get("id", ""))
 
-    def expressions(self, field: str) -> tuple[Node, ...]:
+    def expressions(self, field: str) -> tuple[PlanNode, ...]:
         """The expressions of a field: of one, or of a list of them."""
         value = self.fields.get(field)
         if not isinstance(value, list) or not value:
@@ -39,7 +39,7 @@ class Node:
         return tuple(map(tree, value)) if isinstance(value[0], list) else (tree(value),)
 
 
-def read_plan(text: str) -> Node:
+def read_plan(text: str) -> PlanNode:
     """The tree of a plan's JSON. Raises ParseError."""
     try:
         return tree(json.loads(text))
@@ -47,7 +47,7 @@ def read_plan(text: str) -> Node:
         raise ParseError("this is no plan of Spark", found=text[:60]) from error
 
 
-def tree(flat: Sequence[Mapping[str, Any]]) -> Node:
+def tree(flat: Sequence[Mapping[str, Any]]) -> PlanNode:
     """A tree of a list of its nodes. Raises ParseError."""
     rest = iter(flat)
     try:
@@ -59,13 +59,13 @@ def tree(flat: Sequence[Mapping[str, Any]]) -> Node:
     return found
 
 
-def _next(rest: Iterator[Mapping[str, Any]]) -> Node:
+def _next(rest: Iterator[Mapping[str, Any]]) -> PlanNode:
     fields = next(rest)
     children = tuple([_next(rest) for _ in range(fields["num-children"])])  # a generator would wrap StopIteration
-    return Node(str(fields["class"]).rpartition(".")[2], fields, children)
+    return PlanNode(str(fields["class"]).rpartition(".")[2], fields, children)
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: PlanNode) -> Iterator[PlanNode]:
     """The node and everything below it."""
     yield node
     for child in node.children:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.lineage.bound import Column
 from tidemark.dependency_model.lineage.conversion import Conversion
 from tidemark.dependency_model.lineage.evaluation import Evaluator
-from tidemark.dependency_model.lineage.fitting import Fit
 from tidemark.dependency_model.lineage.network import Domain, Network, Variable
+from tidemark.dependency_model.lineage.offset_fitting import Fit
 from tidemark.dependency_model.lineage.parameters import parameters
 from tidemark.dependency_model.lineage.query_times import query_times
 from tidemark.dependency_model.lineage.slice_space import slice_space
@@ -21,8 +21,8 @@ from tidemark.dependency_model.time.zone import Zone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
     from tidemark.dependency_model.lineage.relation import Relation
-    from tidemark.dependency_model.lineage.subject import Session, Subject
     from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.period import Period
@@ -38,16 +38,16 @@ class Evaluation:
     calendar: Calendar
     period: Period
     start: str | None
-    subjects: Mapping[str, Subject]
+    subjects: Mapping[str, EntityOutline]
 
-    def needed(self, relations: Sequence[Relation], session: Session) -> dict[str, Needed]:
+    def needed(self, relations: Sequence[Relation], session: QuerySession) -> dict[str, Needed]:
         """By table with slices, at the business times that matter."""
         conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
         times = query_times(self.calendar, self.period, self.start, conditions)
         return self.needed_at(times, relations, session)
 
     def needed_at(
-        self, business_times: Iterable[int], relations: Sequence[Relation], session: Session
+        self, business_times: Iterable[int], relations: Sequence[Relation], session: QuerySession
     ) -> dict[str, Needed]:
         """By table with slices, at chosen business times (slices of the downstream)."""
         evaluator, networks = self._networks(relations, session)
@@ -72,7 +72,7 @@ class Evaluation:
         """What finds offsets to a table."""
         return _fit(self.calendar, self.period, self.subjects[name])
 
-    def _networks(self, relations: Sequence[Relation], session: Session) -> tuple[Evaluator, list[Network]]:
+    def _networks(self, relations: Sequence[Relation], session: QuerySession) -> tuple[Evaluator, list[Network]]:
         variables = {
             one: Variable(
                 one,
@@ -99,11 +99,11 @@ def _add(found: dict[str, Needed], table: str, ordinal: int, domain: Sequence[in
 
 
 @lru_cache(maxsize=4096)
-def _fit(calendar: Calendar, period: Period, subject: Subject) -> Fit:
+def _fit(calendar: Calendar, period: Period, subject: EntityOutline) -> Fit:
     return Fit(calendar, period, subject.grid, _first(subject, subject.grid))
 
 
-def _first(subject: Subject, grid: Grid) -> int:
+def _first(subject: EntityOutline, grid: Grid) -> int:
     """The upstream's first slice."""
     if subject.start is None:
         return grid.first

@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from tidemark.dependency_model.entity.document import scalar
+from tidemark.dependency_model.entity.yaml_document import scalar
 
 _LENGTH_LIMIT = 16 * 1024
 _PRINTABLE = re.compile(r"[\n -~]*")

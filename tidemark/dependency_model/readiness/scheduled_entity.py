@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.entity import Entity, Kind
+from tidemark.dependency_model.entity.entity import Entity, EntityKind
 from tidemark.dependency_model.entity.sub_partition import WHOLE
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def is_scheduled(entity: Entity) -> bool:
     """Whether time and inputs release its slices; external data and snapshots of captured tables arrive instead."""
-    return not (entity.is_static or entity.kind is Kind.VIRTUAL or entity.source or entity.snapshot_of)
+    return not (entity.is_static or entity.kind is EntityKind.VIRTUAL or entity.source or entity.snapshot_of)
 
 
 def is_marker(node: Node, slice_: Slice) -> bool:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.dependency_model.entity.document import read_document
-from tidemark.dependency_model.entity.plain import read_plain
+from tidemark.dependency_model.entity.plain_yaml import read_plain
+from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.errors import EntityError
 
 words = st.sampled_from(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class EntityOutline:
     """What an entity is to inference: how time cuts it, and from when on."""
 
     name: str
@@ -38,7 +38,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class QuerySession:
     """The time zone of Spark's session, which dates of timestamps go by."""
 
     time_zone: str = "UTC"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.entity import Entity, Kind, LateEvents
+from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.sub_partition import PART_LIMIT
 from tidemark.dependency_model.errors import EntityError, ParseError, TidemarkError
 from tidemark.dependency_model.time.calendar import Calendar
@@ -30,9 +30,9 @@ def broken_rules(entity: Entity) -> Broken:
 
 
 def _period(entity: Entity) -> Broken:
-    if entity.kind is Kind.STATIC and entity.period is not None:
+    if entity.kind is EntityKind.STATIC and entity.period is not None:
         yield "period", EntityError("a Static entity has no period", hint="a table refreshed by period is a Snapshot")
-    if entity.kind is not Kind.STATIC and entity.period is None:
+    if entity.kind is not EntityKind.STATIC and entity.period is None:
         allowed = ", ".join(period.value for period in Period)
         yield "period", EntityError(f"a {entity.kind.value} entity needs a period", expected=f"one of {allowed}")
 
@@ -40,9 +40,9 @@ def _period(entity: Entity) -> Broken:
 def _granularity(entity: Entity) -> Broken:
     if entity.granularity is None or entity.period is None:
         return
-    if entity.kind is Kind.SNAPSHOT:
+    if entity.kind is EntityKind.SNAPSHOT:
         yield "granularity", EntityError("a Snapshot is always the full table", hint="its period says how often")
-    if entity.kind is Kind.CUMULATIVE and entity.granularity.is_finer_than(entity.period):
+    if entity.kind is EntityKind.CUMULATIVE and entity.granularity.is_finer_than(entity.period):
         yield (
             "granularity",
             EntityError(
@@ -85,7 +85,7 @@ def _parts(entity: Entity) -> Broken:
 
 
 def _snapshot(entity: Entity) -> Broken:
-    if entity.snapshot_of and entity.kind is not Kind.SNAPSHOT:
+    if entity.snapshot_of and entity.kind is not EntityKind.SNAPSHOT:
         yield "snapshot_of", EntityError("only a Snapshot names versions of another entity", found=entity.kind.value)
     if entity.snapshot_of and entity.source:
         yield "source", EntityError("a snapshot of another entity has no source of its own")
