@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.dependency_model.entity.document import read_document
+from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.system.errors import SettingsError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.document import read_document
+from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.system.project import PROJECT_FILE
