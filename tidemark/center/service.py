@@ -20,6 +20,7 @@ from tidemark.center.intake import FactIntake
 from tidemark.center.launchers.direct import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
+from tidemark.center.topic_subscription import subscription_of
 from tidemark.center.waking import Waker, waker_of
 from tidemark.dependency_model.errors import TerminalError, TransientError
 from tidemark.state_store.lease import CENTER, Fence, Lease
@@ -84,6 +85,9 @@ class Service:
         self._policy = policy or LaunchPolicy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
+        self._subscription = subscription_of(
+            warehouse.settings, self.center, self.store.read, lambda: self.leadership.generation, tell
+        )
         self._leads, self._reconcile_at = 0, 0.0
         self._unreadable: dict[Slice, str] = {}
         self._dispatch = self._new_dispatch()
@@ -98,7 +102,7 @@ class Service:
 
         `started` is called once it is known who is active, `watch` in every tick.
         """
-        with self.leadership:
+        with self.leadership, self._subscription:
             self._is_active()
             freeze_live_objects()
             started()

@@ -53,6 +53,7 @@ class Settings(BaseModel):
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together.
     `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
+    `reports_topic` is a topic of these servers from which the center's service takes in reports, too.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
     `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
@@ -70,6 +71,7 @@ class Settings(BaseModel):
     layers: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ("ods", "dwd", "dws", "ads", "external")
     state: Annotated[str, Field(repr=False)] = ""
     kafka: str = ""
+    reports_topic: str = ""
     canal: str = ""
     databases: SecretStr = SecretStr("")
     pools: Annotated[str, AfterValidator(valid_pools)] = "default=2"

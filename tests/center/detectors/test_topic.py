@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.center.test_center import CHAIN, World
-from tidemark.center.detectors.kafka_source import KafkaSource
-from tidemark.center.detectors.topic import Message, TopicDetector
+from tests.warm_runs.warm_home import until
+from tidemark.center.detectors.topic import TopicDetector, TopicMessage
+from tidemark.center.topic_subscription import TopicSubscription, subscription_of
+from tidemark.system.errors import SettingsError
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tidemark.console.servers.kafka import Kafka
+    from tidemark.state_store.transition import Transition
 
 DAYS = ("2024-06-01", "2024-06-02")
 
@@ -30,10 +35,23 @@ class ListSource:
     """A topic of two partitions in memory."""
 
     def __init__(self, *values: bytes) -> None:
-        self.messages = [Message(number % 2, number // 2, value) for number, value in enumerate(values)]
+        self.messages = [TopicMessage(number % 2, number // 2, value) for number, value in enumerate(values)]
 
-    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[Message]:
-        return [one for one in self.messages if one.offset >= positions.get(one.partition, 0)][:limit]
+    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[TopicMessage]:
+        return [each for each in self.messages if each.offset >= positions.get(each.partition, 0)][:limit]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Told:
+    """What a subscription tells, without its values."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def __call__(self, event: str, /, **_: Any) -> None:
+        self.events.append(event)
 
 
 @pytest.fixture
@@ -63,18 +81,68 @@ def test_bad_messages_are_told_and_passed_over(world: World) -> None:
     assert world.ready() == [f"dwd@{day}" for day in DAYS]
 
 
+def test_a_message_with_an_unexpected_error_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, last = world.store.write.append, report(DAYS[1])
+
+    def append(transitions: Sequence[Transition], **where: Any) -> None:
+        if any(transition.slice.key == DAYS[0] for transition in transitions):
+            raise RecursionError("too deep")
+        write(transitions, **where)
+
+    monkeypatch.setattr(world.store.write, "append", append)
+    polled = TopicDetector("facts", ListSource(report(DAYS[0]), last), world.center, world.store.read).poll()
+    assert (polled.messages, polled.new) == (2, 1)
+    assert [(message.offset, "RecursionError: too deep" in str(error)) for message, error in polled.refused] == [
+        (0, True)
+    ]
+    assert world.store.read.cursor("topic:facts") == '{"0": 1, "1": 1}'
+
+
 @pytest.mark.components
-def test_a_real_topic(world: World, kafka_server: Kafka) -> None:
+def test_a_service_takes_in_the_reports_of_the_topic_that_its_settings_name(world: World, kafka_server: Kafka) -> None:
+    """It begins where the last one was, is silent while another one is active, and outlives a bad message."""
     from confluent_kafka import Producer
 
     kafka_server.create_topic("facts", partitions=2)
     producer = Producer({"bootstrap.servers": kafka_server.bootstrap_servers})
-    for day in DAYS:
-        producer.produce("facts", report(day))
+    settings = Settings.at(world.folder, reports_topic="facts", kafka=kafka_server.bootstrap_servers)
+    told = Told()
+
+    def takes_in(day: str) -> None:
+        center = world.opened()
+        with subscription_of(settings, center, world.store.read, lambda: 1, told):
+            until(lambda: f"dwd@{day}" in map(str, center.ready()), f"the report of {day}")
+
+    for value in (b"{", report(DAYS[0])):
+        producer.produce("facts", value, partition=0)
     assert producer.flush(30) == 0
-    source = KafkaSource("facts", kafka_server.bootstrap_servers)
-    detector = TopicDetector("facts", source, world.center, world.store.read)
-    taken = [detector.poll() for _ in range(20)]
-    source.close()
-    assert sum(one.new for one in taken) == 2
-    assert world.ready() == [f"dwd@{day}" for day in DAYS]
+    takes_in(DAYS[0])
+    assert told.events == ["refused"]
+    producer.produce("facts", report(DAYS[1]), partition=1)
+    assert producer.flush(30) == 0
+    with subscription_of(settings, world.opened(), world.store.read, lambda: None, told):
+        assert world.store.read.cursor("topic:facts") == '{"0": 2}'
+    takes_in(DAYS[1])
+    assert told.events == ["refused"]
+
+
+def test_a_topic_needs_kafka_and_no_topic_needs_nothing(world: World) -> None:
+    def opened(settings: Settings) -> object:
+        return subscription_of(settings, world.center, world.store.read, lambda: 1, Told())
+
+    with pytest.raises(SettingsError, match="TIDEMARK_KAFKA"):
+        opened(Settings.at(world.folder, reports_topic="facts"))
+    assert isinstance(opened(Settings.at(world.folder)), nullcontext)
+
+
+def test_the_subscription_goes_on_after_an_error(world: World) -> None:
+    source, told = ListSource(report(DAYS[0])), Told()
+
+    def opened() -> TopicDetector:
+        if not told.events:
+            raise RuntimeError("Kafka is away")
+        return TopicDetector("facts", source, world.center, world.store.read)
+
+    with TopicSubscription(opened, lambda: 1, told):
+        until(lambda: world.ready() == [f"dwd@{DAYS[0]}"], "the report")
+    assert told.events == ["again"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.center.detectors.topic import Message
+from tidemark.center.detectors.topic import TopicMessage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_SECONDS: Final = 10.0
+_SECONDS: Final = 3.0
 _WAIT_SECONDS: Final = 0.5
 
 
@@ -31,7 +31,7 @@ class KafkaSource:
         )
         self._assigned: dict[int, int] = {}
 
-    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[Message]:
+    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[TopicMessage]:
         """The next messages; after a moment without any, none. Partitions that are new to the topic are found, too."""
         wanted = {number: positions.get(number, 0) for number in self._partitions()}
         if wanted != self._assigned:
@@ -39,13 +39,13 @@ class KafkaSource:
 
             self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in wanted.items()])
             self._assigned = wanted
-        found = [
-            Message(one.partition() or 0, one.offset() or 0, one.value() or b"")
-            for one in self._consumer.consume(limit, _WAIT_SECONDS)
-            if one.error() is None
+        messages = [
+            TopicMessage(record.partition() or 0, record.offset() or 0, record.value() or b"")
+            for record in self._consumer.consume(limit, _WAIT_SECONDS)
+            if record.error() is None
         ]
-        self._assigned.update({one.partition: one.offset + 1 for one in found})
-        return found
+        self._assigned.update({message.partition: message.offset + 1 for message in messages})
+        return messages
 
     def close(self) -> None:
         """Let go of the connection."""

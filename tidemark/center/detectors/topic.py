@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from tidemark.center.detectors.report import facts_of
+from tidemark.center.errors import RequestError
 from tidemark.dependency_model.errors import TidemarkError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.center.center import DependencyCenter
-    from tidemark.center.fact import Fact
+    from tidemark.center.fact import Fact, Receipt
     from tidemark.state_store.reader import StateReader
 
 
-class Message(NamedTuple):
+class TopicMessage(NamedTuple):
     """A record of a topic's partition."""
 
     partition: int
@@ -29,49 +30,89 @@ class Message(NamedTuple):
     value: bytes
 
 
-class Source(Protocol):
+class TopicSource(Protocol):
     """A topic that is read from given positions on."""
 
-    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[Message]:
+    def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[TopicMessage]:
         """The next messages; `positions` is the next offset of each partition that was read, others begin at 0."""
+
+    def close(self) -> None: ...
 
 
 @dataclass(slots=True)
-class Taken:
+class TopicPoll:
     """What one poll did: `refused` holds each message that was passed over, with why."""
 
     new: int = 0
     messages: int = 0
-    refused: list[tuple[Message, TidemarkError]] = field(default_factory=list)
+    refused: list[tuple[TopicMessage, TidemarkError]] = field(default_factory=list)
 
 
 class TopicDetector:
     """Reads one topic for one center."""
 
-    def __init__(self, topic: str, source: Source, center: DependencyCenter, read: StateReader) -> None:
+    def __init__(self, topic: str, source: TopicSource, center: DependencyCenter, read: StateReader) -> None:
         self._name, self._source, self._center = f"topic:{topic}", source, center
         stored = json.loads(read.cursor(self._name) or "{}")
         self._positions = {int(partition): int(offset) for partition, offset in stored.items()}
 
-    def poll(self, limit: int = 1_000) -> Taken:
-        """Take in the next messages. Raises StateStoreDownError: nothing was read then."""
-        messages, taken = self._source.fetch(self._positions, limit), Taken()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._source.close()
+
+    def poll(self, limit: int = 1_000) -> TopicPoll:
+        """Take in the next messages. Raises StateStoreDownError: nothing was read then.
+
+        Where an error comes up that nobody foresaw, they are taken in alone, and the one that raises it is refused.
+        """
+        messages, polled = self._source.fetch(self._positions, limit), TopicPoll()
+        try:
+            self._take_in(messages, polled)
+        except TidemarkError:
+            raise
+        except Exception:  # noqa: BLE001 - as above
+            polled = TopicPoll()
+            for message in messages:
+                self._take_in_alone(message, polled)
+        return polled
+
+    def _take_in_alone(self, message: TopicMessage, polled: TopicPoll) -> None:
+        try:
+            self._take_in([message], polled)
+        except TidemarkError:
+            raise
+        except Exception as error:  # noqa: BLE001 - those after it do not wait for it
+            unexpected = RequestError("the message cannot be taken in", found=f"{type(error).__name__}: {error}"[:500])
+            polled.refused.append((message, unexpected))
+            self._report([], [message])
+            polled.messages += 1
+
+    def _take_in(self, messages: Sequence[TopicMessage], polled: TopicPoll) -> None:
         if not messages:
-            return taken
-        facts = [fact for message in messages for fact in self._facts(message, taken)]
+            return
+        refused = TopicPoll()
+        facts = [fact for message in messages for fact in self._facts(message, refused)]
+        receipt = self._report([fact for fact, _ in facts], messages)
+        of_message = {id(fact): message for fact, message in facts}
+        polled.refused += refused.refused + [(of_message[id(fact)], error) for fact, error in receipt.refused]
+        polled.new += receipt.new
+        polled.messages += len(messages)
+
+    def _report(self, facts: Sequence[Fact], messages: Sequence[TopicMessage]) -> Receipt:
+        """The facts, and the positions behind these messages, in one commit."""
         positions = {**self._positions, **{message.partition: message.offset + 1 for message in messages}}
         cursor = json.dumps({str(partition): offset for partition, offset in sorted(positions.items())})
-        receipt = self._center.report([fact for fact, _ in facts], cursors={self._name: cursor})
-        of_message = {id(fact): message for fact, message in facts}
-        taken.refused += [(of_message[id(fact)], error) for fact, error in receipt.refused]
-        taken.new, taken.messages, self._positions = receipt.new, len(messages), positions
-        return taken
+        receipt = self._center.report(facts, cursors={self._name: cursor})
+        self._positions = positions
+        return receipt
 
-    def _facts(self, message: Message, taken: Taken) -> list[tuple[Fact, Message]]:
+    def _facts(self, message: TopicMessage, polled: TopicPoll) -> list[tuple[Fact, TopicMessage]]:
         try:
             return [(fact, message) for fact in facts_of(message.value, self._center.graph)]
         except TransientError:
             raise
         except TidemarkError as error:
-            taken.refused.append((message, error))
+            polled.refused.append((message, error))
             return []
