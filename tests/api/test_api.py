@@ -115,8 +115,8 @@ def test_the_interface_is_described(client: Client) -> None:
     ],
 )
 def test_bad_input_is_told_and_changes_nothing(client: Client, body: Any, status: int, says: str) -> None:
-    found, answer = client.report(body)
-    assert (found, says in json.dumps(answer)) == (status, True), answer
+    code, answer = client.report(body)
+    assert (code, says in json.dumps(answer)) == (status, True), answer
     assert (client.world.store.read.last(), client.world.ready()) == (0, [])
     assert client.report(GOOD)[0] == 200
 

@@ -1,8 +1,8 @@
 """Connections with deadlines: uvicorn's HTTP protocol has none for headers and bodies, and no limit of idle ones.
 
 A connection waits for headers, then for the body, then is answered: each phase has its time, however slowly bytes
-trickle in. When there are as many connections as there may be, the one that has been silent for longest gives way to
-the newest: idle sockets keep nobody out.
+trickle in. When there are as many connections as there may be, the oldest that is not being answered gives way to the
+newest: idle and slow sockets keep nobody out.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Connections:
     opened: dict[DeadlineProtocol, None] = field(default_factory=dict)
 
     def add(self, connection: DeadlineProtocol) -> None:
-        """A new connection; the oldest that has no request under way gives way to it."""
+        """A new connection; the oldest that is not being answered gives way to it, half-sent requests as well."""
         if len(self.opened) >= self.limit:
-            idle = (older for older in self.opened if older.phase is Phase.HEADERS)
-            next(idle, connection).abort()
+            unanswered = (older for older in self.opened if older.phase is not Phase.ANSWER)
+            next(unanswered, connection).abort()
         self.opened[connection] = None
 
     def remove(self, connection: DeadlineProtocol) -> None:

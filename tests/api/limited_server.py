@@ -1,0 +1,34 @@
+"""A server in a process of its own that may open few files: `python -m tests.api.limited_server FOLDER FILES`.
+
+It prints its URL, lets the clock work on its center all the time, counts that in its metrics, and ends by SIGTERM.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from pathlib import Path
+
+from tests.center.test_center import CHAIN, World
+from tidemark.api.options import ApiOptions
+from tidemark.api.server import served
+from tidemark.console.signals import stop_signals
+
+
+def main(folder: str, files: str) -> None:
+    """Serve until SIGTERM."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), limit))
+    world, figures = World(Path(folder), **CHAIN), {"turns": 0}
+    with stop_signals() as signals, served(world.center, ApiOptions(), status=lambda: figures) as url:
+        sys.stdout.write(f"{url}\n")
+        sys.stdout.flush()
+        while not signals:
+            world.center.tick()
+            figures["turns"] += 1
+            time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

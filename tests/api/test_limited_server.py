@@ -1,0 +1,98 @@
+"""A server as a process under attack: few files, many sockets, and the end that it is told."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.api.client import GOOD, Client
+from tests.api.test_connections import HALF_SENT
+from tests.center.test_center import CHAIN, World
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MANY_SLICES = "/v1/slices?subject=table%3Ddwd%26%26dt%3D20240101..20260920"
+
+
+@contextmanager
+def limited_server(folder: Path, files: int) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
+    """A server that may open so many files; killed where it did not end by itself."""
+    (folder / "server").mkdir()
+    command = [sys.executable, "-m", "tests.api.limited_server", str(folder / "server"), str(files)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield Client(World(folder, **CHAIN), process.stdout.readline().strip()), process
+        finally:
+            process.kill()
+
+
+def turns(client: Client) -> float:
+    """How often the server's center has ticked."""
+    match = re.search(r"^tidemark_center_turns_total (\S+)$", client.ask("GET", "/metrics")[1], re.MULTILINE)
+    assert match is not None
+    return float(match[1])
+
+
+def test_sigterm_ends_it_whatever_is_half_sent_or_under_way(tmp_path: Path) -> None:
+    with (
+        limited_server(tmp_path, 1_024) as (client, process),
+        ExitStack() as opened,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        for sent in (b"", b"GET /he", HALF_SENT) * 5:
+            opened.enter_context(client.open()).sendall(sent)
+        answers = [threads.submit(client.ask, "GET", MANY_SLICES) for _ in range(4)]
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        for answer in answers:
+            answer.exception()  # answered, told to come again, or cut off: but it came to an end
+
+
+@pytest.mark.long
+def test_idle_and_slow_sockets_starve_nothing(tmp_path: Path) -> None:
+    """1,000 idle sockets and 200 slow ones on a server that may open 256 files."""
+    with limited_server(tmp_path, 256) as (client, process), ExitStack() as opened:
+        sockets = [opened.enter_context(client.open()) for _ in range(1_200)]
+        for number, attacker in enumerate(sockets[-200:]):
+            try:
+                attacker.sendall(HALF_SENT if number % 2 else b"GET /health HTTP/1.1\r\nX: ")
+            except OSError:  # it had to give way by now
+                continue
+        before = turns(client)
+        for number in range(10):
+            begun = time.monotonic()
+            assert client.ask("GET", "/health")[0] == 200
+            assert time.monotonic() - begun < 1
+            assert client.report({**GOOD, "event_id": str(number)})[0] == 200
+            time.sleep(0.2)
+        assert turns(client) > before + 10
+        time.sleep(35)
+        assert all(is_closed(attacker) for attacker in sockets)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+
+
+def is_closed(attacker: socket.socket) -> bool:
+    """Whether the server has closed a connection; what it said before is read."""
+    attacker.settimeout(0.01)
+    try:
+        while attacker.recv(65_536):
+            continue
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
