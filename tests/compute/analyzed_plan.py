@@ -55,7 +55,7 @@ class _Walk:
                 self.sources[expression.exprId().id()] = self._values(expression.child())
         if node.nodeName() == "Generate":
             used = self._values(node.generator())
-            self.sources.update({one.exprId().id(): used for one in _items(node.generatorOutput())})
+            self.sources.update({column.exprId().id(): used for column in _items(node.generatorOutput())})
         for output in _items(node.output()):
             table, mark, column = output.name().partition(MARK)
             if mark:
@@ -78,7 +78,7 @@ class _Walk:
                 return self._values(expression.windowFunction())
             case "ScalarSubquery":
                 self.plan(expression.plan())
-                return self._of_all(self.leaves(one.exprId().id()) for one in _items(expression.plan().output()))
+                return self._of_all(self.leaves(column.exprId().id()) for column in _items(expression.plan().output()))
             case "Exists":
                 return frozenset()
         return self._of_all(self._values(child) for child in _items(expression.children()))

@@ -39,10 +39,10 @@ def generate(seed: int) -> Program:
     joined = [random.choice(_JOINED) for _ in names[1:]]
 
     def compute(inputs: Mapping[str, DataFrame], day: date) -> DataFrame:
-        found = parts[0](inputs[names[0]], day)
+        frame = parts[0](inputs[names[0]], day)
         for name, part, join in zip(names[1:], parts[1:], joined, strict=True):
-            found = join(found, part(inputs[name], day)).select("u", "x")
-        return found
+            frame = join(frame, part(inputs[name], day)).select("u", "x")
+        return frame
 
     return Program(compute, {name: Offset.parse(offset) for name, (offset, _) in zip(names, chosen, strict=True)})
 
@@ -65,10 +65,10 @@ def _set(random: Random) -> tuple[str, Condition]:
     days = [_days(random, count) for count in random.sample(counts, k=len(counts))]
 
     def either(dt: Column, day: date) -> Column:
-        found = dt == days[0](day)
-        for one in days[1:]:
-            found = found | (one(day) == dt)
-        return found
+        condition = dt == days[0](day)
+        for other in days[1:]:
+            condition = condition | (other(day) == dt)
+        return condition
 
     ways: list[Condition] = [
         either,
@@ -107,17 +107,21 @@ def _part(random: Random, condition: Condition) -> Callable[[DataFrame, date], D
     dt = F.col("dt")
     window = Window.partitionBy("dt")
     ways: list[Callable[[DataFrame, date], DataFrame]] = [
-        lambda one, day: one.where(condition(dt, day)),
-        lambda one, day: one.where(F.col("x") > 0).select("u", "x", dt.alias("d")).where(condition(F.col("d"), day)),
-        lambda one, day: one.groupBy("u", "dt").agg(F.sum("x").alias("x")).where(condition(dt, day)),
-        lambda one, day: one.withColumn("n", F.max("x").over(window)).where(condition(dt, day)),
-        lambda one, day: one.unionByName(one.where(F.col("x") > 1)).where(condition(dt, day)),
-        lambda one, day: one.select("dt", "u", "x").union(one.select("dt", "u", "x")).where(condition(dt, day)),
-        lambda one, day: one.distinct().orderBy("u").where(condition(dt, day)),
-        lambda one, day: one.dropDuplicates(["dt", "u"]).where(condition(dt, day)),
-        lambda one, day: one.alias("a").where(condition(F.col("a.dt"), day)).groupBy("u").agg(F.max("x").alias("x")),
-        lambda one, day: one.withColumn("y", F.explode(F.array("x", "x"))).where(condition(dt, day)),
-        lambda one, day: one.where(condition(dt, day)).limit(3),
+        lambda table, day: table.where(condition(dt, day)),
+        lambda table, day: (
+            table.where(F.col("x") > 0).select("u", "x", dt.alias("d")).where(condition(F.col("d"), day))
+        ),
+        lambda table, day: table.groupBy("u", "dt").agg(F.sum("x").alias("x")).where(condition(dt, day)),
+        lambda table, day: table.withColumn("n", F.max("x").over(window)).where(condition(dt, day)),
+        lambda table, day: table.unionByName(table.where(F.col("x") > 1)).where(condition(dt, day)),
+        lambda table, day: table.select("dt", "u", "x").union(table.select("dt", "u", "x")).where(condition(dt, day)),
+        lambda table, day: table.distinct().orderBy("u").where(condition(dt, day)),
+        lambda table, day: table.dropDuplicates(["dt", "u"]).where(condition(dt, day)),
+        lambda table, day: (
+            table.alias("a").where(condition(F.col("a.dt"), day)).groupBy("u").agg(F.max("x").alias("x"))
+        ),
+        lambda table, day: table.withColumn("y", F.explode(F.array("x", "x"))).where(condition(dt, day)),
+        lambda table, day: table.where(condition(dt, day)).limit(3),
     ]
     return random.choice(ways)
 

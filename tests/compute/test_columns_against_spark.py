@@ -34,7 +34,7 @@ PARAMETERS = {
 def _with_time(warehouse: Warehouse, name: str, schema: StructType) -> StructType:
     columns = partition_columns(warehouse.entities[name].period)
     return StructType(
-        [*schema.fields, *(StructField(one, DateType() if one == "dt" else StringType()) for one in columns)]
+        [*schema.fields, *(StructField(column, DateType() if column == "dt" else StringType()) for column in columns)]
     )
 
 
@@ -46,21 +46,21 @@ def _captured(warehouse: Warehouse, name: str) -> StructType:
         for column in (*entity.indirect, *(source for sources in entity.direct.values() for source in sources))
         if column.rpartition(".")[0] == name
     }
-    return StructType([StructField(one, StringType()) for one in sorted(read - {"dt", "hour", "minute"})])
+    return StructType([StructField(column, StringType()) for column in sorted(read - {"dt", "hour", "minute"})])
 
 
 def _analyzed(spark: SparkSession, warehouse: Warehouse) -> dict[str, DataFrame]:
     """Every query over empty inputs, upstream before downstream."""
     session = spark.newSession()
-    found: dict[str, DataFrame] = {}
+    inputs: dict[str, DataFrame] = {}
     for name in warehouse.graph.topological():
         if name in warehouse.queries:
-            found[name] = session.sql(warehouse.queries[name], args=PARAMETERS)
+            inputs[name] = session.sql(warehouse.queries[name], args=PARAMETERS)
         elif name.startswith("olap_"):
             continue
-        schema = found[name].schema if name in found else _captured(warehouse, name)
+        schema = inputs[name].schema if name in inputs else _captured(warehouse, name)
         empty_input(session, name, _with_time(warehouse, name, schema)).createOrReplaceTempView(name)
-    return found
+    return inputs
 
 
 def test_lineage_of_every_query_is_what_spark_says(spark: SparkSession, tmp_path: Path) -> None:
@@ -70,8 +70,9 @@ def test_lineage_of_every_query_is_what_spark_says(spark: SparkSession, tmp_path
     for name, frame in frames.items():
         ours = warehouse.columns.entities[name]
         theirs = {
-            column: sorted(f"{table}.{of}" for table, of in found) for column, found in column_sources(frame).items()
+            column: sorted(f"{table}.{of}" for table, of in sources)
+            for column, sources in column_sources(frame).items()
         }
-        assert {column: list(found) for column, found in ours.direct.items()} == theirs, name
+        assert {column: list(sources) for column, sources in ours.direct.items()} == theirs, name
         read = {source.rpartition(".")[0] for source in (*ours.indirect, *(s for d in ours.direct.values() for s in d))}
         assert read == set(tables_read(frame)), name

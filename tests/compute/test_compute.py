@@ -59,17 +59,21 @@ def computer(spark: SparkSession, warehouse: Warehouse) -> Computer:
 
 
 def rows(warehouse: Warehouse, name: str, day: date) -> list[tuple[object, ...]]:
-    found = read_partition(warehouse.table_path(name), {"dt": day}).to_pylist()
-    return sorted(tuple(row.values()) for row in found)
+    stored = read_partition(warehouse.table_path(name), {"dt": day}).to_pylist()
+    return sorted(tuple(row.values()) for row in stored)
 
 
 def test_slices_of_a_run_are_one_commit_each_with_its_own_figures(spark: SparkSession, warehouse: Warehouse) -> None:
     done = computer(spark, warehouse).compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
     assert rows(warehouse, "totals", MONDAY) == [("cn", 11), ("eu", 5)]
     assert rows(warehouse, "totals", TUESDAY) == [("eu", 7)]
-    assert [one.metrics.rows for one in done] == [2, 1]
-    assert {one.metrics.version for one in done} == {DeltaTable(str(warehouse.table_path("totals"))).version()} == {0}
-    assert all(check.passed for one in done for check in one.found.checks)
+    assert [result.metrics.rows for result in done] == [2, 1]
+    assert (
+        {result.metrics.version for result in done}
+        == {DeltaTable(str(warehouse.table_path("totals"))).version()}
+        == {0}
+    )
+    assert all(check.passed for result in done for check in result.audit.checks)
     assert "| eu | 7 |" in preview_table(done[-1].sample)
 
 
@@ -90,9 +94,9 @@ def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tm
     chinese = "SELECT region, sum(amount) AS amount FROM sales WHERE dt = :biz_date AND region = 'cn' GROUP BY region\n"
     warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], chinese)})
     fill(spark, warehouse, SALES)
-    one = computer(spark, warehouse)
-    one.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
-    one.compute([Slice("totals", "2026-03-25")])
+    computing = computer(spark, warehouse)
+    computing.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
+    computing.compute([Slice("totals", "2026-03-25")])
     assert recorded(usage_log(warehouse.settings.data), warehouse.table_path("sales")) == {frozenset({"region"}): 3}
 
 
@@ -110,8 +114,8 @@ def test_a_broken_rule_says_what_was_found(
     warehouse = small_warehouse(tmp_path)
     fill(spark, warehouse, {MONDAY: monday, TUESDAY: SALES[TUESDAY]})
     (done,) = computer(spark, warehouse).compute([Slice("totals", "2026-03-23")])
-    found = {check.name: check.reason for check in done.found.checks if not check.passed}
-    assert found == {failed: reason}
+    failures = {check.name: check.reason for check in done.audit.checks if not check.passed}
+    assert failures == {failed: reason}
 
 
 def test_unique_and_reconcile_catch_a_wrong_query(tmp_path: Path, spark: SparkSession) -> None:
@@ -119,8 +123,8 @@ def test_unique_and_reconcile_catch_a_wrong_query(tmp_path: Path, spark: SparkSe
     warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], doubled)})
     fill(spark, warehouse, SALES)
     (done,) = computer(spark, warehouse).compute([Slice("totals", "2026-03-23")])
-    found = {check.name: check.reason for check in done.found.checks if not check.passed}
-    assert found == {
+    failures = {check.name: check.reason for check in done.audit.checks if not check.passed}
+    assert failures == {
         "unique": "1 rows with a key (region) seen before",
         "reconcile": "sum(amount) is 32, the source says 16",
     }
@@ -150,9 +154,9 @@ def test_snapshots_that_arrived_together_are_judged_each_by_its_own_rows(tmp_pat
         frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(str(path))
         tagged_at = datetime(2026, 3, 26, tzinfo=UTC)
         registry.tag([TaggedSnapshot("sales", "day", day.isoformat(), version, len(rows), tagged_at)])
-    found = computer(spark, warehouse).snapshots([Slice("sales", day.isoformat()) for day in SALES])
-    assert [one.metrics.rows for one in found] == [2, 3, 0]
-    assert [{check.name: check.passed for check in one.found.checks} for one in found] == [
+    results = computer(spark, warehouse).snapshots([Slice("sales", day.isoformat()) for day in SALES])
+    assert [result.metrics.rows for result in results] == [2, 3, 0]
+    assert [{check.name: check.passed for check in result.audit.checks} for result in results] == [
         {"unique": True, "not_null": True, "row_count": True},
         {"unique": False, "not_null": False, "row_count": True},
         {"unique": True, "not_null": True, "row_count": False},
@@ -189,7 +193,7 @@ class TestInDagster:
             assert not result.success
             assert instance.get_materialized_partitions(dg.AssetKey("totals")) == set()
             assert instance.get_materialized_partitions(dg.AssetKey("olap_totals")) == set()
-        verdicts = {one.check_name: one.passed for one in result.get_asset_check_evaluations()}
+        verdicts = {evaluation.check_name: evaluation.passed for evaluation in result.get_asset_check_evaluations()}
         assert verdicts["accepted_values"] is False
         assert verdicts["unique"] is True
 

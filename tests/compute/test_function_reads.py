@@ -58,13 +58,16 @@ def _settings(root: Path) -> Settings:
     return Settings.at(root.parent / "data")
 
 
-def _needs(found: Declarations) -> list[tuple[str, str | None]]:
-    return [(one.entity, str(one.offset) if one.offset else None) for one in found.entities["best"].depends_on]
+def _needs(declarations: Declarations) -> list[tuple[str, str | None]]:
+    return [
+        (dependency.entity, str(dependency.offset) if dependency.offset else None)
+        for dependency in declarations.entities["best"].depends_on
+    ]
 
 
-def _told(found: Declarations) -> list[str]:
+def _told(declarations: Declarations) -> list[str]:
     """What is said of the function, and of nothing else in the folder."""
-    return [str(one) for one in found.differences if str(one.where).startswith("ads/best")]
+    return [str(difference) for difference in declarations.differences if str(difference.where).startswith("ads/best")]
 
 
 def test_a_check_finds_the_offsets_and_loading_takes_them_from_it(spark: SparkSession, root: Path) -> None:
@@ -110,14 +113,14 @@ def test_what_differs_and_what_is_open_is_told(
     spark: SparkSession, root: Path, old: str, new: str, yaml: str, says: str
 ) -> None:
     _write(root, FUNCTION.replace(old, new), f"period: day\n{yaml}\n")
-    found = read_with_dry_runs(root, _settings(root))
-    assert any(says in one for one in _told(found)), _told(found)
-    assert found.problems == ()
+    declarations = read_with_dry_runs(root, _settings(root))
+    assert any(says in difference for difference in _told(declarations)), _told(declarations)
+    assert declarations.problems == ()
 
 
 @pytest.mark.usefixtures("few")
 def test_yaml_states_what_the_plan_leaves_open(spark: SparkSession, root: Path) -> None:
     text = FUNCTION.replace('F.col("dt") == biz_date - timedelta(1)', 'F.col("amount") > 1')
     _write(root, text, "period: day\ndepends_on: [{entity: sales, offset: Set -1}]\n")
-    found = read_with_dry_runs(root, _settings(root))
-    assert (_told(found), _needs(found)) == ([], [("sales", "Set -1"), ("totals", "Set 0")])
+    declarations = read_with_dry_runs(root, _settings(root))
+    assert (_told(declarations), _needs(declarations)) == ([], [("sales", "Set -1"), ("totals", "Set 0")])

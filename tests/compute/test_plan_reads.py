@@ -41,20 +41,22 @@ def inputs(spark: SparkSession) -> dict[str, DataFrame]:
 
 
 def reads(compute: Compute, inputs: Mapping[str, DataFrame], times: Sequence[int] = FEW) -> dict[str, Read]:
-    plans = {one: _plan(compute(inputs, date.fromisoformat(GRID.key(one)))) for one in times}
+    plans = {ordinal: _plan(compute(inputs, date.fromisoformat(GRID.key(ordinal)))) for ordinal in times}
     return infer_reads(plans, "f.py:1", DOWN, SUBJECTS, QuerySession("UTC"))
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 200))])
 def test_the_offsets_of_a_program_come_back(inputs: dict[str, DataFrame], seed: int) -> None:
     program = generate(seed)
-    found = reads(program.compute, inputs)
-    assert found.keys() == program.offsets.keys()
-    for name, read in found.items():
+    inferred = reads(program.compute, inputs)
+    assert inferred.keys() == program.offsets.keys()
+    for name, read in inferred.items():
         expected = mapping_between(program.offsets[name], (PARIS, Period.DAY), GRID)
-        named = [mapping_between(one, (PARIS, Period.DAY), GRID) for one in read.offsets]
+        named = [mapping_between(offset, (PARIS, Period.DAY), GRID) for offset in read.offsets]
         assert read.offsets, read
-        assert all({up for one in named for up in one.expand(day)} == set(expected.expand(day)) for day in FEW), read
+        assert all(
+            {up for mapping in named for up in mapping.expand(day)} == set(expected.expand(day)) for day in FEW
+        ), read
 
 
 def _dt(frame: DataFrame, day: date) -> DataFrame:
@@ -70,7 +72,7 @@ UNDECIDED: dict[str, Compute] = {
     "a group over all days": lambda t, day: _dt(t["d_orders"].groupBy("u").agg(F.max("dt").alias("dt")), day),
     "one row of all days": lambda t, day: _dt(t["d_orders"].dropDuplicates(["u"]), day),
     "rows of a Python function": lambda t, day: _dt(
-        t["d_orders"].mapInPandas(lambda found: found, "dt date, u int"), day
+        t["d_orders"].mapInPandas(lambda batches: batches, "dt date, u int"), day
     ),
     "the clock": lambda t, _: t["d_orders"].where(F.col("dt") == F.current_date()),
     "the other side of a left join": lambda t, day: (
@@ -103,5 +105,5 @@ def test_reads_beside_the_rows_count(inputs: dict[str, DataFrame]) -> None:
             args={"day": day},
         )
 
-    found = {name: str(read) for name, read in reads(compute, inputs, TIMES[:9]).items()}
-    assert found == {"d_clicks": "Set -2", "d_orders": "Set 0", "d_returns": "Set 0", "d_users": "Set -1"}
+    inferred = {name: str(read) for name, read in reads(compute, inputs, TIMES[:9]).items()}
+    assert inferred == {"d_clicks": "Set -2", "d_orders": "Set 0", "d_returns": "Set 0", "d_users": "Set -1"}

@@ -44,10 +44,10 @@ def with_function(folder: Path, text: str = FUNCTION, yaml: str = YAML) -> Wareh
 
 
 def test_the_parameters_are_the_inputs_and_yaml_states_other_offsets(tmp_path: Path) -> None:
-    found = with_function(tmp_path)
-    needs = [one.slices for one in found.graph.requirements(Slice("best", "2026-03-25"))]
+    warehouse = with_function(tmp_path)
+    needs = [requirement.slices for requirement in warehouse.graph.requirements(Slice("best", "2026-03-25"))]
     assert needs == [(Slice("sales", "2026-03-24"),), (Slice("totals", "2026-03-25"),)]
-    assert found.files["best"][0].name == "best.py"
+    assert warehouse.files["best"][0].name == "best.py"
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, says: st
 
 
 def test_a_run_is_refused_while_nobody_knows_what_its_function_reads(tmp_path: Path) -> None:
-    found = with_function(tmp_path)
+    warehouse = with_function(tmp_path)
     with pytest.raises(UnreadFunctionError, match="none for totals"):
-        refuse_unread(found, found.entities["best"])
+        refuse_unread(warehouse, warehouse.entities["best"])
     stated = YAML.replace("]", ", {entity: totals, offset: Set 0}]")
-    found = with_function(tmp_path / "stated", yaml=stated)
-    refuse_unread(found, found.entities["best"])
-    refuse_unread(found, found.entities["totals"])
+    warehouse = with_function(tmp_path / "stated", yaml=stated)
+    refuse_unread(warehouse, warehouse.entities["best"])
+    refuse_unread(warehouse, warehouse.entities["totals"])
 
 
 @pytest.mark.spark

@@ -46,14 +46,14 @@ def tables(session: SparkSession) -> dict[str, DataFrame]:
     random = Random(8)
     around = sorted({day + timedelta(near) for day in DATES for near in range(-3, 3)})
     days = [(date(2023, 11, 1) + timedelta(at), "") for at in range(500)]
-    hours = [(day, HOURS.key(one)[11:]) for day in around for one in _hours(day)]
-    found = {}
+    hours = [(day, HOURS.key(ordinal)[11:]) for day in around for ordinal in _hours(day)]
+    tables = {}
     for name in TABLES:
         slices = hours if name.startswith("h_") else days
-        rows = [(random.randint(1, 4), random.choice([None, 0, 1, 2]), *one) for one in slices for _ in range(3)]
+        rows = [(random.randint(1, 4), random.choice([None, 0, 1, 2]), *times) for times in slices for _ in range(3)]
         table = session.createDataFrame(rows, "user_id INT, x INT, dt DATE, hour STRING")
-        found[name] = table if name.startswith("h_") else table.drop("hour")
-    return found
+        tables[name] = table if name.startswith("h_") else table.drop("hour")
+    return tables
 
 
 def _hours(day: date) -> range:
@@ -66,8 +66,8 @@ def _named(table: DataFrame, read: Read, day: date) -> DataFrame:
     period = SUBJECTS[read.table].period
     assert period is not None
     grid = PARIS.grid(period)
-    mappings = [mapping_between(one, (PARIS, Period.DAY), grid) for one in read.offsets]
-    keys = {grid.key(one) for mapping in mappings for one in mapping.expand(DAYS.ordinal(day.isoformat()))}
+    mappings = [mapping_between(offset, (PARIS, Period.DAY), grid) for offset in read.offsets]
+    keys = {grid.key(ordinal) for mapping in mappings for ordinal in mapping.expand(DAYS.ordinal(day.isoformat()))}
     key = F.concat(F.col("dt").cast("string"), F.lit("T"), F.col("hour")) if "hour" in table.columns else F.col("dt")
     return table.where(key.cast("string").isin(sorted(keys)))
 

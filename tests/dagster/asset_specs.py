@@ -67,7 +67,11 @@ def _plain(value: object) -> object:
         case dg.TableSchema():
             return [column.name for column in value.columns]
         case dg.CodeReferencesMetadataValue():
-            paths = [Path(one.file_path) for one in value.code_references if isinstance(one, dg.LocalFileCodeReference)]
+            paths = [
+                Path(reference.file_path)
+                for reference in value.code_references
+                if isinstance(reference, dg.LocalFileCodeReference)
+            ]
             return [path.relative_to(_REPOSITORY).as_posix() for path in paths]
         case dg.MetadataValue():
             return _plain(value.value)

@@ -33,12 +33,12 @@ def test_every_asset_resolves_for_a_selection_of_partitions(job: dg.JobDefinitio
         for parent in node.parent_keys:
             upstream = graph.get(parent).partitions_def
             assert isinstance(upstream, dg.TimeWindowPartitionsDefinition), parent
-            found = graph.get_partition_mapping(key, parent).get_upstream_mapped_partitions_result_for_partitions(
+            mapped = graph.get_partition_mapping(key, parent).get_upstream_mapped_partitions_result_for_partitions(
                 subset, definition, upstream
             )
-            assert set(found.partitions_subset.get_partition_keys()), (key, parent)
-            missing = found.required_but_nonexistent_subset.get_partition_keys()
-            assert all(one < upstream.start.isoformat() for one in missing), (key, parent)
+            assert set(mapped.partitions_subset.get_partition_keys()), (key, parent)
+            missing = mapped.required_but_nonexistent_subset.get_partition_keys()
+            assert all(partition < upstream.start.isoformat() for partition in missing), (key, parent)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -46,10 +46,10 @@ def test_a_run_is_planned_for_every_asset(job: dg.JobDefinition, count: int) -> 
     with dg.DagsterInstance.ephemeral() as instance:
         for key in job.asset_layer.asset_graph.materializable_asset_keys:
             _, keys = _selected(job, key, count)
-            one = {"dagster/partition": keys[0]}
+            single = {"dagster/partition": keys[0]}
             several = {"dagster/asset_partition_range_start": keys[0], "dagster/asset_partition_range_end": keys[-1]}
             chosen = job.get_subset(asset_selection={key})
-            run = instance.create_run_for_job(chosen, tags=one if len(keys) == 1 else several)
+            run = instance.create_run_for_job(chosen, tags=single if len(keys) == 1 else several)
             plan = instance.get_execution_plan_snapshot(str(run.execution_plan_snapshot_id))
             assert plan.step_keys_to_execute == [key.to_user_string()]
 

@@ -105,7 +105,7 @@ def _world(case: Case) -> tuple[DependencyGraph, BuiltInMapping, list[dg.TimeWin
     )
     graph = DependencyGraph.build([up, down])
     mapping = partition_mapping(up, down)
-    return graph, mapping, [partitions_definition(one, graph) for one in (down, up)]
+    return graph, mapping, [partitions_definition(entity, graph) for entity in (down, up)]
 
 
 def _compare(case: Case, *, every: bool) -> None:
@@ -117,7 +117,7 @@ def _compare(case: Case, *, every: bool) -> None:
         for key in keys:
             theirs = set(_mapped(mapping.built_in, down, up, key))
             needed = graph.requirements(Slice("down", slice_key(case.down, key)))
-            ours = {dagster_key(case.up, one.key) for requirement in needed for one in requirement.slices}
+            ours = {dagster_key(case.up, slice_.key) for requirement in needed for slice_ in requirement.slices}
             assert ours, key
             assert ours <= theirs, key
             assert ours == theirs or not exact, key
@@ -138,5 +138,5 @@ def _mapped(
     mapping: dg.PartitionMapping, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
 ) -> list[str]:
     subset = down.empty_subset().with_partition_keys([key])
-    found = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
-    return list(found.partitions_subset.get_partition_keys())
+    mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
+    return list(mapped.partitions_subset.get_partition_keys())

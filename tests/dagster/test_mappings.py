@@ -55,7 +55,8 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
         for key in keys[: -2 if len(keys) > 4 else None : step]:
             theirs = set(_mapped(mapping.built_in, down_def, up_def, key))
             ours = {
-                dagster_key(upstream_period, one.key) for one in _needed(graph, Slice("down", slice_key(period, key)))
+                dagster_key(upstream_period, slice_.key)
+                for slice_ in _needed(graph, Slice("down", slice_key(period, key)))
             }
             assert ours, key
             assert ours <= theirs, key
@@ -64,12 +65,12 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
 
 
 def _needed(graph: DependencyGraph, slice_: Slice) -> list[Slice]:
-    return [one for requirement in graph.requirements(slice_) for one in requirement.slices]
+    return [upstream for requirement in graph.requirements(slice_) for upstream in requirement.slices]
 
 
 def _mapped(
     mapping: dg.PartitionMapping, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
 ) -> list[str]:
     subset = down.empty_subset().with_partition_keys([key])
-    found = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
-    return list(found.partitions_subset.get_partition_keys())
+    mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
+    return list(mapped.partitions_subset.get_partition_keys())

@@ -32,10 +32,10 @@ def test_slices_are_dagsters_partitions(period: str, zone: str, start: str, unti
     moment = datetime.fromisoformat(until).replace(tzinfo=UTC)
     with dg.DagsterInstance.ephemeral():
         theirs = partitions_definition(entity, graph).get_partition_keys(current_time=moment)
-    ours = [dagster_key(period, one.key) for one in graph.slices("e", until=moment)]
+    ours = [dagster_key(period, slice_.key) for slice_ in graph.slices("e", until=moment)]
     assert ours == list(theirs)
     assert len(ours) > 2
-    assert [slice_key(period, key) for key in theirs] == [one.key for one in graph.slices("e", until=moment)]
+    assert [slice_key(period, key) for key in theirs] == [slice_.key for slice_ in graph.slices("e", until=moment)]
 
 
 @pytest.mark.parametrize(("period", "end"), [*((case[0], case[3]) for case in CASES), ("hour", "2026-03-29T12")])
@@ -45,7 +45,7 @@ def test_an_entity_that_came_to_rest_has_no_partitions_after_its_end(period: str
     years_later = datetime(2031, 1, 1, tzinfo=UTC)
     with dg.DagsterInstance.ephemeral():
         theirs = partitions_definition(entity, graph).get_partition_keys(current_time=years_later)
-    ours = [dagster_key(period, one.key) for one in graph.slices("e", until=years_later)]
+    ours = [dagster_key(period, slice_.key) for slice_ in graph.slices("e", until=years_later)]
     assert ours == list(theirs)
     assert ours[-1] < dagster_key(period, entity.calendar.key(Period(period), datetime(2027, 1, 1, tzinfo=UTC)))
 

@@ -30,21 +30,21 @@ class DagsterRuns:
 
     def runs(self) -> dict[str, str]:
         """Status by id, newest first."""
-        found = self._ask(_RUNS)["runsOrError"]["results"]
-        return {run["id"]: run["status"] for run in found}
+        runs = self._ask(_RUNS)["runsOrError"]["results"]
+        return {run["id"]: run["status"] for run in runs}
 
     def backfills(self) -> dict[str, dict[str, Any]]:
         """Backfills by id, newest first."""
-        found = self._ask(_BACKFILLS)["partitionBackfillsOrError"]["results"]
-        return {backfill["id"]: backfill for backfill in found}
+        backfills = self._ask(_BACKFILLS)["partitionBackfillsOrError"]["results"]
+        return {backfill["id"]: backfill for backfill in backfills}
 
     def materialized_at(self, asset: str, partitions: list[str]) -> dict[str, float]:
         """The newest materialization of each partition, as epoch seconds."""
-        found = self._ask(_MATERIALIZATIONS, asset=asset, partitions=partitions)["assetOrError"]
+        answer = self._ask(_MATERIALIZATIONS, asset=asset, partitions=partitions)["assetOrError"]
         times: dict[str, float] = {}
-        for one in found.get("assetMaterializations", []):
-            at = float(one["timestamp"]) / 1000
-            times[one["partition"]] = max(at, times.get(one["partition"], 0.0))
+        for event in answer.get("assetMaterializations", []):
+            at = float(event["timestamp"]) / 1000
+            times[event["partition"]] = max(at, times.get(event["partition"], 0.0))
         return times
 
     def new_run_succeeds(self, known: set[str], timeout_seconds: float) -> str:

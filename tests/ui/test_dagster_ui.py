@@ -105,16 +105,16 @@ def test_every_asset_is_backfilled_from_the_catalog(pages: DagsterPages, runs: D
 def _launched_together(period: str) -> list[tuple[list[str], list[str]]]:
     """Assets of a period by their partitions, as many as a page shows: (names, the last two keys)."""
     warehouse = load_warehouse(Settings.load())
-    found: dict[tuple[str, ...], list[str]] = {}
+    by_partitions: dict[tuple[str, ...], list[str]] = {}
     for asset in build_assets(warehouse):
         for key in asset.keys:
             name, partitions = key.to_user_string(), asset.partitions_def
             assert isinstance(partitions, dg.TimeWindowPartitionsDefinition)
             if period_of(warehouse.graph, name.removeprefix("olap_")) == period:
-                found.setdefault(tuple(partitions.get_partition_keys()[-2:]), []).append(name)
+                by_partitions.setdefault(tuple(partitions.get_partition_keys()[-2:]), []).append(name)
     return [
         (names[start : start + _ROWS], list(keys))
-        for keys, names in found.items()
+        for keys, names in by_partitions.items()
         for start in range(0, len(names), _ROWS)
     ]
 
@@ -139,7 +139,7 @@ def _oracle(table: str, day: str) -> list[dict[str, Any]]:
     """What the source database answered when it was recorded."""
     with lzma.open(CHECKOUT / "sample" / "oracle.json.xz", "rt", encoding="utf-8") as file:
         metrics = json.load(file)["metrics"]
-    return _in_order(next(one["rows"] for one in metrics if (one["entity"], one["slice"]) == (table, day)))
+    return _in_order(next(answer["rows"] for answer in metrics if (answer["entity"], answer["slice"]) == (table, day)))
 
 
 def _as_text(value: object) -> object:

@@ -61,9 +61,9 @@ class RunningWorld:
 
     def run_state(self, name: str, day: str) -> tuple[RunState, int]:
         store = StateStore.of(self.settings)
-        found = store.read.current(Slice(name, day))
+        stored = store.read.current(Slice(name, day))
         store.close()
-        return (found.status.run_state, found.status.generation) if found else (RunState.WAITING, 1)
+        return (stored.status.run_state, stored.status.generation) if stored else (RunState.WAITING, 1)
 
     def until(self, what: str, condition: Callable[[], Any]) -> None:
         self.pages.until(what, condition, _WAIT_SECONDS)

@@ -28,5 +28,5 @@ def sql_parameters(graph: DependencyGraph, slice_: Slice) -> dict[str, dt.date |
     """
     window = graph.window(slice_)
     values = partition_values(period_of(graph, slice_.entity), slice_.key)
-    named = {"biz_date" if name == "dt" else f"biz_{name}": value for name, value in values.items()}
-    return {**named, "period_start": window.start, "period_end": window.end}
+    parameters = {"biz_date" if name == "dt" else f"biz_{name}": value for name, value in values.items()}
+    return {**parameters, "period_start": window.start, "period_end": window.end}

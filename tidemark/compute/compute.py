@@ -41,7 +41,7 @@ class ComputedSlice:
     path: Path
     metrics: TableMetrics
     seconds: float
-    found: Audit
+    audit: Audit
     sample: pa.Table
 
 
@@ -61,8 +61,8 @@ class Computer:
 
         Raises SnapshotMissingError, SchemaChangedError.
         """
-        reads_itself = slices[0].entity in {one.entity for one in self._entity(slices[0]).depends_on}
-        batches = [[one] for one in slices] if reads_itself else [list(slices)]
+        reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
+        batches = [[slice_] for slice_ in slices] if reads_itself else [list(slices)]
         return [computed for batch in batches for computed in self._compute(batch)]
 
     def _compute(self, slices: list[Slice]) -> list[ComputedSlice]:
@@ -73,11 +73,11 @@ class Computer:
         written = replace_partitions(parts, path)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
-        found = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
+        audits = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
         sample = first_rows(path, SAMPLE_ROWS, parts[-1][0], written.version)
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, metrics, seconds, found[slice_], sample)
+            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample)
             for slice_, metrics in zip(slices, written.metrics, strict=True)
         ]
 
@@ -96,45 +96,45 @@ class Computer:
         metrics = table_metrics(path, partition)
         rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
         by_partition = {tuple(partition.values()): slice_}
-        found = audit(self._entity(slice_).quality, partitions_last(rows, partition), by_partition, self._inputs)
+        audits = audit(self._entity(slice_).quality, partitions_last(rows, partition), by_partition, self._inputs)
         sample = first_rows(path, SAMPLE_ROWS, partition, metrics.version)
-        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, found[slice_], sample)
+        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, audits[slice_], sample)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
-        """Check and describe named snapshots of one entity; nothing is written. Raises SnapshotMissingError."""
+        """Check and describe tagged snapshots of one entity; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
         path = self._warehouse.table_path(slices[0].entity)
-        named = [self._inputs.named(slice_) for slice_ in slices]
-        found = self._audited(slices)
-        sample = self._first_rows(path, slices[-1], named[-1])
-        metrics = [self._metrics(path, slice_, one) for slice_, one in zip(slices, named, strict=True)]
+        tagged = [self._inputs.tagged(slice_) for slice_ in slices]
+        audits = self._audited(slices)
+        sample = self._first_rows(path, slices[-1], tagged[-1])
+        metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, one, seconds, found[slice_], sample)
-            for slice_, one in zip(slices, metrics, strict=True)
+            ComputedSlice(slice_, path, measured, seconds, audits[slice_], sample)
+            for slice_, measured in zip(slices, metrics, strict=True)
         ]
 
-    def _metrics(self, path: Path, slice_: Slice, named: TaggedSnapshot) -> TableMetrics:
-        """Files and bytes are the version's, also of a reopened snapshot: its late changes lie elsewhere."""
-        found = table_metrics(path, version=named.version)
-        return replace(found, rows=self._inputs.snapshots([slice_]).count()) if named.is_restated else found
+    def _metrics(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
+        """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""
+        metrics = table_metrics(path, version=tagged.version)
+        return replace(metrics, rows=self._inputs.snapshots([slice_]).count()) if tagged.is_restated else metrics
 
-    def _first_rows(self, path: Path, slice_: Slice, named: TaggedSnapshot) -> pa.Table:
-        if named.is_restated:
+    def _first_rows(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
+        if tagged.is_restated:
             return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
-        return first_rows(path, SAMPLE_ROWS, version=named.version)
+        return first_rows(path, SAMPLE_ROWS, version=tagged.version)
 
     def _audited(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
-        """What the rules say of named snapshots, a few full tables in one job."""
+        """What the rules say of tagged snapshots, a few full tables in one job."""
         rules = self._entity(slices[0]).quality
         if not rules:
             return dict.fromkeys(slices, Audit((), None))
-        found: dict[Slice, Audit] = {}
+        audits: dict[Slice, Audit] = {}
         for start in range(0, len(slices), _TABLES_A_JOB):
             some = slices[start : start + _TABLES_A_JOB]
             by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in some}
-            found.update(audit(rules, self._inputs.snapshots(some), by_partition, self._inputs))
-        return found
+            audits.update(audit(rules, self._inputs.snapshots(some), by_partition, self._inputs))
+        return audits
 
     def _entity(self, slice_: Slice) -> Entity:
         return self._warehouse.entities[slice_.entity]

@@ -1,6 +1,6 @@
 """Dry runs of a Python function: Spark's analyzed plans of what it makes of empty inputs, slice by slice.
 
-Inputs have the columns of their tables and no row. Their columns pass through names that the plan can be searched for.
+Inputs have the columns of their tables and no row. Their columns pass by names that the plan can be searched for.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordin
     for table in function.tables:
         empty_input(inner, table, schema_of(session, warehouse, table)).createOrReplaceTempView(table)
     grid = entity.calendar.grid(entity.period)
-    found = {}
+    plans = {}
     with _noted_jobs(inner) as has_run:
-        for one in ordinals:
-            found[one] = _plan(computed(inner, warehouse, Slice(name, grid.key(one))))
+        for ordinal in ordinals:
+            plans[ordinal] = _plan(computed(inner, warehouse, Slice(name, grid.key(ordinal))))
             if has_run():  # what that reads is in no plan
                 raise EntityError(_LOOKS, where=function.where)
-    return found
+    return plans
 
 
 def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFrame:
-    """An empty DataFrame of a schema whose columns can be told in the plan of whatever is computed of it."""
+    """An empty DataFrame of a schema whose columns are recognized in the plan of whatever is computed of it."""
     marked = session.createDataFrame([], schema).toDF(*(f"{name}{MARK}{field.name}" for field in schema.fields))
     return marked.toDF(*schema.names)
 

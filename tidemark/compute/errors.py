@@ -1,7 +1,7 @@
 """Errors of computing a slice.
 
 TransientError
-|-- SnapshotMissingError   an input snapshot is not named yet
+|-- SnapshotMissingError   an input snapshot is not tagged yet
 `-- InputMissingError      input slices are not computed yet
 TerminalError
 |-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
@@ -26,14 +26,14 @@ _SHOWN = 5
 
 
 class SnapshotMissingError(TransientError):
-    """An input snapshot is not named yet."""
+    """An input snapshot is not tagged yet."""
 
     @classmethod
     def of(cls, slice_: Slice, waiting: str | None = None) -> Self:
         return cls(
             "the snapshot is not complete",
             expected="every shard past the end of the slice",
-            found=waiting or "no version with that name",
+            found=waiting or "no version with that tag",
             where=str(slice_),
             hint=f"let the capture go on, or materialize {slice_.entity} for {slice_.key} first",
         )
@@ -44,7 +44,7 @@ class SnapshotMissingError(TransientError):
         return cls(
             "the snapshot still waits for late events",
             expected=f"every instance past {until:%Y-%m-%d %H:%M:%S} UTC, its allowed_lateness after the slice's end",
-            found="a version with that name, and an instance that is not there yet",
+            found="a version with that tag, and an instance that is not there yet",
             where=str(slice_),
             hint="let the capture go on",
         )
@@ -68,7 +68,7 @@ class InputMissingError(TransientError):
 
     @classmethod
     def of(cls, slice_: Slice, missing: Sequence[Slice]) -> Self:
-        names = ", ".join(str(one) for one in missing[:_SHOWN])
+        names = ", ".join(str(slice_) for slice_ in missing[:_SHOWN])
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         return cls(
             "the slice is not ready",
@@ -107,13 +107,13 @@ class QualityError(TerminalError):
 
 
 class RepairSourceError(TerminalError):
-    """It is not clear what to mend, or from what."""
+    """It is not clear what to repair, or from what."""
 
     @classmethod
     def unclear(cls, entity: str, count: int) -> Self:
         return cls(
             "where the rows are to come from is not clear",
-            expected="one of a version, a name and a recomputation",
+            expected="one of a version, a tag and a recomputation",
             found=f"{count} of them",
             where=entity,
         )
@@ -122,9 +122,9 @@ class RepairSourceError(TerminalError):
     def captured(cls, entity: str) -> Self:
         return cls(
             "a captured table cannot be computed again",
-            expected="a version or a name",
+            expected="a version or a tag",
             where=entity,
-            hint="let the source send its snapshot again, or take the partition from an older version",
+            hint="let the source send its rows again, or take the partition from an older version",
         )
 
     @classmethod
@@ -132,24 +132,24 @@ class RepairSourceError(TerminalError):
         return cls("there is no such slice", expected="one between the entity's start and end", where=str(slice_))
 
     @classmethod
-    def no_partition(cls, entity: str, found: str) -> Self:
-        return cls("not a partition of a captured table", expected="column=value", found=found, where=entity)
+    def no_partition(cls, entity: str, partition: str) -> Self:
+        return cls("not a partition of a captured table", expected="column=value", found=partition, where=entity)
 
     @classmethod
-    def no_name(cls, entity: str, name: str, there: Sequence[str]) -> Self:
+    def no_tag(cls, entity: str, tag: str, there: Sequence[str]) -> Self:
         return cls(
-            "no version has that name",
-            expected=f"one of {', '.join(there[-_SHOWN:])}" if there else "a version that has been named",
-            found=name,
+            "no version has that tag",
+            expected=f"one of {', '.join(there[-_SHOWN:])}" if there else "a version that has a tag",
+            found=tag,
             where=entity,
             hint="`tidemark delta snapshots` lists them; a version can be given by its number, too",
         )
 
     @classmethod
-    def reopened(cls, entity: str, name: str, version: int) -> Self:
+    def restated(cls, entity: str, tag: str, version: int) -> Self:
         return cls(
-            "the snapshot was opened again: it is no single version any more",
+            "the snapshot was restated: it is no single version any more",
             found=f"version {version} and late changes",
-            where=f"{entity} {name}",
+            where=f"{entity} {tag}",
             hint="give the version by its number to get it without them",
         )

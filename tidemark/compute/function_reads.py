@@ -45,18 +45,18 @@ def read_with_dry_runs(root: Path, settings: Settings) -> Declarations:
 
 
 def _analyse(session: SparkSession, warehouse: Warehouse, name: str, plans: InferenceCache) -> EntityError | None:
-    """Put what a function reads into `plans`; what keeps it from being known is told, and not kept."""
+    """Put what a function reads into `plans`; what keeps it from being known is reported, and not kept."""
     entity, function = warehouse.entities[name], warehouse.functions[name]
     try:
-        found = _reads(session, warehouse, name)
+        reads = _reads(session, warehouse, name)
     except EntityError as error:
         why = f"{error.message}: {error.found}" if error.found else error.message
-        found = {table: Read(table, function.where, undecidable=why) for table in function.tables}
-        plans.keep(entity, [function.text], warehouse.entities, found, lasting=False)
+        reads = {table: Read(table, function.where, undecidable=why) for table in function.tables}
+        plans.keep(entity, [function.text], warehouse.entities, reads, lasting=False)
         return None
     except Exception as error:  # noqa: BLE001 - the function may raise anything
         return _raised(error, function)
-    plans.keep(entity, [function.text], warehouse.entities, found)
+    plans.keep(entity, [function.text], warehouse.entities, reads)
     return None
 
 
@@ -68,7 +68,8 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
 
     function = warehouse.functions[name]
     subjects = {
-        one.name: EntityOutline(one.name, one.period, one.calendar, one.start) for one in warehouse.entities.values()
+        other: EntityOutline(other, entity.period, entity.calendar, entity.start)
+        for other, entity in warehouse.entities.items()
     }
     texts = analyzed_plans(session, warehouse, name, business_times(subjects[name]))
     zone = QuerySession(session.conf.get("spark.sql.session.timeZone") or "UTC")
@@ -81,7 +82,9 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
 def _raised(error: Exception, function: PythonFunction) -> EntityError:
     """What a function raised, at its line and column."""
     own = [
-        one for one in traceback.extract_tb(error.__traceback__) if one.filename == str(function.path) and one.lineno
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(function.path) and frame.lineno
     ]
     file = function.where.partition(":")[0]
     message = error.message if isinstance(error, TidemarkError) else str(error).strip().partition("\n")[0]

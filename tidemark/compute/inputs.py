@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 from tidemark.capture.snapshots.late.kept import late_path
 from tidemark.capture.snapshots.late.snapshot import with_late_changes
 from tidemark.compute.business_time import partition_values, sql_parameters
-from tidemark.compute.named_versions import readable_snapshot
 from tidemark.compute.results import computed, empty
+from tidemark.compute.tags import readable_snapshot
 from tidemark.delta.table import read_table, table_exists
 from tidemark.delta.versions import VersionReader
 from tidemark.dependency_model.time.partition_columns import partition_columns
@@ -82,7 +82,7 @@ class Inputs:
             return empty(self._session, self._warehouse, name)
         self._read.add(name)
         period = self._period(name)
-        return read_table(self._session, path).where(any_of(partition_values(period, one.key) for one in slices))
+        return read_table(self._session, path).where(any_of(partition_values(period, slice_.key) for slice_ in slices))
 
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
         """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
@@ -93,18 +93,18 @@ class Inputs:
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
         times = partition_values(self._period(slice_.entity), slice_.key)
-        named = self.named(slice_)
-        table = self._versions.read(self._warehouse.table_path(slice_.entity), named.version)
-        rows = self._reopened(table, slice_, named) if named.is_restated else table
+        tagged = self.tagged(slice_)
+        table = self._versions.read(self._warehouse.table_path(slice_.entity), tagged.version)
+        rows = self._restated(table, slice_, tagged) if tagged.is_restated else table
         return rows.withColumns({name: F.lit(value) for name, value in times.items()})
 
-    def _reopened(self, version: DataFrame, slice_: Slice, named: TaggedSnapshot) -> DataFrame:
+    def _restated(self, version: DataFrame, slice_: Slice, tagged: TaggedSnapshot) -> DataFrame:
         captured = self._warehouse.captured(slice_.entity)
         late = read_table(self._session, late_path(self._warehouse.settings.warehouse, captured.name))
         end_ms = int(self._warehouse.graph.window(slice_).end.timestamp() * 1000)
-        return with_late_changes(version, late, ("_shard", *captured.key), end_ms, named.late_batch)
+        return with_late_changes(version, late, ("_shard", *captured.key), end_ms, tagged.late_batch)
 
-    def named(self, slice_: Slice) -> TaggedSnapshot:
+    def tagged(self, slice_: Slice) -> TaggedSnapshot:
         """The version that the slice is a tag for. Raises SnapshotMissingError."""
         return readable_snapshot(self._warehouse, self._registry, slice_)
 
@@ -117,14 +117,14 @@ def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slic
     merged: dict[str, dict[Slice, None]] = {}
     for requirement in warehouse.graph.requirements(slice_):
         merged.setdefault(requirement.dependency.entity, {}).update(dict.fromkeys(requirement.slices))
-    return {name: tuple(sorted(slices, key=lambda one: one.key)) for name, slices in merged.items()}
+    return {name: tuple(sorted(slices, key=lambda slice_: slice_.key)) for name, slices in merged.items()}
 
 
 def any_of(partitions: Iterable[Mapping[str, object]]) -> Column:
     """A predicate on partition columns that Delta prunes by."""
     partitions = list(partitions)
     if list(partitions[0]) == ["dt"]:
-        return F.col("dt").isin([one["dt"] for one in partitions])
+        return F.col("dt").isin([values["dt"] for values in partitions])
     return functools.reduce(lambda a, b: a | b, map(_equals, partitions))
 
 

@@ -77,29 +77,31 @@ def audit(
     measures = [_measure(name, rule) for name, rule in zip(check_names(rules), rules, strict=True)]
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
-    found = _measured(rows, measures, times, partition)
-    return {slice_: _audited(measures, times, found.get(key, {}), slice_, inputs) for key, slice_ in slices.items()}
+    figures = _measured(rows, measures, times, partition)
+    return {slice_: _audited(measures, times, figures.get(key, {}), slice_, inputs) for key, slice_ in slices.items()}
 
 
 def _measured(
     rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str], partition: Sequence[str]
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
     """By partition: the figure of each rule, and both ends of each column of times."""
-    expressions = [f"{one.expression} AS {quoted(one.name)}" for one in measures]
+    expressions = [f"{measure.expression} AS {quoted(measure.name)}" for measure in measures]
     expressions += [
         f"CAST({end}({quoted(name)}) AS STRING) AS {quoted(f'{end} {name}')}" for name in times for end in _ENDS
     ]
     if not expressions:
         return {}
-    found = rows.groupBy(*partition).agg(*map(sf.expr, expressions)).collect()
-    return {tuple(row[name] for name in partition): row.asDict() for row in found}
+    aggregated = rows.groupBy(*partition).agg(*map(sf.expr, expressions)).collect()
+    return {tuple(row[name] for name in partition): row.asDict() for row in aggregated}
 
 
 def _audited(
-    measures: Sequence[_Measure], times: Sequence[str], found: Mapping[str, Any], slice_: Slice, inputs: Inputs
+    measures: Sequence[_Measure], times: Sequence[str], figures: Mapping[str, Any], slice_: Slice, inputs: Inputs
 ) -> Audit:
-    checks = tuple(_judged(one, found.get(one.name, one.of_no_rows), slice_, inputs) for one in measures)
-    ends = [found.get(f"{end} {name}") for name in times for end in _ENDS]
+    checks = tuple(
+        _judged(measure, figures.get(measure.name, measure.of_no_rows), slice_, inputs) for measure in measures
+    )
+    ends = [figures.get(f"{end} {name}") for name in times for end in _ENDS]
     spanned = [end for end in ends if end is not None]
     return Audit(checks, (min(spanned), max(spanned)) if spanned else None)
 

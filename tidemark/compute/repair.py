@@ -1,7 +1,7 @@
-"""One historical partition of an entity mended alone: from where its rows come, and what would change (B9).
+"""One historical partition of an entity repaired alone: from where its rows come, and what would change (B9).
 
-A slice of a computed table is a partition; a captured table's slices are versions, so there a partition is named by its
-column, and the snapshots that have names already stay what they are.
+A slice of a computed table is a partition; a captured table's slices are versions, so there a partition is given by its
+column, and the snapshots that are tagged already stay what they are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.errors import QualityError, RepairSourceError
-from tidemark.compute.named_versions import version_named
+from tidemark.compute.tags import version_of_tag
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
 from tidemark.delta.statistics import file_statistics, require_table
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RepairRequest:
-    """What to mend, and from where: exactly one of `from_version`, `from_name` and `recompute`.
+    """What to repair, and from where: exactly one of `from_version`, `from_tag` and `recompute`.
 
     `partition` is a slice's key, or for a captured table `column=value`.
     """
@@ -44,7 +44,7 @@ class RepairRequest:
     entity: str
     partition: str
     from_version: int | None = None
-    from_name: str | None = None
+    from_tag: str | None = None
     recompute: bool = False
 
 
@@ -72,15 +72,15 @@ def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepa
     require_table(path)
     slice_ = None if warehouse.is_snapshot(request.entity) else Slice(request.entity, request.partition)
     partition = _typed(warehouse, request) if slice_ is None else _of_slice(warehouse, slice_)
-    found = plan_repair(runtime.spark.newSession(), path, partition, _source(runtime, request))
+    repair_plan = plan_repair(runtime.spark.newSession(), path, partition, _source(runtime, request))
     rows = runtime.computer().rows_of(slice_) if slice_ and request.recompute else None
-    return PlannedRepair(found, slice_, () if slice_ is None else affected(warehouse.graph, slice_, now), rows)
+    return PlannedRepair(repair_plan, slice_, () if slice_ is None else affected(warehouse.graph, slice_, now), rows)
 
 
 def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, ComputedSlice | None]:
-    """Mend it, then check it as a backfilled slice is checked.
+    """Repair it, then check it as a backfilled slice is checked.
 
-    Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is mended, and its
+    Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is repaired, and its
     slice, still wrong, is not released.
     """
     settings = runtime.warehouse.settings
@@ -89,7 +89,7 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
     if planned.slice is None:
         return report, None
     written = runtime.computer().as_written(planned.slice)
-    failed = {check.name: check.reason for check in written.found.checks if not check.passed}
+    failed = {check.name: check.reason for check in written.audit.checks if not check.passed}
     if failed:
         raise QualityError.of(planned.slice, failed)
     return report, written
@@ -99,15 +99,17 @@ def affected(graph: DependencyGraph, slice_: Slice, now: datetime) -> tuple[Slic
     """Every slice up to `now` that is made of `slice_`, or of one that is; nearest first."""
     seen, waiting = {slice_: None}, [slice_]
     while waiting:
-        further = [down for one in waiting for down in graph.downstream(one, now)]
-        waiting = [one for one in dict.fromkeys(further) if one not in seen and graph.window(one).end <= now]
+        further = [down for reader in waiting for down in graph.downstream(reader, now)]
+        waiting = [
+            reader for reader in dict.fromkeys(further) if reader not in seen and graph.window(reader).end <= now
+        ]
         seen.update(dict.fromkeys(waiting))
     return tuple(seen)[1:]
 
 
 def _refuse_unclear(warehouse: Warehouse, request: RepairRequest) -> None:
     warehouse.graph.entity(request.entity)
-    given = [request.from_version is not None, request.from_name is not None, request.recompute]
+    given = [request.from_version is not None, request.from_tag is not None, request.recompute]
     if sum(given) != 1:
         raise RepairSourceError.unclear(request.entity, sum(given))
     if request.recompute and warehouse.is_snapshot(request.entity):
@@ -115,9 +117,9 @@ def _refuse_unclear(warehouse: Warehouse, request: RepairRequest) -> None:
 
 
 def _source(runtime: Runtime, request: RepairRequest) -> int | None:
-    if request.from_name is None:
+    if request.from_tag is None:
         return request.from_version
-    return version_named(runtime, request.entity, request.from_name)
+    return version_of_tag(runtime, request.entity, request.from_tag)
 
 
 def _of_slice(warehouse: Warehouse, slice_: Slice) -> Partition:

@@ -41,7 +41,7 @@ def schema_of(session: SparkSession, warehouse: Warehouse, name: str) -> StructT
     if name not in warehouse.queries and name not in warehouse.functions:
         raise EntityError("its columns are known after its first capture", found=name)
     inner = session.newSession()
-    for upstream in dict.fromkeys(one.entity for one in warehouse.entities[name].depends_on):
+    for upstream in dict.fromkeys(dependency.entity for dependency in warehouse.entities[name].depends_on):
         empty(inner, warehouse, upstream).createOrReplaceTempView(upstream)
     return _with_time(warehouse, name, computed(inner, warehouse, first_slice(warehouse.graph, name))).schema
 

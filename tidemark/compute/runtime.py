@@ -1,4 +1,4 @@
-"""What assets run with: Spark, the snapshots' names, the capture, the OLAP store, each opened when first used."""
+"""What assets run with: Spark, the snapshots' tags, the capture, the OLAP store, each opened when first used."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Runtime:
 
     @functools.cached_property
     def registry(self) -> SnapshotRegistry:
-        """Names of snapshots."""
+        """Tags of snapshots."""
         return SnapshotRegistry(Database.of(self.warehouse.settings))
 
     @functools.cached_property

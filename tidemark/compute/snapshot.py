@@ -1,4 +1,4 @@
-"""Named snapshots for whoever explores: `snapshot("ods_orders", "2026-01-03")` in Python, and the same in SQL.
+"""Tagged snapshots for whoever explores: `snapshot("ods_orders", "2026-01-03")` in Python, and the same in SQL.
 
 snapshots = Snapshots.of(Runtime(load_warehouse(Settings.load())))
 snapshots.read("ods_orders", "2026-01-03").count()
@@ -41,7 +41,7 @@ class Snapshots:
         return cls(runtime.spark, runtime)
 
     def read(self, entity: str, slice_key: str) -> DataFrame:
-        """The table at the end of a slice, `dt` (and `hour`) last; late changes of a reopened one are in it.
+        """The table at the end of a slice, `dt` (and `hour`) last; late changes of a restated one are in it.
 
         Raises SnapshotMissingError.
         """
@@ -63,5 +63,5 @@ def _calls(text: str) -> Iterator[tuple[int, int, str, str]]:
     tokens: Sequence[Token] = sqlglot.tokenize(text, read="spark")
     for at, token in enumerate(tokens):
         call = tokens[at + 1 : at + 1 + len(_CALL)]
-        if token.text.lower() == FUNCTION and tuple(one.token_type for one in call) == _CALL:
+        if token.text.lower() == FUNCTION and tuple(part.token_type for part in call) == _CALL:
             yield token.start, call[-1].end + 1, call[1].text, call[3].text

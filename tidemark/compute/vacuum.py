@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.capture.snapshots.naming import name_missing
-from tidemark.compute.named_versions import claims_of_names
+from tidemark.compute.tags import claims_of_tags
 from tidemark.delta.vacuum import plan_vacuum
 from tidemark.delta.vacuum import vacuum as vacuum_table
 
@@ -34,10 +34,10 @@ def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> li
     """Tags that a store lost, or never had, are in the table's log still."""
     warehouse.graph.entity(entity)
     name_missing(registry, warehouse.table_path(entity))
-    return claims_of_names(warehouse, registry, entity)
+    return claims_of_tags(warehouse, registry, entity)
 
 
-def vacuum_as_data(entity: str, plan: VacuumPlan, dry_run: bool) -> dict[str, Any]:  # noqa: FBT001 - told, not decided by
+def vacuum_as_data(entity: str, plan: VacuumPlan, dry_run: bool) -> dict[str, Any]:  # noqa: FBT001 - reported, not decided by
     """The plan for programs."""
     kept = [
         {"version": version.version, "reasons": list(version.reasons), "only_bytes": plan.only.get(version.version, 0)}

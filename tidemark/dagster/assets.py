@@ -112,7 +112,10 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
     """What Dagster's own graph cannot say: the exact offsets, and where its mapping is wider than they are."""
     mappings = _mappings(warehouse, entity)
     lines = ["| reads | offset | in Dagster's graph |", "| --- | --- | --- |"]
-    lines += [f"| {one.entity} | {one.offset} | {mappings[one.entity].explanation} |" for one in entity.depends_on]
+    lines += [
+        f"| {dependency.entity} | {dependency.offset} | {mappings[dependency.entity].explanation} |"
+        for dependency in entity.depends_on
+    ]
     metadata: dict[str, Any] = {
         "kind": entity.kind.value,
         "period": str(entity.period),

@@ -27,24 +27,26 @@ Broken = tuple["Diagnosis", ...]
 
 def broken_by_entity(warehouse: Warehouse, heard: Heard, now: datetime) -> dict[str, Broken]:
     """Per captured entity, also where they are snapshots of another's table, the instances that hold it back."""
-    found: dict[str, Broken] = {}
+    by_entity: dict[str, Broken] = {}
     for source in warehouse.source_tables():
         judged = [heard.diagnosis(instance, None, now, source.threshold) for instance in source.instances]
-        broken = tuple(one for one in judged if one.health is Health.BROKEN)
-        found.update((entity, broken) for entity, _, _ in source.boundaries)
-    return found
+        broken = tuple(diagnosis for diagnosis in judged if diagnosis.health is Health.BROKEN)
+        by_entity.update((entity, broken) for entity, _, _ in source.boundaries)
+    return by_entity
 
 
 def described(broken: Sequence[Diagnosis]) -> str:
     """Which instances, since when, and why."""
     if not broken:
         return "no instance is broken"
-    return "; ".join(f"instance {one.instance} is broken since {_since(one)}: {one.reason}" for one in broken)
+    return "; ".join(
+        f"instance {diagnosis.instance} is broken since {_since(diagnosis)}: {diagnosis.reason}" for diagnosis in broken
+    )
 
 
 def metadata(broken: Sequence[Diagnosis]) -> Mapping[str, str]:
     """The same, one entry an instance."""
-    return {f"{one.instance} broken since": _since(one) for one in broken}
+    return {f"{diagnosis.instance} broken since": _since(diagnosis) for diagnosis in broken}
 
 
 def heartbeat_checks(warehouse: Warehouse) -> list[dg.AssetChecksDefinition]:
@@ -66,5 +68,5 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
     return check
 
 
-def _since(one: Diagnosis) -> str:
-    return f"{one.since:%Y-%m-%d %H:%M:%S %Z}" if one.since else "the beginning"
+def _since(diagnosis: Diagnosis) -> str:
+    return f"{diagnosis.since:%Y-%m-%d %H:%M:%S %Z}" if diagnosis.since else "the beginning"

@@ -62,12 +62,12 @@ def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tupl
     """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating."""
     down = downstream.calendar.grid(downstream.period)
     needed = {
-        ordinal: sorted({one for mapping in mappings for one in mapping.expand(ordinal)})
+        ordinal: sorted({upstream for mapping in mappings for upstream in mapping.expand(ordinal)})
         for ordinal in dense_slices(down)
     }
-    first = min(_nearest(down, up, found[0], ordinal) for ordinal, found in needed.items() if found)
-    last = max(_nearest(down, up, found[-1], ordinal) for ordinal, found in needed.items() if found)
-    exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == found for ordinal, found in needed.items())
+    first = min(_nearest(down, up, reads[0], ordinal) for ordinal, reads in needed.items() if reads)
+    last = max(_nearest(down, up, reads[-1], ordinal) for ordinal, reads in needed.items() if reads)
+    exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == reads for ordinal, reads in needed.items())
     return first, last, exact
 
 

@@ -38,7 +38,7 @@ def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[
 
 
 def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
-    """ODS: let the capture reach each slice's end, then check and describe the version that has its name."""
+    """ODS: let the capture reach each slice's end, then check and describe the version that is its tag."""
     slices = requested_slices(context, entity)
     for slice_ in slices:
         _capture(runtime, slice_)
@@ -54,8 +54,8 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     refuse_unread(runtime.warehouse, entity)
     refuse_unready(context.instance, runtime.warehouse, slices)
     computed = runtime.computer().compute(slices)
-    for one in computed:
-        context.log.info("%s: %d rows in %.2f s", one.slice, one.metrics.rows, one.seconds)
+    for slice_result in computed:
+        context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
     yield from _checked(computed)
     metadata = slice_metadata(computed)
     if entity.export:
@@ -67,20 +67,22 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
 
 def _capture(runtime: Runtime, slice_: Slice) -> None:
     period = period_of(runtime.warehouse.graph, slice_.entity)
-    named = runtime.registry.get(slice_.entity, period, slice_.key)
-    if named is not None and not named.waits_for_late:
+    tagged = runtime.registry.get(slice_.entity, period, slice_.key)
+    if tagged is not None and not tagged.waits_for_late:
         return
     report = runtime.ingestion.step()
     if runtime.registry.get(slice_.entity, period, slice_.key) is None:
-        raise SnapshotMissingError.of(slice_, "; ".join(str(one) for one in report.waiting) or None)
+        raise SnapshotMissingError.of(slice_, "; ".join(str(reason) for reason in report.waiting) or None)
 
 
 def refuse_unread(warehouse: Warehouse, entity: Entity) -> None:
     """Raise UnreadFunctionError where no check has told, and no YAML states, what the entity's function reads."""
     if entity.name not in warehouse.unread:
         return
-    sliced = [one for one in entity.depends_on if warehouse.entities[one.entity].period is not None]
-    open_ = [one.entity for one in sliced if one.offset is None]
+    sliced = [
+        dependency for dependency in entity.depends_on if warehouse.entities[dependency.entity].period is not None
+    ]
+    open_ = [dependency.entity for dependency in sliced if dependency.offset is None]
     if open_:
         raise UnreadFunctionError.of(entity.name, open_)
 
@@ -99,7 +101,9 @@ def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: S
                 materialized[name] = instance.get_materialized_partitions(dg.AssetKey([name]))
             period = period_of(warehouse.graph, name)
             missing += [
-                one for one in inputs if one not in own and dagster_key(period, one.key) not in materialized[name]
+                input_
+                for input_ in inputs
+                if input_ not in own and dagster_key(period, input_.key) not in materialized[name]
             ]
         if missing:
             raise InputMissingError.of(slice_, missing)
@@ -107,8 +111,8 @@ def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: S
 
 def _checked(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
     """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
-    for index, first in enumerate(computed[0].found.checks):
-        verdicts = {one.slice: one.found.checks[index] for one in computed}
+    for index, first in enumerate(computed[0].audit.checks):
+        verdicts = {result.slice: result.audit.checks[index] for result in computed}
         failed = {slice_: check for slice_, check in verdicts.items() if not check.passed}
         shown = next(iter(failed.values()), verdicts[computed[-1].slice])
         yield dg.AssetCheckResult(
@@ -117,7 +121,7 @@ def _checked(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
             description="; ".join(f"{slice_.key}: {check.reason}" for slice_, check in failed.items()) or shown.reason,
             metadata={**figures(shown.figures), "slices": len(verdicts)},
         )
-    for one in computed:
-        wrong = {check.name: check.reason for check in one.found.checks if not check.passed}
+    for result in computed:
+        wrong = {check.name: check.reason for check in result.audit.checks if not check.passed}
         if wrong:
-            raise QualityError.of(one.slice, wrong)
+            raise QualityError.of(result.slice, wrong)

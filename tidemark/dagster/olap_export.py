@@ -32,7 +32,7 @@ def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Ent
         published.append(runtime.olap.publish(source, read_partition(path, partition), partition))
     yield dg.MaterializeResult(
         metadata={
-            "dagster/row_count": sum(one.rows for one in published),
+            "dagster/row_count": sum(publication.rows for publication in published),
             "table_in_store": source,
             "checksum": published[-1].checksum,
             "seconds": round(time.monotonic() - started, 3),

@@ -23,7 +23,7 @@ def clustered(folder: Path) -> Warehouse:
 
 def observed(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
     events = (event.asset_observation_data for event in result.all_events if event.is_asset_observation)
-    return [{name: value.value for name, value in one.asset_observation.metadata.items()} for one in events]
+    return [{name: value.value for name, value in event.asset_observation.metadata.items()} for event in events]
 
 
 def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:

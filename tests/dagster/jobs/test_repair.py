@@ -1,4 +1,4 @@
-"""A repair from the launchpad: the slice is mended, checked and told, and what was made of it is asked for again."""
+"""A repair from the launchpad: the slice is repaired, checked and told, and what was made of it is asked for again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
-from tidemark.compute.named_versions import claims_of_names, give_name
 from tidemark.compute.repair import RepairRequest, affected, plan
 from tidemark.compute.runtime import Runtime
+from tidemark.compute.tags import claims_of_tags, tag_version
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.resources import engine_resources
 from tidemark.delta.errors import VersionGoneError
@@ -60,7 +60,7 @@ def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def runtime(made: Path, tmp_path: Path) -> Runtime:
-    """A copy of the tables, as making them takes longer than mending one."""
+    """A copy of the tables, as making them takes longer than repairing one."""
     warehouse = small_warehouse(tmp_path)
     shutil.copytree(made, warehouse.settings.warehouse)
     return Runtime(warehouse)
@@ -91,11 +91,11 @@ def test_a_dry_run_tells_and_changes_nothing(runtime: Runtime, instance: dg.Dags
     assert list(planned.downstream) == near
 
 
-@pytest.mark.parametrize("source", [{"recompute": True}, {"from_name": "before"}])
-def test_it_is_mended_and_what_was_made_of_it_is_asked_for(
+@pytest.mark.parametrize("source", [{"recompute": True}, {"from_tag": "before"}])
+def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
     runtime: Runtime, instance: dg.DagsterInstance, source: dict[str, object]
 ) -> None:
-    give_name(runtime, "totals", "before", NOW, version=0)
+    tag_version(runtime, "totals", "before", NOW, version=0)
     for name in ("sales", "totals", "running", "olap_totals"):
         instance.report_runless_asset_event(dg.AssetMaterialization(name, partition="2026-03-23"))
     host = SensorHost(runtime.warehouse)
@@ -121,16 +121,16 @@ def test_a_partition_that_is_still_wrong_is_not_released(
     assert not instance.get_materialized_partitions(dg.AssetKey("totals"))
 
 
-def test_names_keep_their_versions_and_slices_have_users_up_to_today(runtime: Runtime) -> None:
-    give_name(runtime, "totals", "before", NOW, version=0)
-    claims = claims_of_names(runtime.warehouse, runtime.registry, "totals")
-    assert [(one.version, one.reason) for one in claims] == [(0, "totals before [name]")]
+def test_names_keep_their_versions_and_slices_have_downstream_up_to_today(runtime: Runtime) -> None:
+    tag_version(runtime, "totals", "before", NOW, version=0)
+    claims = claims_of_tags(runtime.warehouse, runtime.registry, "totals")
+    assert [(claim.version, claim.reason) for claim in claims] == [(0, "totals before [name]")]
     runtime.registry.drop("totals", "name", "before")
-    assert claims_of_names(runtime.warehouse, runtime.registry, "totals") == []
-    found = affected(runtime.warehouse.graph, Slice("sales", "2026-03-23"), NOW)
-    assert Slice("totals", "2026-03-23") in found
-    assert Slice("running", "2026-03-24") in found
-    assert all(one.key <= "2026-03-25" for one in found)
+    assert claims_of_tags(runtime.warehouse, runtime.registry, "totals") == []
+    downstream = affected(runtime.warehouse.graph, Slice("sales", "2026-03-23"), NOW)
+    assert Slice("totals", "2026-03-23") in downstream
+    assert Slice("running", "2026-03-24") in downstream
+    assert all(slice_.key <= "2026-03-25" for slice_ in downstream)
 
 
 def test_what_is_not_clear_is_refused(runtime: Runtime) -> None:
@@ -138,7 +138,7 @@ def test_what_is_not_clear_is_refused(runtime: Runtime) -> None:
     wrong = [
         (RepairRequest("totals", "2026-03-23"), RepairSourceError),
         (RepairRequest("totals", "2026-03-23", from_version=0, recompute=True), RepairSourceError),
-        (RepairRequest("totals", "2026-03-23", from_name="nobody knows"), RepairSourceError),
+        (RepairRequest("totals", "2026-03-23", from_tag="nobody knows"), RepairSourceError),
         (RepairRequest("totals", "2026-03-23", from_version=17), VersionGoneError),
         (RepairRequest("totals", "2025-03-23", from_version=0), RepairSourceError),
         (RepairRequest("nothing", "2026-03-23", from_version=0), UnknownEntityError),

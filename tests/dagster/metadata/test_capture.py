@@ -55,14 +55,14 @@ def commit(runtime: Runtime, state: CommitState) -> None:
 
 
 def texts(metadata: Metadata) -> dict[str, str]:
-    return {name: str(one.value) for name, one in metadata.items()}
+    return {name: str(value.value) for name, value in metadata.items()}
 
 
 def test_before_the_first_commit_there_is_little_to_show(runtime: Runtime) -> None:
-    found = texts(capture_metadata(runtime, DAY, NOW))
-    assert (found["generation"], found["late_changes"], found["changes_per_second"]) == ("1", "0", "0.0")
-    assert "no heartbeat of b has arrived yet" in found["instances"]
-    assert not {"capture", "watermark", "last_snapshot", "lag", "late_changes_by_slice"} & set(found)
+    shown = texts(capture_metadata(runtime, DAY, NOW))
+    assert (shown["generation"], shown["late_changes"], shown["changes_per_second"]) == ("1", "0", "0.0")
+    assert "no heartbeat of b has arrived yet" in shown["instances"]
+    assert not {"capture", "watermark", "last_snapshot", "lag", "late_changes_by_slice"} & set(shown)
 
 
 def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, live: Runtime) -> None:
@@ -80,16 +80,16 @@ def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, li
     runtime.registry.restate([("sales", "day", DAY.key)], 2)
 
     recorded = texts(capture_metadata(runtime, DAY, datetime.now(UTC)))
-    found = texts(capture_metadata(live, DAY, datetime.now(UTC)))
-    assert set(found) - set(recorded) == {"capture", "lag"}
-    assert found["lag"] == "38"
-    assert (found["generation"], found["late_changes"], found["last_snapshot"]) == ("2", "4", DAY.key)
-    assert found["changes_per_second"] == "1.0"
-    assert float(found["watermark"]) == pytest.approx((NOW - timedelta(hours=1)).timestamp(), abs=0.01)
-    assert f"| {DAY.key} | 4 |" in found["late_changes_by_slice"]
-    assert f"| a.school.sales_0 | {NOW:%Y-%m-%d %H:%M:%S} | 1.00 |" in found["physical_tables"]
-    assert "| a | 40 | 5 | unknown: no heartbeat of a has arrived yet |  |" in found["instances"]
-    assert found["capture"].startswith("![the last 2 commits of sales](data:image/png;base64,iVBOR")
+    shown = texts(capture_metadata(live, DAY, datetime.now(UTC)))
+    assert set(shown) - set(recorded) == {"capture", "lag"}
+    assert shown["lag"] == "38"
+    assert (shown["generation"], shown["late_changes"], shown["last_snapshot"]) == ("2", "4", DAY.key)
+    assert shown["changes_per_second"] == "1.0"
+    assert float(shown["watermark"]) == pytest.approx((NOW - timedelta(hours=1)).timestamp(), abs=0.01)
+    assert f"| {DAY.key} | 4 |" in shown["late_changes_by_slice"]
+    assert f"| a.school.sales_0 | {NOW:%Y-%m-%d %H:%M:%S} | 1.00 |" in shown["physical_tables"]
+    assert "| a | 40 | 5 | unknown: no heartbeat of a has arrived yet |  |" in shown["instances"]
+    assert shown["capture"].startswith("![the last 2 commits of sales](data:image/png;base64,iVBOR")
     hourly = texts(capture_metadata(live, Slice("sales_1h", "2026-03-23T22"), NOW))
     assert (hourly["late_changes"], "capture" in hourly) == ("4", False)
 
@@ -99,9 +99,9 @@ def test_a_broker_that_is_away_hides_the_lag_alone(live: Runtime, monkeypatch: p
         raise TransientError("the broker does not answer")
 
     monkeypatch.setattr(Broker, "bounds", away)
-    found = texts(capture_metadata(live, DAY, NOW))
-    assert "| a | 0 | ? |" in found["instances"]
-    assert "lag" not in found
+    shown = texts(capture_metadata(live, DAY, NOW))
+    assert "| a | 0 | ? |" in shown["instances"]
+    assert "lag" not in shown
 
 
 def test_a_table_of_sql_has_none(runtime: Runtime) -> None:

@@ -54,20 +54,20 @@ class Sensor:
 
     def tick_as_it_is(self) -> dict[str, bool]:
         with dg.build_sensor_context(instance=self.instance, cursor=self.cursor) as context:
-            found = heartbeat_sensor([], self.warehouse)(context)
-        assert isinstance(found, dg.SensorResult)
-        self.cursor = found.cursor
-        checks = [one for one in found.asset_events or () if isinstance(one, dg.AssetCheckEvaluation)]
-        for one in checks:
-            self.instance.report_runless_asset_event(one)
-        assert {one.check_name for one in checks} <= {NAME}
-        self.last = {one.asset_key.to_user_string(): one for one in checks}
-        return {entity: one.passed for entity, one in self.last.items()}
+            result = heartbeat_sensor([], self.warehouse)(context)
+        assert isinstance(result, dg.SensorResult)
+        self.cursor = result.cursor
+        checks = [event for event in result.asset_events or () if isinstance(event, dg.AssetCheckEvaluation)]
+        for check in checks:
+            self.instance.report_runless_asset_event(check)
+        assert {check.check_name for check in checks} <= {NAME}
+        self.last = {check.asset_key.to_user_string(): check for check in checks}
+        return {entity: check.passed for entity, check in self.last.items()}
 
     def in_the_log(self, entity: str) -> list[bool]:
         key = dg.AssetCheckKey(dg.AssetKey([entity]), NAME)
-        found = self.instance.event_log_storage.get_asset_check_execution_history(key, limit=99)
-        return [one.evaluation.passed for one in reversed(found) if one.evaluation]
+        records = self.instance.event_log_storage.get_asset_check_execution_history(key, limit=99)
+        return [record.evaluation.passed for record in reversed(records) if record.evaluation]
 
 
 def test_a_check_fails_when_an_instance_is_not_heard_and_passes_when_it_is(
@@ -90,7 +90,7 @@ def test_a_check_fails_when_an_instance_is_not_heard_and_passes_when_it_is(
 
         assert sensor.tick(a=9 * MINUTE, b=61 * MINUTE) == {"orders": False, "orders_1h": False, "users": False}
         assert sensor.tick(a=MINUTE, b=MINUTE) == {"orders": True, "orders_1h": True, "users": True}
-        assert "users goes on: a is heard again" in capfd.readouterr().err
+        assert "users goes on: a is live again" in capfd.readouterr().err
         assert sensor.in_the_log("orders") == [True, False, False, True]
         assert sensor.in_the_log("patient") == [True]
 
@@ -116,13 +116,13 @@ def test_the_button_in_the_ui_asks_for_the_same(
     now = datetime.now(UTC)
     hear(warehouse, now, **{instance: now - age for instance, age in ages.items()})
     watched = with_databases(warehouse)
-    checks = {next(iter(one.check_keys)).asset_key.to_user_string(): one for one in heartbeat_checks(watched)}
+    checks = {next(iter(check.check_keys)).asset_key.to_user_string(): check for check in heartbeat_checks(watched)}
     assert set(checks) == set(CAPTURED)
     result = checks["orders"]()
     assert isinstance(result, dg.AssetCheckResult)
     assert result.passed is passed
-    keys = {check for one in build_definitions(watched).asset_checks or () for check in one.check_keys}
-    assert {one.asset_key.to_user_string() for one in keys} == set(CAPTURED)
+    keys = {check for definition in build_definitions(watched).asset_checks or () for check in definition.check_keys}
+    assert {key.asset_key.to_user_string() for key in keys} == set(CAPTURED)
 
 
 def test_without_addresses_nothing_is_checked(warehouse: Warehouse) -> None:

@@ -39,8 +39,8 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 def tick(warehouse: Warehouse, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
     """One evaluation in a process of its own: nothing is remembered but what is stored."""
-    found = readiness_sensor(warehouse)(dg.build_sensor_context(instance=instance))
-    return list(found.run_requests or ()) if isinstance(found, dg.SensorResult) else []
+    result = readiness_sensor(warehouse)(dg.build_sensor_context(instance=instance))
+    return list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
 
 
 def asked(requests: list[dg.RunRequest]) -> list[tuple[str, str]]:
@@ -110,9 +110,9 @@ def test_a_request_that_the_daemon_lost_is_made_again_under_the_same_key(
 ) -> None:
     arrive(instance, "2026-03-23")
     first, second = tick(warehouse, instance), tick(warehouse, instance)
-    assert [one.run_key for one in first] == [one.run_key for one in second]
+    assert [request.run_key for request in first] == [request.run_key for request in second]
     follow(warehouse, instance, first[0])
-    assert first[0].run_key not in [one.run_key for one in tick(warehouse, instance)]
+    assert first[0].run_key not in [request.run_key for request in tick(warehouse, instance)]
 
 
 def test_a_materialization_from_the_ui_counts_like_any_other(

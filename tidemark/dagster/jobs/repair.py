@@ -1,4 +1,4 @@
-"""The repair as a Dagster job: its launchpad takes the request, its materialization tells the center.
+"""The repair as a Dagster job: its launchpad takes the request, its materialization is what the center sees.
 
 The center takes a materialization of a slice that was there already for a backfill: what was made of it gets a new
 generation, or is asked for, as its policy says.
@@ -29,13 +29,13 @@ class RepairConfig(dg.Config):
     entity: str = Field(description="The table, such as dws_course_orders_1d.")
     partition: str = Field(description="A slice, such as 2026-03-23; of a captured table column=value.")
     from_version: int | None = Field(default=None, description="The version of the table to take it from.")
-    from_name: str | None = Field(default=None, description="The name of such a version, such as 2026-03-29.")
+    from_tag: str | None = Field(default=None, description="The tag of such a version, such as 2026-03-29.")
     recompute: bool = Field(default=False, description="Compute it again instead.")
     dry_run: bool = Field(default=True, description="Say what would change, and change nothing.")
 
     def request(self) -> RepairRequest:
         """The same without Dagster."""
-        return RepairRequest(self.entity, self.partition, self.from_version, self.from_name, self.recompute)
+        return RepairRequest(self.entity, self.partition, self.from_version, self.from_tag, self.recompute)
 
 
 def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
@@ -91,29 +91,29 @@ def check_evaluations(written: ComputedSlice | None) -> list[dg.AssetCheckEvalua
     key = dg.AssetKey([written.slice.entity])
     return [
         dg.AssetCheckEvaluation(key, check.name, check.passed, description=check.reason)
-        for check in written.found.checks
+        for check in written.audit.checks
     ]
 
 
 def as_data(entity: str, planned: PlannedRepair, report: RepairReport | None) -> dict[str, Any]:
     """The repair for programs; `version` is the newest one, before the repair for a dry run."""
-    found = planned.plan
+    repair_plan = planned.plan
     return {
         "entity": entity,
-        "partition": {name: str(value) for name, value in found.partition.items()},
-        "way": found.way,
-        "reason": found.reason,
-        "from_version": found.source,
-        "version": found.at if report is None else report.version,
+        "partition": {name: str(value) for name, value in repair_plan.partition.items()},
+        "way": repair_plan.way,
+        "reason": repair_plan.reason,
+        "from_version": repair_plan.source,
+        "version": repair_plan.at if report is None else report.version,
         "dry_run": report is None,
-        "rows_before": found.rows_now,
-        "rows_after": found.rows_then if report is None else report.rows,
-        "files_removed": len(found.removed),
-        "bytes_removed": found.bytes_removed,
-        "files_restored": len(found.restored),
-        "bytes_restored": found.bytes_restored,
+        "rows_before": repair_plan.rows_now,
+        "rows_after": repair_plan.rows_then if report is None else report.rows,
+        "files_removed": len(repair_plan.removed),
+        "bytes_removed": repair_plan.bytes_removed,
+        "files_restored": len(repair_plan.restored),
+        "bytes_restored": repair_plan.bytes_restored,
         "files_written": 0 if report is None else report.files_written,
         "bytes_written": 0 if report is None else report.bytes_written,
         "downstream_count": len(planned.downstream),
-        "downstream": [str(one) for one in planned.downstream[:_SHOWN]],
+        "downstream": [str(slice_) for slice_ in planned.downstream[:_SHOWN]],
     }

@@ -15,20 +15,22 @@ if TYPE_CHECKING:
 
 
 def column_metadata(columns: ColumnGraph, entity: Entity) -> dict[str, Any]:
-    """`dagster/column_schema` and `dagster/column_lineage` (direct lineage), where the columns are known by name.
+    """Column schema, direct and indirect lineage, where the columns are known by name.
 
     Types are Spark's to tell: each materialization of a slice shows them in its preview.
     """
-    found = columns.entities.get(entity.name)
-    if found is None or not found.is_known:
+    lineage = columns.entities.get(entity.name)
+    if lineage is None or not lineage.is_known:
         return {}
-    deps = {column: [_dep(source) for source in sources] for column, sources in found.direct.items()}
+    deps = {column: [_dep(source) for source in sources] for column, sources in lineage.direct.items()}
     return {
         "dagster/column_schema": dg.TableSchema(
-            columns=[dg.TableColumn(column, type="any") for column in found.direct]
+            columns=[dg.TableColumn(column, type="any") for column in lineage.direct]
         ),
-        "dagster/column_lineage": dg.TableColumnLineage({column: one for column, one in deps.items() if one}),
-        "rows_by": ", ".join(found.indirect),
+        "dagster/column_lineage": dg.TableColumnLineage(
+            {column: sources for column, sources in deps.items() if sources}
+        ),
+        "indirect_lineage": ", ".join(lineage.indirect),
     }
 
 

@@ -34,16 +34,16 @@ def capture_metadata(runtime: Runtime, slice_: Slice, now: datetime) -> Metadata
     """Of a captured entity's slice, and of the table that it is a snapshot of as it is `now`; nothing of another's."""
     warehouse = runtime.warehouse
     name = warehouse.captured(slice_.entity).name
-    source = next((one for one in warehouse.source_tables() if one.name == name), None)
+    source = next((table for table in warehouse.source_tables() if table.name == name), None)
     if source is None:
         return {}
     status = _status(warehouse, source, now)
-    named = runtime.registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
+    tagged = runtime.registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
     late = status.late.get(slice_.entity, {})
     metadata: Metadata = {
-        "generation": dg.IntMetadataValue(named.generation if named else 1),
+        "generation": dg.IntMetadataValue(tagged.generation if tagged else 1),
         "late_changes": dg.IntMetadataValue(late.get(slice_.key, 0)),
-        "changes_per_second": dg.FloatMetadataValue(round(sum((one.rate for one in status.shards), 0.0), 3)),
+        "changes_per_second": dg.FloatMetadataValue(round(sum((shard.rate for shard in status.shards), 0.0), 3)),
         "instances": dg.MarkdownMetadataValue(_instances(status)),
         "physical_tables": dg.MarkdownMetadataValue(_shards(status)),
         **_places(status),
@@ -61,40 +61,40 @@ def capture_metadata(runtime: Runtime, slice_: Slice, now: datetime) -> Metadata
 def _status(warehouse: Warehouse, source: SourceTable, now: datetime) -> TableStatus:
     """A broker that is away hides the lag, and is no reason to lose a snapshot that is there."""
     try:
-        (found,) = table_statuses([source], warehouse.settings, now)
+        (status,) = table_statuses([source], warehouse.settings, now)
     except TidemarkError:
-        (found,) = table_statuses([source], warehouse.settings.model_copy(update={"kafka": ""}), now)
-    return found
+        (status,) = table_statuses([source], warehouse.settings.model_copy(update={"kafka": ""}), now)
+    return status
 
 
 def _places(status: TableStatus) -> Metadata:
-    found: Metadata = {}
+    metadata: Metadata = {}
     if status.watermark:
-        found["watermark"] = dg.TimestampMetadataValue(status.watermark.timestamp())
+        metadata["watermark"] = dg.TimestampMetadataValue(status.watermark.timestamp())
     if status.last_snapshot:
-        found["last_snapshot"] = dg.TextMetadataValue(status.last_snapshot)
-    lags = [one.lag for one in status.streams.values() if one.lag is not None]
+        metadata["last_snapshot"] = dg.TextMetadataValue(status.last_snapshot)
+    lags = [stream.lag for stream in status.streams.values() if stream.lag is not None]
     if lags:
-        found["lag"] = dg.IntMetadataValue(max(lags))
-    return found
+        metadata["lag"] = dg.IntMetadataValue(max(lags))
+    return metadata
 
 
 def _instances(status: TableStatus) -> str:
     rows = [
         (
             name,
-            str(one.offset),
-            "?" if one.lag is None else str(one.lag),
-            f"{one.diagnosis.health}: {one.diagnosis.reason}",
-            "; ".join(map(str, one.held)),
+            str(stream.offset),
+            "?" if stream.lag is None else str(stream.lag),
+            f"{stream.diagnosis.health}: {stream.diagnosis.reason}",
+            "; ".join(map(str, stream.held)),
         )
-        for name, one in status.streams.items()
+        for name, stream in status.streams.items()
     ]
     return _table(("instance", "next offset", "lag", "heartbeat", "held"), rows)
 
 
 def _shards(status: TableStatus) -> str:
-    rows = [(one.shard, f"{one.watermark:%Y-%m-%d %H:%M:%S}", f"{one.rate:.2f}") for one in status.shards]
+    rows = [(shard.shard, f"{shard.watermark:%Y-%m-%d %H:%M:%S}", f"{shard.rate:.2f}") for shard in status.shards]
     text = _table(("physical table", "newest change (UTC)", "changes/s"), rows[:_SHOWN])
     return text if len(rows) <= _SHOWN else f"{text}\n\nand {len(rows) - _SHOWN} more"
 
@@ -107,19 +107,21 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _picture(source: SourceTable, path: Path) -> str:
     """Nothing before the table is complete up to some time."""
     last = list(islice(commits(path), FIRST_LOOK))[::-1]
-    shown = [(one, complete) for one in last if (complete := _complete_ms(source, one.state.watermarks)) is not None]
+    shown = [
+        (commit, complete) for commit in last if (complete := _complete_ms(source, commit.state.watermarks)) is not None
+    ]
     if not shown:
         return ""
     changes = {
         instance: [
-            sum(count for shard, count in one.state.counts.items() if shard.startswith(f"{instance}."))
-            for one, _ in shown
+            sum(count for shard, count in commit.state.counts.items() if shard.startswith(f"{instance}."))
+            for commit, _ in shown
         ]
         for instance in source.instances
     }
-    behind = [max(0.0, one.at.timestamp() - complete / 1000) for one, complete in shown]
+    behind = [max(0.0, commit.at.timestamp() - complete / 1000) for commit, complete in shown]
     return capture_plot(
-        f"the last {len(shown)} commits of {source.name}", [one.at for one, _ in shown], changes, behind
+        f"the last {len(shown)} commits of {source.name}", [commit.at for commit, _ in shown], changes, behind
     )
 
 

@@ -25,14 +25,14 @@ def slice_metadata(computed: Sequence[ComputedSlice]) -> dict[str, dg.MetadataVa
     """Metadata of one run over one or several slices: totals, and a row a slice where there are several."""
     last = computed[-1]
     metadata: dict[str, dg.MetadataValue[Any]] = {
-        "dagster/row_count": dg.IntMetadataValue(sum(one.metrics.rows for one in computed)),
-        "bytes": dg.IntMetadataValue(sum(one.metrics.size_bytes for one in computed)),
+        "dagster/row_count": dg.IntMetadataValue(sum(result.metrics.rows for result in computed)),
+        "bytes": dg.IntMetadataValue(sum(result.metrics.size_bytes for result in computed)),
         "delta_version": dg.IntMetadataValue(last.metrics.version),
-        "seconds": dg.FloatMetadataValue(round(sum(one.seconds for one in computed), 3)),
+        "seconds": dg.FloatMetadataValue(round(sum(result.seconds for result in computed), 3)),
         "preview": dg.MarkdownMetadataValue(preview_table(last.sample)),
         "table": dg.PathMetadataValue(str(last.path)),
     }
-    times = [one.found.event_times for one in computed if one.found.event_times]
+    times = [result.audit.event_times for result in computed if result.audit.event_times]
     if times:
         metadata["min_event_time"] = dg.TextMetadataValue(min(first for first, _ in times))
         metadata["max_event_time"] = dg.TextMetadataValue(max(end for _, end in times))
@@ -46,7 +46,7 @@ def plot_metadata(title: str, path: Path, partition: Mapping[str, object]) -> dg
     columns = list(partition)
     now = tuple(str(value) for value in partition.values())
     table = DeltaTable(str(path))
-    stored = sorted({tuple(one[name] for name in columns) for one in table.partitions()})
+    stored = sorted({tuple(values[name] for name in columns) for values in table.partitions()})
     times = [time for time in stored if time <= now][-HISTORY_SLICES:]
     days = sorted({date.fromisoformat(time[0]) for time in times})
     history = table.to_pandas(filters=[("dt", "in", days)])
@@ -65,13 +65,13 @@ def preview_table(rows: pa.Table) -> str:
 
 def _slices_table(computed: Sequence[ComputedSlice]) -> str:
     lines = ["| slice | rows | bytes | version | seconds |", "| --- | ---: | ---: | ---: | ---: |"]
-    for one in computed:
+    for result in computed:
         figures_of = (
-            one.slice.key,
-            one.metrics.rows,
-            one.metrics.size_bytes,
-            one.metrics.version,
-            f"{one.seconds:.2f}",
+            result.slice.key,
+            result.metrics.rows,
+            result.metrics.size_bytes,
+            result.metrics.version,
+            f"{result.seconds:.2f}",
         )
         lines.append(f"| {' | '.join(str(value) for value in figures_of)} |")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.errors import SnapshotRestatedError
-from tidemark.compute.named_versions import readable_snapshot
+from tidemark.compute.tags import readable_snapshot
 
 # Dagster reads the annotations of a resource's fields.
 from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: TC001

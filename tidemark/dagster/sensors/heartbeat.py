@@ -1,4 +1,4 @@
-"""The heartbeat sensor: a heartbeat a minute in every source database whose address is set, and who is not heard."""
+"""The heartbeat sensor: a heartbeat a minute in every source database with an address; instances that are not live."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME: Final = "heartbeat"
 # The idle and broken thresholds of a table are counted in minutes.
 _SECONDS: Final = 60
 
-_Told = dict[str, list[str]]
+_Reported = dict[str, list[str]]
 """Per entity the broken instances that its check was last reported with: the sensor's cursor."""
 
 
@@ -42,21 +42,21 @@ def heartbeat_sensor(sources: Sequence[Database], warehouse: Warehouse) -> dg.Se
 
     @dg.sensor(
         name=NAME,
-        description="Writes the time into each source database, and says whose heartbeats do not come out again.",
+        description="Writes the time into each source database, and reports instances whose heartbeats do not arrive.",
         minimum_interval_seconds=_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
     )
     def beat(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         now = datetime.now(UTC)
-        said = _write(context, sources, now)
-        found = broken_by_entity(warehouse, Heard.of(warehouse.settings), now)
-        told: _Told = json.loads(context.cursor or "{}")
-        changed = {entity: broken for entity, broken in found.items() if told.get(entity) != _names(broken)}
-        _alert(context, changed, told)
+        summary = _write(context, sources, now)
+        broken_now = broken_by_entity(warehouse, Heard.of(warehouse.settings), now)
+        reported: _Reported = json.loads(context.cursor or "{}")
+        changed = {entity: broken for entity, broken in broken_now.items() if reported.get(entity) != _names(broken)}
+        _alert(context, changed, reported)
         return dg.SensorResult(
-            skip_reason=said,
+            skip_reason=summary,
             asset_events=list(_evaluations(changed)),
-            cursor=json.dumps({entity: _names(broken) for entity, broken in found.items()}),
+            cursor=json.dumps({entity: _names(broken) for entity, broken in broken_now.items()}),
         )
 
     return beat
@@ -65,24 +65,24 @@ def heartbeat_sensor(sources: Sequence[Database], warehouse: Warehouse) -> dg.Se
 def _write(context: dg.SensorEvaluationContext, sources: Sequence[Database], now: datetime) -> str:
     from tidemark.capture.heartbeat.writer import write_heartbeats  # noqa: PLC0415 - loads the database's client
 
-    failed = [one for one in write_heartbeats(sources, now) if one.problem is not None]
-    for one in failed:
-        context.log.error(str(one.problem))
+    failed = [outcome for outcome in write_heartbeats(sources, now) if outcome.problem is not None]
+    for outcome in failed:
+        context.log.error(str(outcome.problem))
     written = len(sources) - len(failed)
-    missing = f", none on {', '.join(one.instance for one in failed)}" if failed else ""
+    missing = f", none on {', '.join(outcome.instance for outcome in failed)}" if failed else ""
     return f"heartbeats written on {written} of {len(sources)} instances{missing}"
 
 
 def _names(broken: Broken) -> list[str]:
-    return [one.instance for one in broken]
+    return [diagnosis.instance for diagnosis in broken]
 
 
-def _alert(context: dg.SensorEvaluationContext, changed: Mapping[str, Broken], told: _Told) -> None:
+def _alert(context: dg.SensorEvaluationContext, changed: Mapping[str, Broken], reported: _Reported) -> None:
     for entity, broken in changed.items():
         if broken:
             context.log.error("%s is held back: %s", entity, described(broken))
-        elif told.get(entity):
-            context.log.info("%s goes on: %s is heard again", entity, ", ".join(told[entity]))
+        elif reported.get(entity):
+            context.log.info("%s goes on: %s is live again", entity, ", ".join(reported[entity]))
 
 
 def _evaluations(changed: Mapping[str, Broken]) -> Iterator[dg.AssetCheckEvaluation]:

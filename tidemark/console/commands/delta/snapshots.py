@@ -33,8 +33,8 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if version is not None and name is None:
         raise click.UsageError("--version goes with --name")
-    from tidemark.compute.named_versions import BY_HAND, give_name, names_of  # noqa: PLC0415
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
+    from tidemark.compute.tags import BY_HAND, tag_version, tags_of  # noqa: PLC0415
     from tidemark.delta.statistics import require_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
@@ -43,10 +43,10 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
     runtime.warehouse.graph.entity(entity)
     require_table(runtime.warehouse.table_path(entity))
     if name is not None:
-        give_name(runtime, entity, name, datetime.now(UTC), version)
+        tag_version(runtime, entity, name, datetime.now(UTC), version)
     if drop is not None:
         runtime.registry.drop(entity, BY_HAND, drop)
-    found = names_of(runtime.warehouse, runtime.registry, entity)
+    found = tags_of(runtime.warehouse, runtime.registry, entity)
     if as_json:
         print_json({"entity": entity, "snapshots": [vars(one) for one in found]})
         return

@@ -1,6 +1,6 @@
-"""Names of a table's versions: those that the capture gives to slices, those of people, those of replications.
+"""Tags of a table's versions: those that the capture gives to slices, those of people, those of replications.
 
-A captured table has the names of every entity that is cut from it; all of them keep their versions from VACUUM.
+A captured table has the tags of every entity that is cut from it; all of them keep their versions from VACUUM.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 BY_HAND: Final = "name"
 REPLICATION: Final = "replication"
-"""Where slices have their period, such names have these words."""
+"""What such tags have in the place of a period."""
 
 
-def names_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[TaggedSnapshot, ...]:
-    """All names of versions of the entity's table, by version."""
+def tags_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[TaggedSnapshot, ...]:
+    """All tags of versions of the entity's table, by version."""
     path = warehouse.table_path(entity)
     sharing = [name for name in warehouse.entities if warehouse.table_path(name) == path]
-    found = (one for name in sharing for one in registry.of(name))
-    return tuple(sorted(found, key=lambda one: (one.version, one.entity, one.period, one.slice)))
+    tags = (tag for name in sharing for tag in registry.of(name))
+    return tuple(sorted(tags, key=lambda tag: (tag.version, tag.entity, tag.period, tag.slice)))
 
 
 def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
@@ -45,33 +45,33 @@ def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: 
     return tagged
 
 
-def claims_of_names(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
+def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
     """Why VACUUM has to keep versions of the entity's table."""
     return [
-        Claim(one.version, f"{one.entity} {one.slice} [{one.period}]") for one in names_of(warehouse, registry, entity)
+        Claim(tag.version, f"{tag.entity} {tag.slice} [{tag.period}]") for tag in tags_of(warehouse, registry, entity)
     ]
 
 
-def version_named(runtime: Runtime, entity: str, name: str) -> int:
-    """The version that a name of the entity's table stands for. Raises RepairSourceError."""
-    there = names_of(runtime.warehouse, runtime.registry, entity)
-    versions = {one.version for one in there if one.slice == name}
-    if late := next((one for one in there if one.slice == name and (one.is_restated or one.waits_for_late)), None):
-        raise RepairSourceError.reopened(entity, name, late.version)
+def version_of_tag(runtime: Runtime, entity: str, name: str) -> int:
+    """The version that a tag of the entity's table stands for. Raises RepairSourceError."""
+    there = tags_of(runtime.warehouse, runtime.registry, entity)
+    versions = {tag.version for tag in there if tag.slice == name}
+    if late := next((tag for tag in there if tag.slice == name and (tag.is_restated or tag.waits_for_late)), None):
+        raise RepairSourceError.restated(entity, name, late.version)
     if len(versions) != 1:
-        raise RepairSourceError.no_name(entity, name, [one.slice for one in there])
+        raise RepairSourceError.no_tag(entity, name, [tag.slice for tag in there])
     return versions.pop()
 
 
-def give_name(
+def tag_version(
     runtime: Runtime, entity: str, name: str, now: datetime, version: int | None = None, kind: str = BY_HAND
 ) -> TaggedSnapshot:
-    """Name a version, the newest by default. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
+    """Tag a version, the newest by default. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
     path = runtime.warehouse.table_path(entity)
     newest = current_version(path)
     if version is not None and newest is not None and not 0 <= version <= newest:
         raise VersionGoneError.unknown(path, version, newest)
     metrics = table_metrics(path, version=version)
-    named = TaggedSnapshot(entity, kind, name, metrics.version, metrics.rows, now)
-    runtime.registry.tag([named])
-    return named
+    tagged = TaggedSnapshot(entity, kind, name, metrics.version, metrics.rows, now)
+    runtime.registry.tag([tagged])
+    return tagged

@@ -11,9 +11,9 @@ from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.snapshots.late.kept import late_path
 from tidemark.compute.compute import Computer
 from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
-from tidemark.compute.named_versions import claims_of_names, version_named
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.snapshot import Snapshots
+from tidemark.compute.tags import claims_of_tags, version_of_tag
 from tidemark.dagster.metadata.slice import preview_table
 from tidemark.delta.clustering.recorder import UsageRecorder
 from tidemark.delta.clustering.usage import usage_log
@@ -94,7 +94,7 @@ def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: Spar
         reopen(runtime, late_batch)
         by_region = computer(spark, runtime).rows_of(Slice("totals", DAY.key)).collect()
         (told,) = computer(spark, runtime).snapshots([DAY])
-        assert all(check.passed for check in told.found.checks)
+        assert all(check.passed for check in told.audit.checks)
         seen.append(
             (
                 {row["region"]: row["amount"] for row in by_region},
@@ -109,16 +109,16 @@ def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: Spar
 
 
 def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime: Runtime) -> None:
-    assert version_named(runtime, "sales", DAY.key) == 0
+    assert version_of_tag(runtime, "sales", DAY.key) == 0
     reopen(runtime, 5)
     path, settings = runtime.warehouse.table_path("sales"), runtime.warehouse.settings
-    claims = claims_of_names(runtime.warehouse, runtime.registry, "sales")
+    claims = claims_of_tags(runtime.warehouse, runtime.registry, "sales")
     keep_least, later, locks = Retention(versions=1), datetime(2099, 1, 1, tzinfo=UTC), settings.data / "locks"
-    assert 0 not in {one.version for one in plan_vacuum(path, keep_least, [], locks, later).kept}
+    assert 0 not in {kept.version for kept in plan_vacuum(path, keep_least, [], locks, later).kept}
     vacuum(path, keep_least, claims, locks, later)
     assert sorted(read_rows(path, 0)["id"].to_pylist()) == [1, 2]
     with pytest.raises(RepairSourceError, match="opened again: it is no single version any more"):
-        version_named(runtime, "sales", DAY.key)
+        version_of_tag(runtime, "sales", DAY.key)
 
 
 def test_readers_in_python_and_sql_get_it(spark: SparkSession, runtime: Runtime) -> None:
