@@ -104,7 +104,7 @@ class HttpGuard:
 
     def _wrong_caller(self, scope: Scope, headers: _Headers) -> Refusal | None:
         """Not one of the server's own pages, or without the token that is needed."""
-        if self._token is not None and _has_token(headers, self._token):
+        if self._token is not None and has_token(scope, self._token):
             return None
         if not _is_same_origin(scope, headers):
             return Refusal(
@@ -139,10 +139,16 @@ class _Headers:
         return self.first("origin")[:200] or None
 
 
-def _has_token(headers: _Headers, token: str) -> bool:
-    scheme, _, given = headers.first("authorization").partition(" ")
+def has_token(scope: Scope, token: str) -> bool:
+    """Whether the caller names this token."""
+    scheme, _, given = _Headers(scope).first("authorization").partition(" ")
     is_equal = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
     return scheme.lower() == "bearer" and is_equal
+
+
+def comes_from_own_page(scope: Scope) -> bool:
+    """Whether a browser says that one of the server's own pages asks; what is no browser says nothing."""
+    return _Headers(scope).all("sec-fetch-site") == ["same-origin"] and _is_same_origin(scope, _Headers(scope))
 
 
 def _is_same_origin(scope: Scope, headers: _Headers) -> bool:

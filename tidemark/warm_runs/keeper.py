@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final, Self
 
+from tidemark.system.environment import without_token
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -66,7 +68,7 @@ class PoolKeeper:
         with self._log.open("ab") as output:
             return subprocess.Popen(
                 [sys.executable, "-m", "tidemark.warm_runs.host", str(self._home), str(self._log)],
-                env={**self._env, "DAGSTER_HOME": str(self._home), "PYTHONUNBUFFERED": "1"},
+                env={**without_token(self._env), "DAGSTER_HOME": str(self._home), "PYTHONUNBUFFERED": "1"},
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,

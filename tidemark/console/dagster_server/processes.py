@@ -1,7 +1,7 @@
 """Stopping a started program with all that it started itself, and nothing else, by process id.
 
-`dagster dev` has a web server, a daemon, a code server and runs with JVMs below it. Asked by SIGINT it stops them in
-order, but it is not waited for beyond a grace period: whatever of its session remains gets SIGTERM, then SIGKILL.
+Dagster's services have a web server, a daemon, a code server and runs with JVMs below them. Asked by SIGINT they stop
+in order, but are not waited for beyond a grace period: whatever of the session remains gets SIGTERM, then SIGKILL.
 """
 
 from __future__ import annotations

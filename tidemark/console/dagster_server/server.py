@@ -1,4 +1,4 @@
-"""`dagster dev` as a child process: the web server, the daemon and the code location of workspace.yaml."""
+"""Dagster as a child process: the web server, the daemon and the code location of workspace.yaml."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 3000
+_SERVICES: Final = "tidemark.console.dagster_server.services"
 _READY_SECONDS: Final = 180.0
 _POLL_SECONDS: Final = 0.3
 _TAIL_LINES: Final = 20
@@ -28,7 +29,7 @@ _LOCATIONS: Final = """{ workspaceOrError { ... on Workspace { locationEntries {
 
 @dataclass(frozen=True)
 class DagsterServer:
-    """A started `dagster dev`; its output is in `log`."""
+    """Started services (tidemark.console.dagster_server.services); their output is in `log`."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -38,7 +39,7 @@ class DagsterServer:
     def start(cls, root: Path, home: Path, port: int, log: Path, env: Mapping[str, str]) -> Self:
         """Start it in a session of its own: the code location of `root`/workspace.yaml, its storage in `home`."""
         command = [
-            sys.executable, "-m", "dagster", "dev", "--workspace", str(root / "workspace.yaml"),
+            sys.executable, "-m", _SERVICES, "--workspace", str(root / "workspace.yaml"),
             "--host", HOST, "--port", str(port),
         ]  # fmt: skip
         log.parent.mkdir(parents=True, exist_ok=True)

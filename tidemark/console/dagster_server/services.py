@@ -1,0 +1,107 @@
+"""Dagster's web server behind its guard, and its daemon, both with one code server: `python -m ...services`.
+
+Started by `DagsterServer` in a session of its own. SIGINT ends both in order; when one ends by itself, the other is
+ended too. It takes the place of `dagster dev`, which starts a web server without a guard.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import dagster as dg
+import yaml
+
+from tidemark.console.dagster_server.internals import DAEMON_MODULE, DEVELOPMENT, code_servers
+from tidemark.system.environment import TOKEN_VARIABLE, without_token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_POLL_SECONDS: Final = 0.5
+_STOP_SECONDS: Final = 60.0
+
+
+def main() -> int:
+    """Serve until SIGINT; 1 when a service ends by itself."""
+    options = _parser().parse_args()
+    token = os.environ.pop(TOKEN_VARIABLE, None)
+    os.environ.update(DEVELOPMENT)
+    try:
+        with (
+            dg.DagsterInstance.get() as instance,
+            code_servers(instance, options.workspace) as locations,
+            _written(locations) as workspace,
+            _services(workspace, options.host, options.port, token) as services,
+        ):
+            return _watch(services)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    return parser
+
+
+@contextmanager
+def _written(locations: Mapping[str, object]) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        workspace = Path(folder) / "workspace.yaml"
+        workspace.write_text(yaml.safe_dump(locations))
+        yield workspace
+
+
+@contextmanager
+def _services(workspace: Path, host: str, port: int, token: str | None) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
+    """Start both; in the end SIGINT goes to each, and SIGKILL to one that takes too long."""
+    web = ["tidemark.console.dagster_server.web", "--host", host, "--port", str(port)]
+    secret = {TOKEN_VARIABLE: token} if token else {}
+    services: list[subprocess.Popen[bytes]] = []
+    try:
+        services.append(_start([*web, "--workspace", str(workspace)], secret))
+        services.append(_start([DAEMON_MODULE, "run", "--workspace", str(workspace)], {}))
+        yield services
+    finally:
+        _stop(services)
+
+
+def _start(module: Sequence[str], secret: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", *module], env={**without_token(os.environ), **secret})
+
+
+def _stop(services: Sequence[subprocess.Popen[bytes]]) -> None:
+    for service in services:
+        if service.poll() is None:
+            service.send_signal(signal.SIGINT)
+    for service in services:
+        try:
+            service.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            service.kill()
+            service.wait()
+
+
+def _watch(services: Sequence[subprocess.Popen[bytes]]) -> int:
+    while True:
+        for service in services:
+            status = service.poll()
+            if status is not None:
+                sys.stderr.write(f"{' '.join(map(str, service.args[1:4]))} ended by itself with status {status}\n")  # type: ignore[index]
+                return 1
+        time.sleep(_POLL_SECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
