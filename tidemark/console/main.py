@@ -38,6 +38,7 @@ Settings stand in the project's tidemark.yaml; environment variables override th
   TIDEMARK_ROOT           the project's folder, as --root
   TIDEMARK_DATA           where everything is kept (default: data/ in the project)
   TIDEMARK_KAFKA          host:port,...: take changes from Kafka's topics, not from files in data/landing
+  TIDEMARK_KAFKA_...      SECURITY_PROTOCOL, USERNAME, PASSWORD, CA, ...: see SECURITY.md
   TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where heartbeats are written, a minute each
   TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
   TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077

@@ -4,6 +4,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tidemark.capture.distribution.reader import GROUP
+from tidemark.system.kafka_client import librdkafka
 
 _SECONDS = 2.0
 
@@ -12,7 +13,7 @@ class Group:
     """All members, of this machine and others."""
 
     def __init__(self, servers: str) -> None:
-        self._admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
+        self._admin = AdminClient({**librdkafka(servers), "log_level": 0})
 
     def members(self) -> int | None:
         """How many there are; None when the broker does not say."""

@@ -11,6 +11,8 @@ from typing import Final, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from tidemark.system.kafka_client import librdkafka
+
 NOTES: Final = "tidemark.distribution"
 _SECONDS: Final = 15.0
 
@@ -32,7 +34,7 @@ class Topic:
 
 def read_notes(servers: str) -> Mapping[str, Topic]:
     """What is noted of each topic. Raises KafkaException."""
-    settings = {"bootstrap.servers": servers, "group.id": NOTES, "enable.auto.commit": False, "log_level": 0}
+    settings = {**librdkafka(servers), "group.id": NOTES, "enable.auto.commit": False, "log_level": 0}
     # The end is told when a fetch comes back empty: at once.
     at_end = {"enable.partition.eof": True, "fetch.wait.max.ms": 10}
     consumer = Consumer({**settings, **at_end, "isolation.level": "read_committed"})

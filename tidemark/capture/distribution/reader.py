@@ -20,6 +20,7 @@ from confluent_kafka import (
 
 from tidemark.capture.distribution.errors import MessagesLostError, PlaceLostError, SessionLostError
 from tidemark.capture.distribution.notes import NOTES, Topic
+from tidemark.system.kafka_client import librdkafka
 
 GROUP: Final = "tidemark.distribution"
 _SECONDS: Final = 5.0
@@ -159,7 +160,7 @@ def _failure(error: KafkaError, topic: str) -> Exception:
 
 def _settings(servers: str) -> dict[str, str | int | bool]:
     return {
-        "bootstrap.servers": servers,
+        **librdkafka(servers),
         "group.id": GROUP,
         # By ranges the first member would get partition 0 of every topic, and there are no others.
         "partition.assignment.strategy": "roundrobin",

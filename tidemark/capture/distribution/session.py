@@ -23,6 +23,7 @@ from tidemark.capture.distribution.reader import GROUP, Batch, Reader
 from tidemark.capture.distribution.routes import Routes
 from tidemark.capture.distribution.topics import UNREADABLE, Topics
 from tidemark.capture.source_table import topic_of
+from tidemark.system.kafka_client import librdkafka
 
 _SECONDS: Final = 15.0
 
@@ -146,7 +147,7 @@ _REFUSALS: Final = frozenset(
 
 def _settings(servers: str, name: str) -> dict[str, str | int | bool]:
     return {
-        "bootstrap.servers": servers,
+        **librdkafka(servers),
         "transactional.id": f"{GROUP}.{name}",
         # How long a dead member's transaction may keep what others sent after it from being read.
         "transaction.timeout.ms": 15_000,

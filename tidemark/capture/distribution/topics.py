@@ -15,6 +15,7 @@ from tidemark.capture.distribution.routes import TOPICS, check_tables, logical_t
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicPartitionsError
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.system.errors import CaptureError
+from tidemark.system.kafka_client import librdkafka
 
 # Messages that are neither Debezium's nor Canal's.
 UNREADABLE: Final = "tidemark.distribution.unreadable"
@@ -57,7 +58,7 @@ def prepare(servers: str, tables: Sequence[SourceTable], partitions: int, patter
 
 
 def _prepared(servers: str, tables: Sequence[SourceTable], partitions: int, pattern: str) -> Topics:
-    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
+    admin = AdminClient({**librdkafka(servers), "log_level": 0})
     wanted = [topic_of(instance) for instance in instances_of(tables)]
     sources = _described(admin, wanted)
     if len(sources) < len(wanted):
@@ -139,7 +140,7 @@ def _make(admin: AdminClient, topics: Sequence[NewTopic]) -> None:
 def _note(servers: str, topics: Mapping[str, Topic]) -> None:
     if not topics:
         return
-    producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, "log_level": 0})
+    producer = Producer({**librdkafka(servers), "enable.idempotence": True, "log_level": 0})
     for name, topic in topics.items():
         producer.produce(NOTES, topic.encoded(), name, partition=0)
     if producer.flush(_SECONDS):

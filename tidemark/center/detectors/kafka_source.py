@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.detectors.topic import TopicMessage
+from tidemark.system.kafka_client import librdkafka
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ class KafkaSource:
         self._topic = topic
         self._consumer = Consumer(
             {
-                "bootstrap.servers": servers,
+                **librdkafka(servers),
                 "group.id": "tidemark-center",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # t
 from tidemark.capture.operations.preflight.binlog import SHORTEST
 from tidemark.capture.source_table import topic_of
 from tidemark.system.finding import Finding
+from tidemark.system.kafka_client import librdkafka
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ def broker(servers: str, instances: Sequence[str], seconds: float = 10.0) -> lis
     """Whether each instance's topic is there and as it has to be; an answer may take `seconds`."""
     subject = f"Kafka {servers}"
     try:
-        admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
+        admin = AdminClient({**librdkafka(servers), "log_level": 0})
         partitions = {name: len(one.partitions) for name, one in admin.list_topics(timeout=seconds).topics.items()}
         there = [name for name in map(topic_of, instances) if name in partitions]
         settings = _settings(admin, there, seconds)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicMissingError, TopicPartitionsError
+from tidemark.system.kafka_client import librdkafka
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Broker:
 
         Raises BrokerDownError (a transient one), TopicMissingError, TopicPartitionsError for more than one partition.
         """
-        settings = {"bootstrap.servers": self.bootstrap_servers, "group.id": "tidemark.capture", "log_level": 0}
+        settings = {**librdkafka(self.bootstrap_servers), "group.id": "tidemark.capture", "log_level": 0}
         consumer = Consumer({**settings, "enable.auto.commit": False})
         try:
             return {topic: self._bounds(consumer, topic) for topic in topics}

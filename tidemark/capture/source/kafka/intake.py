@@ -22,6 +22,7 @@ from tidemark.capture.source.scan import Scan, opened
 from tidemark.capture.source.summary import summed
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.system.errors import CaptureError
+from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import Settings
 
 # Records of all instances that a pass caches and parses.
@@ -80,6 +81,7 @@ class KafkaIntake:
         topics = {topic_of(one.instance): one for one in ranges}
         options = {
             "kafka.bootstrap.servers": self._broker.bootstrap_servers,
+            **KafkaSecurity.load().java("kafka."),
             "assign": json.dumps({topic: [0] for topic in topics}),
             "startingOffsets": json.dumps({topic: {"0": one.first_offset} for topic, one in topics.items()}),
             "endingOffsets": json.dumps({topic: {"0": one.end} for topic, one in topics.items()}),
