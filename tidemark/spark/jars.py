@@ -17,9 +17,11 @@ from pathlib import Path
 import pyspark
 
 from tidemark.spark.java import java_problem
+from tidemark.system.checksums import require_checksums
 from tidemark.system.errors import JarsError, JavaMissingError
 
 SCALA = "2.13"
+CHECKSUMS = Path(__file__).with_name("jars.sha256")
 # Kafka's delegation tokens: Spark's reader loads these classes, and 4.0.0 is the last version that every mirror has.
 _TOKENS = f"org.apache.spark:spark-token-provider-kafka-0-10_{SCALA}"
 
@@ -42,7 +44,7 @@ def jars_directory(base: Path | None = None) -> Path:
 
 
 def resolved_jars(base: Path | None = None) -> tuple[Path, ...]:
-    """The jars on this machine, resolving them first when set-up was skipped. Raises JarsError."""
+    """The jars on this machine, resolving them first when set-up was skipped. Raises JarsError, ChecksumError."""
     target = jars_directory(base)
     if not target.is_dir():
         _resolve_into(target)
@@ -63,6 +65,7 @@ def _resolve_into(target: Path) -> None:
         chosen.mkdir()
         for jar in _not_in_spark(sorted(Path(work).glob("ivy*/jars/*.jar"))):
             shutil.copy(jar, chosen / jar.name)
+        require_checksums(chosen, CHECKSUMS)
         _publish(chosen, target)
 
 

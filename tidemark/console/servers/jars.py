@@ -1,12 +1,14 @@
 """The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven, beside Spark's jars.
 
-A second call finds them there; a changed pom fetches anew. The repository that Maven asks is the machine's own setting.
+A second call finds them there; a changed pom or list of checksums fetches anew. Beside a pom, `jars.sha256` names each
+jar and its SHA-256: others are not used. The repository that Maven asks is the machine's own setting.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.console.servers.errors import ComponentMissingError
 from tidemark.console.servers.process import run
+from tidemark.system.checksums import require_checksums
+from tidemark.system.environment import without_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +55,20 @@ def are_there(root: Path = COMPONENTS) -> bool:
 
 
 def _is_current(marker: Path, pom: Path) -> bool:
-    return marker.exists() and marker.read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
+    return marker.exists() and marker.read_text() == fingerprint(pom)
+
+
+def fingerprint(pom: Path) -> str:
+    """Changes with the pom and with the list of checksums beside it."""
+    return hashlib.sha256(pom.read_bytes() + _checksums(pom).read_bytes()).hexdigest()
+
+
+def _checksums(pom: Path) -> Path:
+    return pom.with_name("jars.sha256")
 
 
 def fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
-    """Let Maven fill the `folders` of `root` as the pom says, unless it did so already."""
+    """Let Maven fill the `folders` of `root` as the pom says, unless it did so already. Raises ChecksumError."""
     marker = root / f"{component.lower()}.sha256"
     root.mkdir(parents=True, exist_ok=True)
     with root.joinpath("lock").open("w") as lock:
@@ -63,7 +76,8 @@ def fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> No
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_current(marker, pom):
             _fetch(root, component, pom, folders)
-            marker.write_text(hashlib.sha256(pom.read_bytes()).hexdigest())
+            require_checksums(root, _checksums(pom), folders)
+            marker.write_text(fingerprint(pom))
 
 
 def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
@@ -73,4 +87,5 @@ def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> Non
     for stale in folders:
         shutil.rmtree(root / stale, ignore_errors=True)
     command = ["mvn", "--quiet", "--batch-mode", f"--file={pom}", f"-Dcomponents={root.resolve()}", "package"]
-    run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS)
+    # Maven is no server, and finds its repository by whatever the machine sets for it: proxies, MAVEN_OPTS.
+    run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS, without_token(os.environ))
