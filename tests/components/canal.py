@@ -120,7 +120,7 @@ def _instance(instance: mariadb.MariaDb, database: str, directory: Path) -> byte
         "parse.support.AuthenticationInfo",
         address="@address",
         username=mariadb.USER,
-        password=mariadb.PASSWORD,
+        password=instance.password,
         defaultDatabaseName=database,
     )
     beans.bean("standby", "parse.ha.HeartBeatHAController", detectingRetryTimes="3", switchEnable="false")

@@ -54,6 +54,28 @@ def test_images_are_built_from_pinned_ones() -> None:
     assert all((CHECKOUT / path).is_file() for path in copied)
 
 
+def test_the_image_has_the_jars_of_the_list() -> None:
+    text = (DEPLOY / "servers.Dockerfile").read_text(encoding="utf-8")
+    assert "sha256sum --check --strict --quiet /build/jars.sha256" in text
+
+
+def test_services_have_no_rights_beyond_what_they_need(compose: Any) -> None:
+    for name, service in compose["services"].items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["read_only"] is True, name
+        assert not service.get("privileged"), name
+    adding = {name for name, service in compose["services"].items() if "cap_add" in service}
+    assert adding == {"database-a", "database-b"}
+
+
+def test_there_is_no_default_password() -> None:
+    text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
+    settings = [line for line in text.splitlines() if re.search(r"PASSWORD: ", line) and "RANDOM" not in line]
+    assert len(settings) == 2
+    assert all(re.search(r"\$\{\w+:\?[^}]+\}$", line) for line in settings)
+
+
 def test_nothing_listens_beyond_this_machine(compose: Any) -> None:
     ports = [port for service in compose["services"].values() for port in service.get("ports", ())]
     assert len(ports) == 4
@@ -66,15 +88,15 @@ def test_databases_are_started_as_those_of_the_chain(compose: Any, instance: str
     own = [f"--server-id={number}", f"--gtid-domain-id={number}", "--log-bin=binlog"]
     assert service["command"] == [*own, *mariadb.CAPTURED]
     assert service["environment"]["MARIADB_USER"] == mariadb.USER
-    assert service["environment"]["MARIADB_PASSWORD"] == f"${{{connect.PASSWORD_VARIABLE}:-{mariadb.PASSWORD}}}"
+    assert service["environment"]["MARIADB_PASSWORD"] == f"${{{connect.PASSWORD_VARIABLE}:?set a password}}"
 
 
 def test_kafka_has_the_settings_of_the_chain() -> None:
-    found, wanted = properties("kafka.properties"), kafka.settings(Path("/data/log"), 9092, 9093)
-    assert {name: value for name, value in found.items() if name not in PLACES} == {
+    actual, wanted = properties("kafka.properties"), kafka.settings(Path("/data/log"), 9092, 9093)
+    assert {name: value for name, value in actual.items() if name not in PLACES} == {
         name: value for name, value in wanted.items() if name not in PLACES
     }
-    assert "HOST://127.0.0.1:9092" in found["advertised.listeners"]
+    assert "HOST://127.0.0.1:9092" in actual["advertised.listeners"]
 
 
 def test_connect_has_the_settings_of_the_chain() -> None:
@@ -84,11 +106,13 @@ def test_connect_has_the_settings_of_the_chain() -> None:
 
 @pytest.mark.parametrize("instance", INSTANCES)
 def test_connectors_have_the_settings_of_the_chain(instance: str) -> None:
-    source = connect.Source(instance, f"database-{instance}", 3306, 1001 + INSTANCES.index(instance), "school")
+    source = connect.CapturedDatabase(
+        instance, f"database-{instance}", 3306, 1001 + INSTANCES.index(instance), "school"
+    )
     assert properties(f"cdc.{instance}.properties") == connect.connector_settings("kafka:29092", source, "no_data")
 
 
 def test_no_password_is_in_a_file() -> None:
     for file in DEPLOY.glob("*.properties"):
-        given = [value for name, value in properties(file.name).items() if "password" in name]
+        given = [value for name, value in properties(file.name).items() if name.endswith("password")]
         assert all(value.startswith("${env:") for value in given), file

@@ -13,7 +13,7 @@ from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.heartbeat.databases import Database
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
 from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
-from tidemark.console.servers.mariadb import PASSWORD, USER
+from tidemark.console.servers.mariadb import USER
 from tidemark.console.servers.process import LOOPBACK, free_port
 from tidemark.dagster.sensors.heartbeat import heartbeat_sensor
 
@@ -31,7 +31,7 @@ NOW = datetime(2026, 3, 23, 10, 0, tzinfo=UTC)
 def database(mariadb_server: MariaDb) -> Database:
     with mariadb_server.connect() as session, session.cursor() as cursor:
         cursor.execute("DROP DATABASE IF EXISTS beats; CREATE DATABASE beats")
-    return Database("a", LOOPBACK, mariadb_server.port, "beats", USER, PASSWORD)
+    return Database("a", LOOPBACK, mariadb_server.port, "beats", USER, mariadb_server.password)
 
 
 def beats(server: MariaDb) -> list[datetime]:

@@ -23,7 +23,7 @@ from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.console.servers.connect import Connect, connect
 from tidemark.console.servers.jars import jars
-from tidemark.console.servers.mariadb import PASSWORD, USER, mariadb
+from tidemark.console.servers.mariadb import USER, mariadb
 from tidemark.console.servers.process import LOOPBACK
 from tidemark.delta.table import read_rows, table_exists
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -106,7 +106,7 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
     with ExitStack() as stack:
         server = stack.enter_context(mariadb("kept", 17, tmp_path / "kept"))
         fill(server)
-        database = Database("kept", LOOPBACK, server.port, DATABASE, USER, PASSWORD)
+        database = Database("kept", LOOPBACK, server.port, DATABASE, USER, server.password)
 
         def connected() -> Connect:
             started = connect(
@@ -165,7 +165,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_load_is_asked_for_in_the_signal_table_and_refused_in_words(mariadb_server: MariaDb) -> None:
-    database = Database("a", LOOPBACK, mariadb_server.port, "asking", USER, PASSWORD)
+    database = Database("a", LOOPBACK, mariadb_server.port, "asking", USER, mariadb_server.password)
     source = SourceTable("ods_kept", "asking.kept_*", ("a",), ("id",), None, ())
     with mariadb_server.connect() as session, session.cursor() as sql:
         sql.execute("CREATE DATABASE asking")

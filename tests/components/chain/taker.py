@@ -115,7 +115,7 @@ class Taker:
     def _started(self, environment: dict[str, str]) -> ServerProcess:
         self.starts += 1
         self.folder.mkdir(parents=True, exist_ok=True)
-        return start("the capture", self._command, self.folder, environment={**_PATH, **environment})
+        return start("the capture", self._command, self.folder, environment={**os.environ, **_PATH, **environment})
 
 
 # It runs in its own folder.

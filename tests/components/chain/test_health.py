@@ -26,7 +26,7 @@ from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.console.servers.connect import Connect, connect
 from tidemark.console.servers.jars import jars
-from tidemark.console.servers.mariadb import PASSWORD, USER, MariaDb, mariadb
+from tidemark.console.servers.mariadb import USER, MariaDb, mariadb
 from tidemark.console.servers.process import LOOPBACK
 from tidemark.delta.table import read_rows
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -74,7 +74,10 @@ class World:
     def beat(self, start: str, end: str) -> None:
         """Every five minutes up to and with `end`, on all instances; what the last one's problems were is kept."""
         now = at(start)
-        addresses = [Database(name, LOOPBACK, one.port, "health", USER, PASSWORD) for name, one in self.servers.items()]
+        addresses = [
+            Database(name, LOOPBACK, server.port, "health", USER, server.password)
+            for name, server in self.servers.items()
+        ]
         while now <= at(end):
             self.problems = {one.instance: one.problem for one in write_heartbeats(addresses, now)}
             now += timedelta(minutes=5)

@@ -15,7 +15,7 @@ from pymysql.cursors import Cursor, DictCursor
 from tests.components.oracle.checksum import content
 from tests.components.workload.schema import ATTENDANCE, ORDERS, TABLES
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.mariadb import PASSWORD, USER, MariaDb
+from tidemark.console.servers.mariadb import USER, MariaDb
 from tidemark.console.servers.process import LOOPBACK
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Oracle:
                 cursor.execute(
                     f"CHANGE MASTER '{source.name}' TO master_host = %s, master_port = %s, master_user = %s,"
                     " master_password = %s, master_use_gtid = slave_pos",
-                    (LOOPBACK, source.port, USER, PASSWORD),
+                    (LOOPBACK, source.port, USER, source.password),
                 )
             cursor.execute("START ALL SLAVES")
 

@@ -19,8 +19,6 @@ from tests.components.availability import KAFKA, MARIADB, require
 from tests.project import CHECKOUT
 from tidemark.console.main import main
 from tidemark.console.preflight import servers
-from tidemark.console.servers.mariadb import PASSWORD, USER
-from tidemark.console.servers.process import LOOPBACK
 from tidemark.console.servers.programs import Requirement
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
@@ -64,9 +62,8 @@ def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Proces
         where = _announced(started)
         below = psutil.Process(started.pid).children(recursive=True)
         assert {one.name() for one in below} >= {"mariadbd", "java"}
-        address = where["databases"]["a"].split()
-        port = int(next(one for one in address if one.startswith("--port=")).removeprefix("--port="))
-        with pymysql.connect(host=LOOPBACK, port=port, user=USER, password=PASSWORD, database="school") as session:
+        options = where["databases"]["a"].split()[1].removeprefix("--defaults-extra-file=")
+        with pymysql.connect(read_default_file=options, database="school") as session:
             cursor = session.cursor()
             cursor.execute("SELECT count(*) FROM users")
             assert cursor.fetchone() is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -45,3 +47,16 @@ def test_a_server_that_never_becomes_healthy_is_given_up(tmp_path: Path) -> None
 def test_a_preparing_command_that_fails_says_why(tmp_path: Path) -> None:
     with pytest.raises(ComponentFailedError, match=r"ended with 1(.|\n)*no licence"):
         run("prepare", [sys.executable, "-c", "raise SystemExit('no licence')"], tmp_path)
+
+
+def test_a_server_inherits_no_secret_of_the_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary")
+    monkeypatch.setenv("TIDEMARK_TOKEN", "canary")
+    program = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
+    server = start("environment", [sys.executable, "-c", program], tmp_path, {"GIVEN": "yes"})
+    server.process.wait(60)
+
+    environment = json.loads(server.log.read_text())
+    assert environment["GIVEN"] == "yes"
+    assert environment["PATH"] == os.environ["PATH"]
+    assert "canary" not in environment.values()

@@ -16,8 +16,8 @@ from tidemark.console.chain.recording import Recording
 from tidemark.console.chain.servers import Servers, servers
 from tidemark.console.preflight.port import free_port
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.mariadb import PASSWORD, USER
 from tidemark.console.servers.process import LOOPBACK, ServerProcess
+from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import ENV_PREFIX
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class Chain:
 
     def watch(self) -> None:
         """Let happen what is due. Raises ComponentFailedError when something of the chain has ended by itself."""
-        for one in (*self.servers.processes, *self.children):
-            if one.process.poll() is not None:
-                raise ComponentFailedError(one.name, f"ended with {one.process.returncode}", one.log_tail())
+        for server in (*self.servers.processes, *self.children):
+            if server.process.poll() is not None:
+                raise ComponentFailedError(server.name, f"ended with {server.process.returncode}", server.log_tail())
         self.player.play(self.pace.at(time.monotonic()))
 
     def where(self) -> dict[str, Any]:
@@ -55,8 +55,8 @@ class Chain:
         return {
             "url": self.url,
             "databases": {
-                one.name: f"mariadb --host={LOOPBACK} --port={one.port} --user={USER} --password={PASSWORD} {DATABASE}"
-                for one in self.servers.databases
+                server.name: f"mariadb --defaults-extra-file={server.client_options} {DATABASE}"
+                for server in self.servers.databases
             },
             "kafka": self.servers.kafka.bootstrap_servers,
             "connect": f"http://{LOOPBACK}:{self.servers.connect.port}",
@@ -92,16 +92,16 @@ def chain(
             stack.enter_context(child(name, words, data / name, {**_nothing_else(data), **env}))
             for name, words in commands.items()
         )
-        found = Chain(running, children, player, pace, env, f"http://{LOOPBACK}:{port}")
-        _wait(found, stopped)
-        yield found
+        started = Chain(running, children, player, pace, env, f"http://{LOOPBACK}:{port}")
+        _wait(started, stopped)
+        yield started
 
 
 def _player(stack: ExitStack, running: Servers, changes: Path) -> Player:
     instances = {}
-    for one in running.databases:
-        session = stack.enter_context(one.connect())
-        instances[one.name] = (session, Recording(changes / one.name, prepare(session)))
+    for server in running.databases:
+        session = stack.enter_context(server.connect())
+        instances[server.name] = (session, Recording(changes / server.name, prepare(session)))
     return Player(instances)
 
 
@@ -116,19 +116,20 @@ def _environment(data: Path, running: Servers) -> dict[str, str]:
 
 def _nothing_else(data: Path) -> dict[str, str]:
     """What the environment may say of another warehouse is not of this one."""
-    settings = {one.upper(): "" for one in ("canal", "databases", "state")}
+    settings = {name.upper(): "" for name in ("canal", "databases", "state")}
+    settings |= {f"KAFKA_{name.upper()}": "" for name in KafkaSecurity.model_fields}
     settings |= {"OLAP": "duckdb", "LANDING": str(data / "landing"), "WAREHOUSE": str(data / "warehouse")}
     settings |= {"STATE_DB": str(data / "state.db")}
     settings |= {"SPARK_MEMORY": os.environ.get(f"{ENV_PREFIX}SPARK_MEMORY", _SPARK_MEMORY)}
     return {"PYTHONUNBUFFERED": "1", **{ENV_PREFIX + name: value for name, value in settings.items()}}
 
 
-def _wait(found: Chain, stopped: Callable[[], bool]) -> None:
+def _wait(started: Chain, stopped: Callable[[], bool]) -> None:
     """Until the UI says that it is there; what is due happens meanwhile."""
     deadline = time.monotonic() + _UI_SECONDS
-    dagster = found.children[-1]
+    dagster = started.children[-1]
     while not stopped() and not _is_ready(dagster):
-        found.watch()
+        started.watch()
         if time.monotonic() > deadline:
             raise ComponentFailedError(dagster.name, f"not ready after {_UI_SECONDS:.0f} s", dagster.log_tail())
         time.sleep(0.25)

@@ -23,17 +23,19 @@ _GRACE_SECONDS: Final = 45.0
 @contextmanager
 def child(name: str, arguments: Sequence[str], directory: Path, env: Mapping[str, str]) -> Iterator[ServerProcess]:
     """Start `tidemark <arguments>`; in the end ask it to stop, and stop it with all that it started if it does not."""
-    started = start(name, [sys.executable, "-m", "tidemark.console", *arguments], directory, env)
+    # A command of ours is no server: it has the whole environment, as it would have when it is typed.
+    words = [sys.executable, "-m", "tidemark.console", *arguments]
+    started = start(name, words, directory, {**os.environ, **env})
     try:
         yield started
     finally:
         _stop(started)
 
 
-def _stop(one: ServerProcess) -> None:
+def _stop(started: ServerProcess) -> None:
     """It tells its own children: a signal to all of them would take Spark from under a pass that ends."""
-    if one.process.poll() is None:
-        os.kill(one.pid, signal.SIGTERM)
+    if started.process.poll() is None:
+        os.kill(started.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
-            one.process.wait(_GRACE_SECONDS)
-    stop_session(one.process, in_a_hurry=lambda: True)
+            started.process.wait(_GRACE_SECONDS)
+    stop_session(started.process, in_a_hurry=lambda: True)

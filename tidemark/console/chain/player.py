@@ -77,12 +77,12 @@ def _execute(session: Session, packet: Sequence[tuple[int, Statement]]) -> None:
     with session.cursor() as cursor:
         for _, statement in packet:
             cursor.execute("SET TIMESTAMP = %s", (statement.at,))
-            _one(cursor, statement)
+            _apply(cursor, statement)
         cursor.execute(_NOTE, (packet[-1][0] + 1,))
     session.commit()
 
 
-def _one(cursor: Cursor, statement: Statement) -> None:
+def _apply(cursor: Cursor, statement: Statement) -> None:
     try:
         cursor.execute(statement.sql, statement.values or None)
     except MySQLError as error:

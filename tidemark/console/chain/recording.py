@@ -31,13 +31,13 @@ class Recording:
 
         One that commits by itself comes alone.
         """
-        found: list[tuple[int, Statement]] = []
-        while self._next is not None and self._next[1].at <= at and len(found) < most:
-            if found and (self._next[1].is_ddl or found[-1][1].is_ddl):
+        packet: list[tuple[int, Statement]] = []
+        while self._next is not None and self._next[1].at <= at and len(packet) < most:
+            if packet and (self._next[1].is_ddl or packet[-1][1].is_ddl):
                 break
-            found.append(self._next)
+            packet.append(self._next)
             self._next = next(self._statements, None)
-        return found
+        return packet
 
 
 def _statements(folder: Path, first_offset: int) -> Iterator[tuple[int, Statement]]:

@@ -33,7 +33,7 @@ class Servers:
 
     @property
     def processes(self) -> tuple[ServerProcess, ...]:
-        return (*(one.server for one in self.databases), self.kafka.server, self.connect.server)
+        return (*(database.server for database in self.databases), self.kafka.server, self.connect.server)
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class Statements:
         for change in value["tableChanges"]:
             if change.get("table"):
                 name = change["id"].replace('"', "").rpartition(".")[2]
-                self._types[name] = {one["name"]: one["typeName"] for one in change["table"]["columns"]}
+                self._types[name] = {column["name"]: column["typeName"] for column in change["table"]["columns"]}
                 self._keys[name] = tuple(change["table"]["primaryKeyColumnNames"])
 
     def _change(self, table: str, value: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:

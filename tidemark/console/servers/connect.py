@@ -7,6 +7,7 @@ heartbeat table's rows and schema changes.
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 SnapshotMode = Literal["never", "no_data"]
 PASSWORD_VARIABLE: Final = "TIDEMARK_CAPTURE_PASSWORD"  # noqa: S105 - its name
-"""Where the connectors read the databases' password: it is in no file, and in no answer of the worker."""
+"""Where a connector reads its database's password: it is in no file, and in no answer of the worker.
+
+Where instances have passwords of their own, `_<INSTANCE>` follows. The worker reads no other variable."""
 _START_TIMEOUT_SECONDS = 120.0
 _ANSWER_SECONDS = 90.0
 
@@ -64,8 +67,8 @@ class Connect:
         address = f"http://{LOOPBACK}:{self.port}/connectors/{what}"
         request = urllib.request.Request(address, sent, headers, method=method)
         with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - as above
-            found = answer.read()
-        return json.loads(found) if found else None
+            content = answer.read()
+        return json.loads(content) if content else None
 
     def start_again(self) -> None:
         """After `server` was stopped or killed; returns at once."""
@@ -74,11 +77,13 @@ class Connect:
     def wait_until(self, state: str, *connectors: str) -> None:
         """Until these connectors, or all, are in that state."""
         wanted = connectors or self.connectors
-        self.server.wait_until(lambda: all(self.state(one) == state for one in wanted), _START_TIMEOUT_SECONDS)
+        self.server.wait_until(
+            lambda: all(self.state(connector) == state for connector in wanted), _START_TIMEOUT_SECONDS
+        )
 
 
 @dataclass(frozen=True)
-class Source:
+class CapturedDatabase:
     """What one connector captures: a database of an instance; `server_id` is its own as a replica."""
 
     instance: str
@@ -86,6 +91,7 @@ class Source:
     port: int
     server_id: int
     database: str
+    password_variable: str = PASSWORD_VARIABLE
 
 
 @contextmanager
@@ -102,8 +108,8 @@ def connect(
 ) -> Iterator[Connect]:
     """Start a worker that captures `database` of each instance; in the same directory it goes on where it was.
 
-    With `never` it begins with the first binlog record, with `no_data` at this moment, and what was there before is
-    asked for by signals. `others` are further settings of the connectors.
+    With `never` it begins with the first binlog record, with `no_data` at the present time, and signals ask for the
+    initial load. `others` are further settings of the connectors.
     """
     port = port or free_port()
     directory.mkdir(parents=True, exist_ok=True)
@@ -112,20 +118,30 @@ def connect(
     files = [directory / f"{topic_of(instance.name)}.properties" for instance in instances]
     for file, instance in zip(files, instances, strict=True):
         kafka.ensure_topic(topic_of(instance.name))
-        source = Source(instance.name, LOOPBACK, instance.port, 1000 + instance.server_id, database)
-        wanted = connector_settings(kafka.bootstrap_servers, source, snapshot_mode)
+        wanted = connector_settings(kafka.bootstrap_servers, _source(instance, database), snapshot_mode)
         file.write_text(lines({**wanted, **(others or {})}))
     main = "org.apache.kafka.connect.cli.ConnectStandalone"
     java = ["java", "-Xmx768m", "-Dlog4j2.level=WARN", "-cp", jars.classpath, main]
-    secret = {PASSWORD_VARIABLE: mariadb.PASSWORD}
+    secret = {_password_variable(instance.name): instance.password for instance in instances}
     command = [*java, str(worker), *map(str, files)]
     server = start("Kafka Connect", command, directory, secret)
-    running = Connect(port, tuple(topic_of(one.name) for one in instances), command, directory, server, secret)
+    running = Connect(
+        port, tuple(topic_of(instance.name) for instance in instances), command, directory, server, secret
+    )
     try:
         running.wait_until("RUNNING")
         yield running
     finally:
         running.server.stop()
+
+
+def _source(instance: mariadb.MariaDb, database: str) -> CapturedDatabase:
+    server_id, variable = 1000 + instance.server_id, _password_variable(instance.name)
+    return CapturedDatabase(instance.name, LOOPBACK, instance.port, server_id, database, variable)
+
+
+def _password_variable(instance: str) -> str:
+    return f"{PASSWORD_VARIABLE}_{re.sub('[^A-Z0-9]', '_', instance.upper())}"
 
 
 def worker_settings(servers: str, host: str, port: int, plugins: Path, directory: Path) -> dict[str, str]:
@@ -144,10 +160,11 @@ def worker_settings(servers: str, host: str, port: int, plugins: Path, directory
         "listeners": f"HTTP://{host}:{port}",
         "config.providers": "env",
         "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+        "config.providers.env.param.allowlist.pattern": f"{PASSWORD_VARIABLE}(_[A-Z0-9_]+)?",
     }
 
 
-def connector_settings(servers: str, source: Source, snapshot_mode: SnapshotMode) -> dict[str, str]:
+def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: SnapshotMode) -> dict[str, str]:
     """A connector's properties: everything of the instance into one topic, in the forms that capture reads."""
     topic = topic_of(source.instance)
     loads = load_settings(topic, source.database) if snapshot_mode == "no_data" else {}
@@ -163,7 +180,7 @@ def connector_settings(servers: str, source: Source, snapshot_mode: SnapshotMode
         "database.hostname": source.host,
         "database.port": str(source.port),
         "database.user": mariadb.USER,
-        "database.password": f"${{env:{PASSWORD_VARIABLE}}}",
+        "database.password": f"${{env:{source.password_variable}}}",
         "database.server.id": str(source.server_id),
         "database.ssl.mode": "disable",
         "database.include.list": source.database,
@@ -181,7 +198,7 @@ def connector_settings(servers: str, source: Source, snapshot_mode: SnapshotMode
 
 
 def load_settings(topic: str, database: str) -> dict[str, str]:
-    """What lets rows of before be asked for by signals, and says in the same topic when they are all there."""
+    """What lets signals ask for an initial load, and says in the same topic when they are all there."""
     return {
         "signal.data.collection": f"{database}.{SIGNAL}",
         "incremental.snapshot.watermarking.strategy": "INSERT_DELETE",

@@ -1,13 +1,16 @@
 """A real MariaDB server with its own data directory: row binlog with full row images, UTC, utf8mb4.
 
 UTC on the server and in the sessions: a TIMESTAMP then reads the same everywhere, and DATETIME and DATE carry no zone.
+
+Both accounts have random passwords, made at the first start: `root.password` and `password` in the server's folder,
+with mode 0600. Nobody logs in without one. No account but root has FILE, and root writes into an empty folder only.
 """
 
 from __future__ import annotations
 
 import getpass
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import pymysql
@@ -16,6 +19,7 @@ from pymysql.constants import CLIENT
 from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
 from tidemark.console.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 from tidemark.console.servers.programs import find_program
+from tidemark.console.servers.secret import secret_of, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
 USER = "tidemark"
-PASSWORD = "tidemark"  # noqa: S105 - of servers that only this machine reaches
 CAPTURED: Final = (
     "--default-time-zone=+00:00",
     "--character-set-server=utf8mb4",
@@ -50,6 +53,12 @@ class MariaDb:
     directory: Path
     command: list[str]
     server: ServerProcess
+    password: str = field(repr=False)
+
+    @property
+    def client_options(self) -> Path:
+        """The file with which MariaDB's own client logs in: `mariadb --defaults-extra-file=...`."""
+        return self.directory / "client.cnf"
 
     def connect(self, database: str | None = None) -> pymysql.Connection[Cursor]:
         """A session with autocommit that takes several statements at a time."""
@@ -57,7 +66,7 @@ class MariaDb:
             host=LOOPBACK,
             port=self.port,
             user=USER,
-            password=PASSWORD,
+            password=self.password,
             database=database,
             charset="utf8mb4",
             autocommit=True,
@@ -83,8 +92,10 @@ def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int
     if not directory.joinpath("data", "mysql").exists():
         _create_data_directory(name, directory)
     port = port or free_port()
+    password = _prepare_accounts(directory, port)
     command = _server_command(directory, server_id, port, options)
-    running = MariaDb(name, server_id, port, directory, command, _started(name, command, directory, port))
+    server = _started(name, command, directory, port)
+    running = MariaDb(name, server_id, port, directory, command, server, password)
     try:
         yield running
     finally:
@@ -102,10 +113,10 @@ def _started(name: str, command: list[str], directory: Path, port: int) -> Serve
 
 
 def _program(name: str) -> str:
-    found = find_program(name)
-    if found is None:
+    path = find_program(name)
+    if path is None:
         raise ComponentMissingError("MariaDB", name, "install the package mariadb-server")
-    return found
+    return path
 
 
 def _create_data_directory(name: str, directory: Path) -> None:
@@ -120,12 +131,32 @@ def _create_data_directory(name: str, directory: Path) -> None:
     # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
     directory.joinpath("tmp").mkdir(parents=True, exist_ok=True)
     run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
-    # Run at each start before the binlog is open, so that the accounts are in no recording.
-    directory.joinpath("init.sql").write_text(
+
+
+def _prepare_accounts(directory: Path, port: int) -> str:
+    """Write what the server runs at each start; returns the password of USER.
+
+    It runs before the binlog is open, so that the accounts are in no recording. What a new data directory has besides,
+    root from other addresses without a password, goes.
+    """
+    directory.chmod(0o700)
+    directory.joinpath("files").mkdir(mode=0o700, exist_ok=True)
+    root, password = secret_of(directory / "root.password"), secret_of(directory / "password")
+    account = f"'{USER}'@'{LOOPBACK}'"
+    write_private(
+        directory / "init.sql",
         "SET sql_log_bin = 0;\n"
-        f"CREATE USER IF NOT EXISTS '{USER}'@'{LOOPBACK}' IDENTIFIED BY '{PASSWORD}';\n"
-        f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{LOOPBACK}' WITH GRANT OPTION;\n"
+        "DELETE FROM mysql.global_priv WHERE User IN ('', 'root') AND NOT (User = 'root' AND Host = 'localhost');\n"
+        "FLUSH PRIVILEGES;\n"
+        f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{root}';\n"
+        f"CREATE USER IF NOT EXISTS {account} IDENTIFIED BY '{password}';\n"
+        f"ALTER USER {account} IDENTIFIED BY '{password}';\n"
+        f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n"
+        f"REVOKE FILE ON *.* FROM {account};\n",
     )
+    options = f"[client]\nhost={LOOPBACK}\nport={port}\nuser={USER}\npassword={password}\n"
+    write_private(directory / "client.cnf", options)
+    return password
 
 
 def _server_command(directory: Path, server_id: int, port: int, options: tuple[str, ...]) -> list[str]:
@@ -138,6 +169,8 @@ def _server_command(directory: Path, server_id: int, port: int, options: tuple[s
         f"--socket={directory / 'server.sock'}",
         f"--pid-file={directory / 'server.pid'}",
         f"--init-file={directory / 'init.sql'}",
+        f"--secure-file-priv={directory / 'files'}",
+        "--local-infile=OFF",
         f"--bind-address={LOOPBACK}",
         f"--port={port}",
         "--skip-name-resolve",

@@ -1,7 +1,8 @@
 """Server processes on loopback: free ports, waiting until healthy, stopping exactly what was started.
 
 A server runs in its own process group with its output in `<directory>/server.log`; the tail of that log is part of the
-error when it does not come up.
+error when it does not come up. Of our environment a server inherits what programs need to run at all, and no secret:
+servers answer questions about their environment (`${env:...}` of Kafka Connect).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.console.servers.errors import ComponentFailedError
 
@@ -22,8 +23,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+INHERITED: Final = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"}
+)
+"""The environment variables that every server inherits; beside them those of the locale (`LC_*`)."""
 _LOG_TAIL_LINES = 25
 _POLL_SECONDS = 0.1
+
+
+def inherited(env: Mapping[str, str]) -> dict[str, str]:
+    """What a server inherits of an environment."""
+    return {name: value for name, value in env.items() if name in INHERITED or name.startswith("LC_")}
 
 
 def free_port() -> int:
@@ -81,7 +91,7 @@ class ServerProcess:
 def start(
     name: str, command: Sequence[str], directory: Path, environment: Mapping[str, str] | None = None
 ) -> ServerProcess:
-    """Start `command` with its output in `directory`/server.log."""
+    """Start `command` with its output in `directory`/server.log; `environment` is beside what every server inherits."""
     directory.mkdir(parents=True, exist_ok=True)
     log = directory / "server.log"
     with log.open("ab") as out:
@@ -91,7 +101,7 @@ def start(
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **(environment or {})},
+            env={**inherited(os.environ), **(environment or {})},
             start_new_session=True,
         )
     return ServerProcess(name, process, log)
@@ -113,7 +123,7 @@ def run(
         text=True,
         timeout=timeout_seconds,
         check=False,
-        env={**os.environ, **(environment or {})},
+        env={**inherited(os.environ), **(environment or {})},
     )
     if done.returncode != 0:
         raise ComponentFailedError(name, f"{command[0]} ended with {done.returncode}", done.stdout + done.stderr)

@@ -24,9 +24,9 @@ KAFKA = Requirement("Kafka", (("java",), ("mvn",)), "install Java 17 or later an
 
 def find_program(name: str) -> str | None:
     """The path of a program; also where Debian keeps the servers that are not on a user's PATH."""
-    found = shutil.which(name)
-    if found:
-        return found
+    on_path = shutil.which(name)
+    if on_path:
+        return on_path
     places = [Path("/usr/sbin"), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
     return next((str(place / name) for place in places if (place / name).exists()), None)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tidemark.capture.heartbeat.databases import Database
 from tidemark.capture.operations.preflight.database import database
-from tidemark.console.servers.mariadb import PASSWORD, USER
+from tidemark.console.servers.mariadb import USER
 from tidemark.console.servers.process import LOOPBACK, free_port
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SUBJECTS = ["database a", "database a: binlog", "database a: grants"]
 @pytest.fixture
 def sound(mariadb_server: MariaDb) -> Database:
     execute(mariadb_server, "DROP DATABASE IF EXISTS asked; CREATE DATABASE asked")
-    return Database("a", LOOPBACK, mariadb_server.port, "asked", USER, PASSWORD)
+    return Database("a", LOOPBACK, mariadb_server.port, "asked", USER, mariadb_server.password)
 
 
 @pytest.fixture

@@ -1,0 +1,66 @@
+"""What Kafka Connect tells of its environment: the passwords that connectors need, and nothing of the operator's."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.request
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from tests.components.availability import MARIADB, require
+from tidemark.console.servers.connect import PASSWORD_VARIABLE, Connect, connect
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.mariadb import mariadb
+from tidemark.console.servers.process import LOOPBACK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.console.servers.kafka import Kafka
+
+pytestmark = pytest.mark.components
+
+CANARY = "canary-8f1d"
+CLASS = "io.debezium.connector.mariadb.MariaDbConnector"
+
+
+def test_only_allow_listed_variables_are_read(
+    kafka_server: Kafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require(MARIADB)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", CANARY)
+    monkeypatch.setenv(f"X_{PASSWORD_VARIABLE}", CANARY)
+    with (
+        mariadb("guarded", 23, tmp_path / "database") as database,
+        connect(jars(), kafka_server, [database], "school", tmp_path / "connect") as worker,
+    ):
+        assert CANARY not in psutil.Process(worker.server.pid).environ().values()
+        assert database.password in _validated(worker, f"{PASSWORD_VARIABLE}_GUARDED")
+        for name in ("AWS_SECRET_ACCESS_KEY", f"X_{PASSWORD_VARIABLE}", "PATH", "HOME"):
+            answer = _validated(worker, name)
+            assert f"is ${{env:{name}}}" in answer
+            assert f"is {os.environ[name]}" not in answer
+        listening = {
+            connection.laddr[0]
+            for connection in psutil.Process(worker.server.pid).net_connections("tcp")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert {address.removeprefix("::ffff:") for address in listening} == {LOOPBACK}
+
+
+def _validated(worker: Connect, variable: str) -> str:
+    """What the worker answers to a connector's settings that ask for a variable."""
+    value = f"is ${{env:{variable}}}"
+    config = {"connector.class": CLASS, "name": value, "topic.prefix": value, "database.hostname": value}
+    request = urllib.request.Request(
+        f"http://{LOOPBACK}:{worker.port}/connector-plugins/{CLASS}/config/validate",
+        json.dumps(config).encode(),
+        {"Content-Type": "application/json"},
+        method="PUT",
+    )
+    with urllib.request.urlopen(request, timeout=90) as answer:  # noqa: S310 - loopback
+        text: str = answer.read().decode()
+    return text

@@ -1,0 +1,33 @@
+"""Passwords of servers that are started here: made at the first start, in files that only their owner reads."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BYTES: Final = 24
+
+
+def secret_of(file: Path) -> str:
+    """The password in this file; where there is none, a new one, which needs quoting in no language."""
+    if not file.exists():
+        write_private(file, secrets.token_hex(_BYTES))
+    return file.read_text(encoding="ascii")
+
+
+def write_private(file: Path, text: str) -> None:
+    """The whole file or none, with mode 0600 from its first byte on."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+        os.replace(temporary, file)  # noqa: PTH105 - mkstemp gives a name
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108 - as above
+        raise
