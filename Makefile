@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
-.PHONY: setup demo up up-kafka check test test-long clean components
+.PHONY: setup demo up up-kafka check test test-long audit sbom clean components
 
 setup: $(STAMP)
 
@@ -39,6 +39,20 @@ test: setup
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -p no:randomly
+
+# Of a release. The tools have an environment of their own: they are no part of what is audited.
+RELEASE := build/release
+$(RELEASE)/bin/pip-audit:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1 cyclonedx-bom==7.5.0
+
+# Needs PyPI's or OSV's feed of vulnerabilities: a mirror of packages alone does not have it.
+audit: $(RELEASE)/bin/pip-audit
+	$(RELEASE)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip --strict
+
+# CycloneDX, from the lock: build/sbom.json. Jars are in the lists *.sha256.
+sbom: $(RELEASE)/bin/pip-audit
+	$(RELEASE)/bin/cyclonedx-py requirements requirements.lock --of JSON --output-file build/sbom.json
 
 clean:
 	rm -rf data build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
