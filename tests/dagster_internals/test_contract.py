@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import inspect
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tidemark.dagster_internals.execution import create_execution_plan, execute_
 
 ROOM = Path(dagster_internals.__file__).parent
 PRIVATE = {
+    "dagster._cli.proxy_server_manager": {"ProxyServerManager"},
     "dagster._core.code_pointer": {"CodePointer", "ModuleCodePointer"},
     "dagster._core.definitions.job_base": {"IJob", "InMemoryJob"},
     "dagster._core.definitions.reconstruct": {"ReconstructableRepository", "reconstruct_repository_def_from_pointer"},
@@ -32,6 +34,8 @@ PRIVATE = {
     "dagster._core.storage.local_compute_log_manager": {"IO_TYPE_EXTENSION", "LocalComputeLogManager"},
     "dagster._core.storage.tags": {"GRPC_INFO_TAG"},
     "dagster._core.workspace.autodiscovery": {"loadable_targets_from_python_module"},
+    "dagster._core.workspace.context": {"WorkspaceProcessContext"},
+    "dagster._core.workspace.load_target": {"WorkspaceFileTarget"},
     "dagster._core.workspace.load": {"location_origins_from_yaml_paths"},
     "dagster._serdes": {"ConfigurableClass", "ConfigurableClassData"},
     "dagster._utils.error": {"serializable_error_info_from_exc_info"},
@@ -115,3 +119,12 @@ def test_the_manager_of_local_logs_has_the_method_that_is_replaced() -> None:
 
     assert list(inspect.signature(LocalComputeLogManager.capture_logs).parameters) == ["self", "log_key"]
     assert callable(LocalComputeLogManager.get_captured_local_path)
+
+
+def test_serving_starts_what_is_there() -> None:
+    from tidemark.dagster_internals.serving import DAEMON_MODULE, WorkspaceProcessContext
+
+    assert importlib.util.find_spec(f"{DAEMON_MODULE}.__main__") is not None
+    assert list(inspect.signature(WorkspaceProcessContext).parameters)[:3] == [
+        *("instance", "workspace_load_target", "version"),
+    ]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 import yaml
 
-from tidemark.console.dagster_server.internals import DAEMON_MODULE, DEVELOPMENT, code_servers
+from tidemark.dagster_internals.serving import DAEMON_MODULE, DEVELOPMENT, code_servers
 from tidemark.system.environment import TOKEN_VARIABLE, without_token
 
 if TYPE_CHECKING:

@@ -10,22 +10,22 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 import uvicorn
-from dagster_webserver.version import __version__ as dagster_version
 from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 
-from tidemark.console.dagster_server.internals import workspace_context
 from tidemark.console.dagster_server.report_guard import ReportGuard
+from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.environment import TOKEN_VARIABLE
 from tidemark.system.http_guard import HttpGuard, host_names
 
 if TYPE_CHECKING:
-    from dagster._core.workspace.context import WorkspaceProcessContext
+    from tidemark.dagster_internals.serving import WorkspaceProcessContext
 
 _POLL_RATE_MS: Final = 2000
 _STOP_SECONDS: Final = 3
@@ -57,7 +57,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     with dg.DagsterInstance.get() as instance:
         instance.optimize_for_webserver(*_DATABASE)
-        with workspace_context(instance, options.workspace, dagster_version) as context:
+        with workspace_context(instance, options.workspace, version("dagster-webserver")) as context:
             _serve(GuardedWebserver(context, options.host, token), options.host, options.port)
 
 

@@ -1,4 +1,4 @@
-"""What is used of Dagster's private interfaces to serve its web server, its daemon and one code server for both.
+"""Serving Dagster: what its web server, its daemon and one code server for both are made of.
 
 `dagster dev` does the same, but its web server cannot have anything in front of it.
 """
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import dagster as dg
+
+__all__ = ["DAEMON_MODULE", "DEVELOPMENT", "WorkspaceProcessContext", "code_servers", "workspace_context"]
 
 DAEMON_MODULE: Final = "dagster._daemon"
 DEVELOPMENT: Final = {"DAGSTER_IS_DEV_CLI": "1"}
