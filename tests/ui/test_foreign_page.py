@@ -14,6 +14,7 @@ import dagster as dg
 import psutil
 import pytest
 
+from tests.project import CHECKOUT
 from tests.ui.dagster_runs import DagsterRuns
 from tests.ui.foreign_page import FORM, IMAGE, POST, SOCKET, page_server
 from tests.ui.quick_location import write_declarations
@@ -22,7 +23,7 @@ from tidemark.console.dagster_server.processes import session_members
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
 from tidemark.system.environment import TOKEN_VARIABLE
-from tidemark.system.settings import Settings, repository_root
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,9 +46,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterServer]:
     settings, home = Settings.at(folder / "data"), folder / "home"
     write_declarations(settings.data)
     prepare_home(settings, home)
-    location = {"module_name": "tests.ui.quick_location", "working_directory": str(repository_root())}
+    location = {"module_name": "tests.ui.quick_location", "working_directory": str(CHECKOUT)}
     (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-    env = {**os.environ, "TIDEMARK_DATA": str(settings.data), "PYTHONPATH": str(repository_root())}
+    env = {**os.environ, "TIDEMARK_DATA": str(settings.data), "PYTHONPATH": str(CHECKOUT)}
     env[TOKEN_VARIABLE] = TOKEN
     running = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
     try:
