@@ -13,7 +13,8 @@ from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
 from tidemark.center.latency import Latency
 from tidemark.dependency_model.slice import Slice
-from tidemark.state_store.lease import CENTER, Fence
+from tidemark.state_store.fence import Fence
+from tidemark.state_store.lease import CENTER
 
 if TYPE_CHECKING:
     from pathlib import Path

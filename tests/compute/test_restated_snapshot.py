@@ -109,7 +109,7 @@ def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: Spar
 
 
 def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime: Runtime) -> None:
-    assert version_of_tag(runtime, "sales", DAY.key) == 0
+    assert version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key) == 0
     reopen(runtime, 5)
     path, settings = runtime.warehouse.table_path("sales"), runtime.warehouse.settings
     claims = claims_of_tags(runtime.warehouse, runtime.registry, "sales")
@@ -118,7 +118,7 @@ def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime:
     vacuum(path, keep_least, claims, locks, later)
     assert sorted(read_rows(path, 0)["id"].to_pylist()) == [1, 2]
     with pytest.raises(RepairSourceError, match="opened again: it is no single version any more"):
-        version_of_tag(runtime, "sales", DAY.key)
+        version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key)
 
 
 def test_readers_in_python_and_sql_get_it(spark: SparkSession, runtime: Runtime) -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.state_store.examples import DAY, chain
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import FencedError
-from tidemark.state_store.lease import CENTER, Fence, Lease
+from tidemark.state_store.fence import Fence
+from tidemark.state_store.lease import CENTER, Lease
 from tidemark.state_store.store import StateStore
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from tidemark.center.pools import Pools
 from tidemark.center.topic_subscription import subscription_of
 from tidemark.center.waking import Waker, waker_of
 from tidemark.dependency_model.errors import TerminalError, TransientError
-from tidemark.state_store.lease import CENTER, Fence, Lease
+from tidemark.state_store.fence import Fence
+from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError

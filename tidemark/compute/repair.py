@@ -119,7 +119,7 @@ def _refuse_unclear(warehouse: Warehouse, request: RepairRequest) -> None:
 def _source(runtime: Runtime, request: RepairRequest) -> int | None:
     if request.from_tag is None:
         return request.from_version
-    return version_of_tag(runtime, request.entity, request.from_tag)
+    return version_of_tag(runtime.warehouse, runtime.registry, request.entity, request.from_tag)
 
 
 def _of_slice(warehouse: Warehouse, slice_: Slice) -> Partition:

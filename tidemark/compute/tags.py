@@ -17,7 +17,6 @@ from tidemark.warehouse.partition_keys import period_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tidemark.compute.runtime import Runtime
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
@@ -52,9 +51,9 @@ def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str
     ]
 
 
-def version_of_tag(runtime: Runtime, entity: str, name: str) -> int:
+def version_of_tag(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, name: str) -> int:
     """The version that a tag of the entity's table stands for. Raises RepairSourceError."""
-    there = tags_of(runtime.warehouse, runtime.registry, entity)
+    there = tags_of(warehouse, registry, entity)
     versions = {tag.version for tag in there if tag.slice == name}
     if late := next((tag for tag in there if tag.slice == name and (tag.is_restated or tag.waits_for_late)), None):
         raise RepairSourceError.restated(entity, name, late.version)
@@ -64,14 +63,20 @@ def version_of_tag(runtime: Runtime, entity: str, name: str) -> int:
 
 
 def tag_version(
-    runtime: Runtime, entity: str, name: str, now: datetime, version: int | None = None, kind: str = BY_HAND
+    warehouse: Warehouse,
+    registry: SnapshotRegistry,
+    entity: str,
+    name: str,
+    now: datetime,
+    version: int | None = None,
+    kind: str = BY_HAND,
 ) -> TaggedSnapshot:
     """Tag a version, the newest by default. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
-    path = runtime.warehouse.table_path(entity)
+    path = warehouse.table_path(entity)
     newest = current_version(path)
     if version is not None and newest is not None and not 0 <= version <= newest:
         raise VersionGoneError.unknown(path, version, newest)
     metrics = table_metrics(path, version=version)
     tagged = TaggedSnapshot(entity, kind, name, metrics.version, metrics.rows, now)
-    runtime.registry.tag([tagged])
+    registry.tag([tagged])
     return tagged

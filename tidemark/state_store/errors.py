@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import URL
 
-    from tidemark.state_store.lease import Fence
+    from tidemark.state_store.fence import Fence
 
 
 class StateStoreDownError(TransientError):

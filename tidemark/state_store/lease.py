@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqlalchemy import select, text
 
+from tidemark.state_store.fence import Fence
 from tidemark.state_store.schema import LEASES
 
 if TYPE_CHECKING:
@@ -23,17 +24,6 @@ if TYPE_CHECKING:
 
 CENTER: Final = "center"
 _SECOND: Final = 1_000_000
-
-
-class Fence(NamedTuple):
-    """The lease that a writer needs, and the generation and holder that it has it as; generation 0 is nobody's.
-
-    Both are compared: a database that was restored from an older copy gives the same generation to somebody else.
-    """
-
-    lease: str
-    generation: int
-    holder: str
 
 
 class LeaseState(NamedTuple):

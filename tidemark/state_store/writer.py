@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.readiness.checkpoint import Checkpoint
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.database import Database
-    from tidemark.state_store.lease import Fence
+    from tidemark.state_store.fence import Fence
     from tidemark.state_store.transition import Transition
 
 

@@ -95,7 +95,7 @@ def test_a_dry_run_tells_and_changes_nothing(runtime: Runtime, instance: dg.Dags
 def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
     runtime: Runtime, instance: dg.DagsterInstance, source: dict[str, object]
 ) -> None:
-    tag_version(runtime, "totals", "before", NOW, version=0)
+    tag_version(runtime.warehouse, runtime.registry, "totals", "before", NOW, version=0)
     for name in ("sales", "totals", "running", "olap_totals"):
         instance.report_runless_asset_event(dg.AssetMaterialization(name, partition="2026-03-23"))
     host = SensorHost(runtime.warehouse)
@@ -122,7 +122,7 @@ def test_a_partition_that_is_still_wrong_is_not_released(
 
 
 def test_names_keep_their_versions_and_slices_have_downstream_up_to_today(runtime: Runtime) -> None:
-    tag_version(runtime, "totals", "before", NOW, version=0)
+    tag_version(runtime.warehouse, runtime.registry, "totals", "before", NOW, version=0)
     claims = claims_of_tags(runtime.warehouse, runtime.registry, "totals")
     assert [(claim.version, claim.reason) for claim in claims] == [(0, "totals before [name]")]
     runtime.registry.drop("totals", "name", "before")

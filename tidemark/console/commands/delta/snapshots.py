@@ -43,7 +43,7 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
     runtime.warehouse.graph.entity(entity)
     require_table(runtime.warehouse.table_path(entity))
     if name is not None:
-        tag_version(runtime, entity, name, datetime.now(UTC), version)
+        tag_version(runtime.warehouse, runtime.registry, entity, name, datetime.now(UTC), version)
     if drop is not None:
         runtime.registry.drop(entity, BY_HAND, drop)
     found = tags_of(runtime.warehouse, runtime.registry, entity)
