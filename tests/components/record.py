@@ -1,4 +1,4 @@
-"""The recorder: `python -m tests.components.record` plays the workload on real servers and writes sample/.
+"""The recorder: `python -m tests.components.record` plays the workload on real servers and writes the sample.
 
 MariaDB executes the workload, Debezium captures it through Kafka into `changes/`, and at each slice's end MariaDB
 itself answers what is in its tables and what the figures are: `oracle.json.xz`.
@@ -30,8 +30,8 @@ from tests.components.workload.plan import last_beat, plan
 from tests.components.workload.player import Player
 from tests.components.workload.schema import HEARTBEAT, INSTANCES, Instance
 from tests.components.workload.sql import statements
-from tests.project import CHECKOUT
 from tidemark.capture.source_table import topic_of
+from tidemark.console.project_files import SAMPLE
 
 MEGABYTE = 1_000_000
 
@@ -136,7 +136,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--changes-per-day", type=int, default=default.changes_per_day, help="about, default %(default)s"
     )
     parser.add_argument("--seed", type=int, default=default.seed, help="default %(default)s")
-    parser.add_argument("--out", type=Path, default=CHECKOUT / "sample", help="default: sample/ of the repository")
+    parser.add_argument("--out", type=Path, default=SAMPLE, help="default: the sample of the repository")
     return parser.parse_args(arguments)
 
 

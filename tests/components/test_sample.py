@@ -14,9 +14,8 @@ from tests.components.record import MEGABYTE
 from tests.components.workload.changes import Settings
 from tests.components.workload.plan import end_of
 from tests.components.workload.schema import COUPON_COLUMN, HEARTBEAT, INSTANCES, TABLES
-from tests.project import CHECKOUT
+from tidemark.console.project_files import SAMPLE
 
-SAMPLE = CHECKOUT / "sample"
 DAYS = [f"2026-03-{day}" for day in range(23, 32)]
 
 

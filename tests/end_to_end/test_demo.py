@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from tests.project import CHECKOUT
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.console.demo.oracle import load_oracle
+from tidemark.console.project_files import SAMPLE
 
 # The first test that asks for it waits for the replay of the whole recording.
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group(WHOLE), pytest.mark.timeout(2400)]
 
 
 def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: DemoWorld) -> None:
-    oracle = load_oracle(CHECKOUT / "sample")
+    oracle = load_oracle(SAMPLE)
     values = sum(len(row) for metric in oracle.metrics for row in metric.rows)
     result = demo_world.result
     assert result["snapshots_checked"] == result["snapshots_equal"] == len(oracle.snapshots) == 5 * 9 + 2 * 48

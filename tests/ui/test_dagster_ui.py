@@ -12,8 +12,8 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from tests.project import CHECKOUT
 from tests.world import WHOLE
+from tidemark.console.project_files import SAMPLE
 from tidemark.dagster.assets import build_assets
 from tidemark.olap import open_store
 from tidemark.system.settings import Settings
@@ -137,7 +137,7 @@ def _published(world: World, table: str, day: str) -> list[dict[str, Any]]:
 
 def _oracle(table: str, day: str) -> list[dict[str, Any]]:
     """What the source database answered when it was recorded."""
-    with lzma.open(CHECKOUT / "sample" / "oracle.json.xz", "rt", encoding="utf-8") as file:
+    with lzma.open(SAMPLE / "oracle.json.xz", "rt", encoding="utf-8") as file:
         metrics = json.load(file)["metrics"]
     return _in_order(next(answer["rows"] for answer in metrics if (answer["entity"], answer["slice"]) == (table, day)))
 

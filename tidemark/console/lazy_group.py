@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PACKAGE: Final = "tidemark.console.commands"
 _JSON: Final = "console.json"
+_WITHOUT_PROJECT: Final = ("init",)
+"""Commands that belong to no project."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class CommandEntry:
 
     def load(self) -> click.Command:
         command: click.Command = getattr(importlib.import_module(self.module), self._word)
-        return add_root_option(command)
+        return command if self.name in _WITHOUT_PROJECT else add_root_option(command)
 
     @property
     def _word(self) -> str:

@@ -10,6 +10,7 @@ from tidemark.console.lazy_group import CommandEntry, LazyGroup
 from tidemark.console.project_option import root_option
 
 COMMANDS: Final = (
+    CommandEntry("init", "First steps", "Write a new project."),
     CommandEntry("demo", "First steps", "Replay a recorded week of a real database and compute its figures."),
     CommandEntry("up", "First steps", "Serve the Dagster UI on this machine."),
     CommandEntry("up-kafka", "First steps", "The same with real databases, Kafka and Debezium on this machine."),
@@ -29,6 +30,7 @@ COMMANDS: Final = (
 
 _EPILOG: Final = """\b
 Begin with:
+  tidemark init my_warehouse --sample school    a project to begin with; cd into it
   tidemark doctor    is everything here that it takes?
   tidemark demo      see a school's changes become figures, in a few minutes
   tidemark up        look at them in Dagster, materialize, backfill

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.components import binlog
-from tests.project import CHECKOUT
 from tidemark.console.chain.pace import Pace
 from tidemark.console.chain.player import DATABASE, Player, prepare
 from tidemark.console.chain.recording import Recording
+from tidemark.console.project_files import SAMPLE
 
 if TYPE_CHECKING:
     from tidemark.console.servers.mariadb import MariaDb
 
-CHANGES = CHECKOUT / "sample" / "changes"
+CHANGES = SAMPLE / "changes"
 START = 1774220400
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.project import CHECKOUT
 from tidemark.console.chain.recording import Recording
 from tidemark.console.chain.statements import Statement, Statements
+from tidemark.console.project_files import SAMPLE
 
-CHANGES = CHECKOUT / "sample" / "changes"
+CHANGES = SAMPLE / "changes"
 COLUMNS = {
     "id": "BIGINT",
     "day": "DATE",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.project import CHECKOUT
 from tidemark.console.demo.oracle import OracleMetric, OracleSnapshot, compare_metrics, compare_snapshots, load_oracle
+from tidemark.console.project_files import SAMPLE
 from tidemark.dependency_model.errors import TidemarkError
 from tidemark.olap import open_store
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -72,7 +72,7 @@ def test_a_snapshot_without_a_name_is_a_difference(warehouse: Warehouse) -> None
 
 
 def test_the_sample_has_every_answer() -> None:
-    oracle = load_oracle(CHECKOUT / "sample")
+    oracle = load_oracle(SAMPLE)
     assert {one.period for one in oracle.snapshots} == {"day", "hour"}
     assert len(oracle.snapshots) == 5 * 9 + 2 * 48
     assert len({(one.table, one.period, one.slice) for one in oracle.snapshots}) == len(oracle.snapshots)

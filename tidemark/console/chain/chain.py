@@ -15,6 +15,7 @@ from tidemark.console.chain.player import DATABASE, Player, prepare
 from tidemark.console.chain.recording import Recording
 from tidemark.console.chain.servers import Servers, servers
 from tidemark.console.preflight.port import free_port
+from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.process import LOOPBACK, ServerProcess
 from tidemark.system.kafka_client import KafkaSecurity
@@ -76,7 +77,7 @@ def chain(
     data = settings.data / FOLDER
     with ExitStack() as stack:
         running = stack.enter_context(servers(data, say))
-        player = _player(stack, running, settings.root / "sample" / "changes")
+        player = _player(stack, running, SAMPLE / "changes")
         pace = Pace(player.at or 0, time.monotonic(), day_seconds)
         # The tables are declared before anybody looks for them.
         player.play(pace.first)

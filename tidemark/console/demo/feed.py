@@ -37,9 +37,7 @@ class Feed:
             folder.name: _Stream(folder) for folder in sorted((sample / "changes").iterdir()) if folder.is_dir()
         }
         if not self._streams:
-            raise SampleError(
-                "the recording is empty", where=str(sample), hint="clone the repository again, with sample/changes"
-            )
+            raise SampleError("the recording is empty", where=str(sample), hint="install tidemark again")
 
     def land(self, until: datetime) -> int:
         """Land all that is recorded before `until` and not landed yet; returns the number of changes."""

@@ -16,10 +16,11 @@ import dagster as dg
 from tidemark.console.dagster_server.home import dagster_home, prepare_home
 from tidemark.console.dagster_server.notices import hide_notices
 from tidemark.console.demo.display import LiveDisplay, PlainDisplay
-from tidemark.console.demo.errors import DemoRunningError
+from tidemark.console.demo.errors import DemoRunningError, SampleError
 from tidemark.console.demo.oracle import Oracle, compare_metrics, compare_snapshots, load_oracle
 from tidemark.console.demo.replay import Replay
 from tidemark.console.demo.report import print_metrics, print_summary
+from tidemark.console.project_files import SAMPLE
 from tidemark.system.disk import writable_directory
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
@@ -33,19 +34,21 @@ if TYPE_CHECKING:
     from tidemark.console.demo.display import Display
     from tidemark.console.demo.oracle import Comparison
     from tidemark.console.demo.replay import ReplayResult
+    from tidemark.warehouse.warehouse import Warehouse
 
-SAMPLE: Final = "sample"
+
+RECORDED: Final = "ods_orders"
+"""A table of the recording."""
 
 
 def run_demo(last: date, console: Console, *, as_json: bool) -> int:
     """Replay up to the end of `last`; returns the exit code. Raises TidemarkError where it cannot start."""
     settings = Settings.load()
-    sample = settings.root / SAMPLE
-    oracle = _until(load_oracle(sample), last)
+    oracle = _until(load_oracle(SAMPLE), last)
     writable_directory(settings.data)
     with _only_one(settings.data), _instance(settings) as instance:
         end = datetime.combine(last + timedelta(days=1), time(), ZoneInfo(settings.time_zone))
-        replay = Replay(load_warehouse(settings), sample, instance, end)
+        replay = Replay(_with_sample(settings), SAMPLE, instance, end)
         result = replay.run(lambda total: _display(console, total, as_json=as_json))
         comparisons = {
             "snapshots": compare_snapshots(oracle.snapshots, replay.warehouse, replay.runtime.registry),
@@ -58,6 +61,19 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
         print_summary(console, result, comparisons, replay.warehouse)
     equal = all(comparison.checked == comparison.equal for comparison in comparisons.values())
     return 0 if equal and not result.failed else 1
+
+
+def _with_sample(settings: Settings) -> Warehouse:
+    """The project's warehouse. Raises SampleError where it does not declare the tables that were recorded."""
+    warehouse = load_warehouse(settings)
+    if RECORDED not in warehouse.entities:
+        raise SampleError(
+            "this project does not declare the tables of the recording",
+            expected=f"{RECORDED} and the others of the sample",
+            where=str(settings.root),
+            hint="write a project that does: tidemark init my_school --sample school",
+        )
+    return warehouse
 
 
 def _until(oracle: Oracle, last: date) -> Oracle:

@@ -1,0 +1,50 @@
+"""`tidemark init`: a new project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.project_files import empty_files, sample_files, write_project
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--empty", is_flag=True, help="Declare no table yet (the default).")
+@click.option("--sample", type=click.Choice(["school"]), help="With the tables of the recording of `tidemark demo`.")
+@click.option("--time-zone", help="Where days and hours begin, such as Europe/Paris (default: UTC; the sample's own).")
+@json_option
+def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None, as_json: bool) -> None:
+    """Write a new project into FOLDER: settings, Dagster's files, folders for tables, and a test.
+
+    \b
+    Exit codes: 0 written, 1 the folder holds files already (nothing is written), 2 called wrongly.
+    With --json: {"root", "files": [...]}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    if empty and sample:
+        raise click.UsageError("choose one of --empty and --sample")
+    if time_zone:
+        _require_known_zone(time_zone)
+    if sample:
+        files = write_project(folder, sample_files(), time_zone)
+    else:
+        files = write_project(folder, empty_files(), time_zone or "UTC")
+    if as_json:
+        print_json({"root": str(folder.absolute()), "files": [str(path) for path in files]})
+        return
+    print_line(f"wrote {len(files)} files into {folder}", "bold green")
+    print_line(f"  cd {folder}")
+    print_line("  tidemark demo" if sample else "  tidemark new dws_orders_1d --query orders.sql")
+    print_line("  tidemark check")
+    print_line("  tidemark up")
+
+
+def _require_known_zone(name: str) -> None:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - keeps --help fast
+
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise click.BadParameter(f"no IANA time zone: {name}", param_hint="--time-zone") from error

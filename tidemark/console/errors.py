@@ -1,0 +1,27 @@
+"""Errors of the command line itself.
+
+TerminalError
+└── ProjectFolderError   a new project would be written over something
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.errors import TerminalError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ProjectFolderError(TerminalError):
+    """A new project would be written over something."""
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        return cls(
+            "a new project is written into a new or an empty folder",
+            found="a folder that holds files" if folder.is_dir() else "a file",
+            where=str(folder),
+            hint="choose another name; nothing was written",
+        )

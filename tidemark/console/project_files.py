@@ -1,0 +1,86 @@
+"""What `tidemark init` writes: this package's template, and the declarations of its sample.
+
+`project_template/shared` holds the files that this repository is a project by (links in the checkout, files in the
+wheel), `project_template/own` those that only a new project has.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tidemark.console.errors import ProjectFolderError
+from tidemark.system.project import DECLARATIONS, PROJECT_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SAMPLE: Final = Path(__file__).parent / "sample"
+"""The recording of a school's databases, and their own answers."""
+_TEMPLATE: Final = Path(__file__).parent / "project_template"
+_HIDDEN: Final = {"gitignore": ".gitignore"}
+"""A template's .gitignore would be obeyed where it lies."""
+_PLACEHOLDER: Final = "my_warehouse"
+_TIME_ZONE: Final = re.compile(r"^time_zone: \S+", re.MULTILINE)
+_DERIVED: Final = ("__pycache__",)
+
+
+def sample_files() -> dict[Path, Path]:
+    """The files of a project with the sample's declarations: by their place in the project, where they lie."""
+    return {_place(path, root): path for root in _roots() for path in _files(root)}
+
+
+def empty_files() -> dict[Path, Path]:
+    """The files of a project that declares nothing yet."""
+    return {place: path for place, path in sample_files().items() if not _is_declaration(place)}
+
+
+def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) -> list[Path]:
+    """Write the files into a new or empty folder; returns their places. Raises ProjectFolderError."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ProjectFolderError.of(folder)
+    changes = _changes(folder.absolute().name, time_zone)
+    for place, path in files.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if str(place) in changes:
+            target.write_text(changes[str(place)](path.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            shutil.copyfile(path, target)
+    return sorted(files)
+
+
+def _changes(name: str, time_zone: str | None) -> dict[str, Callable[[str], str]]:
+    """What differs from project to project, by file."""
+
+    def named(text: str) -> str:
+        return text.replace(_PLACEHOLDER, re.sub(r"[^A-Za-z0-9_-]", "_", name))
+
+    def in_zone(text: str) -> str:
+        return text if time_zone is None else _TIME_ZONE.sub(f"time_zone: {time_zone}", text)
+
+    return {"pyproject.toml": named, "README.md": named, PROJECT_FILE: in_zone}
+
+
+def _roots() -> tuple[Path, Path]:
+    return _TEMPLATE / "own", _TEMPLATE / "shared"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files below a folder, through links."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and path.name not in _DERIVED:
+            yield from _files(path)
+        elif path.is_file():
+            yield path
+
+
+def _place(path: Path, root: Path) -> Path:
+    place = path.relative_to(root)
+    return place.with_name(_HIDDEN.get(place.name, place.name))
+
+
+def _is_declaration(place: Path) -> bool:
+    return place.parts[0] == DECLARATIONS and place.suffix != ".py"

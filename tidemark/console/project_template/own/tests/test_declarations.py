@@ -1,0 +1,7 @@
+"""The declarations of this project fit together. Add tests of your own tables here."""
+
+from tidemark.dagster.project import load_project
+
+
+def test_every_dependency_can_be_met() -> None:
+    assert not load_project().graph.problems()
