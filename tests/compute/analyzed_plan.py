@@ -19,7 +19,7 @@ Leaf = tuple[str, str]
 def column_sources(frame: DataFrame) -> dict[str, frozenset[Leaf]]:
     """By output column: the columns of empty inputs whose values go into it, not those that choose rows."""
     plan = _java(frame).queryExecution().analyzed()
-    walk = _Walk()
+    walk = _PlanWalk()
     walk.plan(plan)
     return {output.name(): walk.leaves(output.exprId().id()) for output in _items(plan.output())}
 
@@ -36,7 +36,7 @@ def _java(frame: DataFrame) -> Any:
 
 
 @dataclass
-class _Walk:
+class _PlanWalk:
     """Sources of expressions by their id, from the leaves up."""
 
     sources: dict[int, frozenset[Leaf]] = field(default_factory=dict)

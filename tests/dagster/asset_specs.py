@@ -20,15 +20,15 @@ SNAPSHOT = Path(__file__).parent / "asset_specs.json"
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def described() -> str:
+def asset_specs() -> str:
     """One JSON object, an entry an asset, in the order of computation."""
     with tempfile.TemporaryDirectory() as folder:
         warehouse = load_warehouse(Settings.at(Path(folder) / "data"))
     assets = build_assets(warehouse)
-    return json.dumps({asset.key.to_user_string(): _described(asset) for asset in assets}, indent=1) + "\n"
+    return json.dumps({asset.key.to_user_string(): _spec(asset) for asset in assets}, indent=1) + "\n"
 
 
-def _described(asset: dg.AssetsDefinition) -> dict[str, Any]:
+def _spec(asset: dg.AssetsDefinition) -> dict[str, Any]:
     (spec,) = asset.specs
     return {
         "group": spec.group_name,
@@ -83,4 +83,4 @@ def _name(dep: dg.TableColumnDep) -> str:
 
 
 if __name__ == "__main__":
-    SNAPSHOT.write_text(described())
+    SNAPSHOT.write_text(asset_specs())

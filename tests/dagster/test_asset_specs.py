@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from tests.dagster.asset_specs import SNAPSHOT, described
+from tests.dagster.asset_specs import SNAPSHOT, asset_specs
 
 
 def test_every_generated_spec_is_as_agreed() -> None:
     """Where a change is meant: `python -m tests.dagster.asset_specs`, and look at the difference."""
-    assert json.loads(described()) == json.loads(SNAPSHOT.read_text())
+    assert json.loads(asset_specs()) == json.loads(SNAPSHOT.read_text())
 
 
 def test_the_specs_say_what_dagster_shows() -> None:

@@ -60,7 +60,7 @@ _ODD_DAYS = {
 _TURNS = ("01-01", "12-31", "02-28", "02-29", "03-01", "06-30", "07-01")
 
 
-class Case(NamedTuple):
+class MappingCase(NamedTuple):
     zone: str
     week_start: str
     down: str
@@ -69,7 +69,7 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case(zone, week_start, down, up, offset)
+    MappingCase(zone, week_start, down, up, offset)
     for zone, week_start in CALENDARS
     for down, up, offsets in PAIRS
     for offset in offsets
@@ -77,23 +77,23 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.zone in _ODD_DAYS], ids=str)
-def test_dagster_maps_to_our_slices_where_calendars_are_odd(case: Case) -> None:
+def test_dagster_maps_to_our_slices_where_calendars_are_odd(case: MappingCase) -> None:
     _compare(case, every=False)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", [case for case in CASES if case.down != "hour"], ids=str)
-def test_dagster_maps_to_our_slices_every_day(case: Case) -> None:
+def test_dagster_maps_to_our_slices_every_day(case: MappingCase) -> None:
     _compare(case, every=True)
 
 
 def test_what_should_be_exact_is() -> None:
     for zone, week_start in CALENDARS:
         for down, up, offset in sorted(_EXACT_HERE):
-            assert _world(Case(zone, week_start, down, up, offset))[1].exact, (zone, down, up, offset)
+            assert _world(MappingCase(zone, week_start, down, up, offset))[1].exact, (zone, down, up, offset)
 
 
-def _world(case: Case) -> tuple[DependencyGraph, BuiltInMapping, list[dg.TimeWindowPartitionsDefinition]]:
+def _world(case: MappingCase) -> tuple[DependencyGraph, BuiltInMapping, list[dg.TimeWindowPartitionsDefinition]]:
     """Graph, mapping, and the partitions of both."""
     calendar = f"time_zone: {case.zone}, week_start: {case.week_start}"
     up, down = (
@@ -108,7 +108,7 @@ def _world(case: Case) -> tuple[DependencyGraph, BuiltInMapping, list[dg.TimeWin
     return graph, mapping, [partitions_definition(entity, graph) for entity in (down, up)]
 
 
-def _compare(case: Case, *, every: bool) -> None:
+def _compare(case: MappingCase, *, every: bool) -> None:
     graph, mapping, (down, up) = _world(case)
     exact = mapping.exact
     with partition_loading_context(effective_dt=UNTIL):
@@ -125,7 +125,7 @@ def _compare(case: Case, *, every: bool) -> None:
     assert differs is not exact
 
 
-def _chosen(case: Case, keys: Sequence[str], *, every: bool) -> list[str]:
+def _chosen(case: MappingCase, keys: Sequence[str], *, every: bool) -> list[str]:
     within = [key for key in keys if COMPARED_FROM <= key < COMPARED_UNTIL]
     if every or len(within) < 70:
         return within

@@ -11,7 +11,7 @@ from tests.components.availability import require
 from tests.project import CHECKOUT
 from tests.ui.browser import CHROMIUM, chromium
 from tests.ui.dagster_pages import DagsterPages
-from tests.ui.dagster_runs import DagsterRuns
+from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.tidemark import RunningUi, tidemark_up
 
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def pages(request: pytest.FixtureRequest, ui: RunningUi, browser: WebDriver) -> 
 
 
 @pytest.fixture
-def runs(ui: RunningUi) -> DagsterRuns:
-    return DagsterRuns(ui.port)
+def runs(ui: RunningUi) -> RunsByGraphql:
+    return RunsByGraphql(ui.port)

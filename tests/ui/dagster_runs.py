@@ -23,7 +23,7 @@ _BACKFILL_OVER = {"COMPLETED_SUCCESS", "COMPLETED_FAILED", "COMPLETED", "FAILED"
 
 
 @dataclass(frozen=True)
-class DagsterRuns:
+class RunsByGraphql:
     """The API on this port."""
 
     port: int

@@ -22,7 +22,7 @@ from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from tests.ui.dagster_pages import DagsterPages
-    from tests.ui.dagster_runs import DagsterRuns
+    from tests.ui.dagster_runs import RunsByGraphql
     from tests.world import World
 
 pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.xdist_group(WHOLE), pytest.mark.timeout(2400)]
@@ -44,7 +44,7 @@ def test_assets_stand_in_their_layers(pages: DagsterPages) -> None:
     pages.shot("catalog")
 
 
-def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, runs: DagsterRuns) -> None:
+def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, runs: RunsByGraphql) -> None:
     day = "2026-03-24"
     known = set(runs.runs())
     before = runs.materialized_at("ads_active_users", [day])
@@ -59,7 +59,7 @@ def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, r
 
 
 def test_a_three_day_backfill_leaves_the_databases_own_figures(
-    pages: DagsterPages, runs: DagsterRuns, world: World
+    pages: DagsterPages, runs: RunsByGraphql, world: World
 ) -> None:
     """The figures are spoiled first, so that only the backfill can have put them right."""
     targets = ("ads_gmv_course", "olap_ads_gmv_course")
@@ -85,7 +85,7 @@ def test_a_three_day_backfill_leaves_the_databases_own_figures(
 
 @pytest.mark.long
 @pytest.mark.parametrize("period", ["hour", "day", "week", "month"])
-def test_every_asset_is_backfilled_from_the_catalog(pages: DagsterPages, runs: DagsterRuns, period: str) -> None:
+def test_every_asset_is_backfilled_from_the_catalog(pages: DagsterPages, runs: RunsByGraphql, period: str) -> None:
     """The last two partitions of each asset, those with the same partitions launched together."""
     for names, keys in _launched_together(period):
         known_runs, known_backfills = set(runs.runs()), set(runs.backfills())

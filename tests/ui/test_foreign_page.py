@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.project import CHECKOUT
-from tests.ui.dagster_runs import DagsterRuns
+from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.foreign_page import FORM, IMAGE, POST, SOCKET, page_server
 from tests.ui.quick_location import write_declarations
 from tidemark.console.dagster_server.home import prepare_home
@@ -75,7 +75,7 @@ def foreign(request: pytest.FixtureRequest, browser: WebDriver) -> Iterator[WebD
 
 
 def _is_untouched(server: DagsterServer) -> bool:
-    runs = DagsterRuns(server.port)
+    runs = RunsByGraphql(server.port)
     return bool(runs.materialized_at("feed", [DAY])) and not runs.materialized_at("forged", [DAY])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
-from tests.ui.dagster_runs import DagsterRuns
+from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.quick_location import write_declarations
 from tidemark.console.dagster_server.home import prepare_home
 from tidemark.console.dagster_server.server import DagsterServer
@@ -48,7 +48,7 @@ class RunningWorld:
         self.env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(CHECKOUT)}
         self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", self.env)
         self.pages = DagsterPages(browser, self.server.url, CHECKOUT / "build" / "screenshots" / "readiness")
-        self.runs = DagsterRuns(self.server.port)
+        self.runs = RunsByGraphql(self.server.port)
 
     def arrive(self, day: str) -> None:
         """The feed of a day is there: somebody tells Dagster so."""

@@ -10,7 +10,7 @@ import pytest
 
 from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
-from tests.ui.dagster_runs import DagsterRuns
+from tests.ui.dagster_runs import RunsByGraphql
 from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
@@ -30,7 +30,7 @@ class WarmUi:
     def __init__(
         self, warm: WarmHome, server: DagsterServer, pages: DagsterPages, keep: Callable[[], PoolKeeper]
     ) -> None:
-        self.warm, self.pages, self.runs = warm, pages, DagsterRuns(server.port)
+        self.warm, self.pages, self.runs = warm, pages, RunsByGraphql(server.port)
         self._keep, self._keeper = keep, keep()
         warm.wait_until_ready()
 

@@ -104,8 +104,8 @@ class Computer:
         """Check and describe tagged snapshots of one entity; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
         path = self._warehouse.table_path(slices[0].entity)
-        tagged = [self._inputs.tagged(slice_) for slice_ in slices]
-        audits = self._audited(slices)
+        tagged = [self._inputs.snapshot_tag(slice_) for slice_ in slices]
+        audits = self._audit(slices)
         sample = self._first_rows(path, slices[-1], tagged[-1])
         metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
@@ -124,7 +124,7 @@ class Computer:
             return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
         return first_rows(path, SAMPLE_ROWS, version=tagged.version)
 
-    def _audited(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
+    def _audit(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
         """What the rules say of tagged snapshots, a few full tables in one job."""
         rules = self._entity(slices[0]).quality
         if not rules:

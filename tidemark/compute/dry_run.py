@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from tidemark.compute.results import computed, schema_of
+from tidemark.compute.results import query_result, schema_of
 from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.lineage.plan.tree import MARK
 from tidemark.dependency_model.slice import Slice
@@ -42,7 +42,7 @@ def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordin
     plans = {}
     with _noted_jobs(inner) as has_run:
         for ordinal in ordinals:
-            plans[ordinal] = _plan(computed(inner, warehouse, Slice(name, grid.key(ordinal))))
+            plans[ordinal] = _plan(query_result(inner, warehouse, Slice(name, grid.key(ordinal))))
             if has_run():  # what that reads is in no plan
                 raise EntityError(_LOOKS, where=function.where)
     return plans

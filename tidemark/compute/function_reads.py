@@ -55,7 +55,7 @@ def _analyse(session: SparkSession, warehouse: Warehouse, name: str, plans: Infe
         plans.keep(entity, [function.text], warehouse.entities, reads, lasting=False)
         return None
     except Exception as error:  # noqa: BLE001 - the function may raise anything
-        return _raised(error, function)
+        return _function_error(error, function)
     plans.keep(entity, [function.text], warehouse.entities, reads)
     return None
 
@@ -79,7 +79,7 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
         raise EntityError(error.message, found=error.found, where=function.where) from error
 
 
-def _raised(error: Exception, function: PythonFunction) -> EntityError:
+def _function_error(error: Exception, function: PythonFunction) -> EntityError:
     """What a function raised, at its line and column."""
     own = [
         frame

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from tidemark.capture.snapshots.late.kept import late_path
 from tidemark.capture.snapshots.late.snapshot import with_late_changes
 from tidemark.compute.business_time import partition_values, sql_parameters
-from tidemark.compute.results import computed, empty
+from tidemark.compute.results import empty, query_result
 from tidemark.compute.tags import readable_snapshot
 from tidemark.delta.table import read_table, table_exists
 from tidemark.delta.versions import VersionReader
@@ -65,7 +65,7 @@ class Inputs:
     def query(self, slice_: Slice) -> DataFrame:
         """The entity's SQL or function over its inputs, bound to the slice's business time."""
         self.register(slice_)
-        return computed(self._session, self._warehouse, slice_)
+        return query_result(self._session, self._warehouse, slice_)
 
     def sql(self, text: str, slice_: Slice) -> DataFrame:
         """`text` with the parameters of `slice_` bound."""
@@ -93,18 +93,18 @@ class Inputs:
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
         times = partition_values(self._period(slice_.entity), slice_.key)
-        tagged = self.tagged(slice_)
+        tagged = self.snapshot_tag(slice_)
         table = self._versions.read(self._warehouse.table_path(slice_.entity), tagged.version)
-        rows = self._restated(table, slice_, tagged) if tagged.is_restated else table
+        rows = self._with_late_changes(table, slice_, tagged) if tagged.is_restated else table
         return rows.withColumns({name: F.lit(value) for name, value in times.items()})
 
-    def _restated(self, version: DataFrame, slice_: Slice, tagged: TaggedSnapshot) -> DataFrame:
+    def _with_late_changes(self, version: DataFrame, slice_: Slice, tagged: TaggedSnapshot) -> DataFrame:
         captured = self._warehouse.captured(slice_.entity)
         late = read_table(self._session, late_path(self._warehouse.settings.warehouse, captured.name))
         end_ms = int(self._warehouse.graph.window(slice_).end.timestamp() * 1000)
         return with_late_changes(version, late, ("_shard", *captured.key), end_ms, tagged.late_batch)
 
-    def tagged(self, slice_: Slice) -> TaggedSnapshot:
+    def snapshot_tag(self, slice_: Slice) -> TaggedSnapshot:
         """The version that the slice is a tag for. Raises SnapshotMissingError."""
         return readable_snapshot(self._warehouse, self._registry, slice_)
 

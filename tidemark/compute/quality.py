@@ -77,11 +77,13 @@ def audit(
     measures = [_measure(name, rule) for name, rule in zip(check_names(rules), rules, strict=True)]
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
-    figures = _measured(rows, measures, times, partition)
-    return {slice_: _audited(measures, times, figures.get(key, {}), slice_, inputs) for key, slice_ in slices.items()}
+    figures = _measure_rows(rows, measures, times, partition)
+    return {
+        slice_: _audit_slice(measures, times, figures.get(key, {}), slice_, inputs) for key, slice_ in slices.items()
+    }
 
 
-def _measured(
+def _measure_rows(
     rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str], partition: Sequence[str]
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
     """By partition: the figure of each rule, and both ends of each column of times."""
@@ -95,25 +97,25 @@ def _measured(
     return {tuple(row[name] for name in partition): row.asDict() for row in aggregated}
 
 
-def _audited(
+def _audit_slice(
     measures: Sequence[_Measure], times: Sequence[str], figures: Mapping[str, Any], slice_: Slice, inputs: Inputs
 ) -> Audit:
     checks = tuple(
-        _judged(measure, figures.get(measure.name, measure.of_no_rows), slice_, inputs) for measure in measures
+        _judge(measure, figures.get(measure.name, measure.of_no_rows), slice_, inputs) for measure in measures
     )
     ends = [figures.get(f"{end} {name}") for name in times for end in _ENDS]
     spanned = [end for end in ends if end is not None]
     return Audit(checks, (min(spanned), max(spanned)) if spanned else None)
 
 
-def _judged(measure: _Measure, value: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
+def _judge(measure: _Measure, value: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
     if measure.equals is not None:
-        return _reconciled(measure, value, slice_, inputs)
+        return _reconcile(measure, value, slice_, inputs)
     passed, reason = measure.judge(value)
     return CheckResult(measure.name, passed, reason, {measure.name: value})
 
 
-def _reconciled(measure: _Measure, mine: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
+def _reconcile(measure: _Measure, mine: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
     """Two ways to one figure: from the slice, and from what it was made of. NULL (the sum of no rows) equals NULL."""
     inputs.register(slice_)
     row = inputs.sql(measure.equals or "", slice_).first()

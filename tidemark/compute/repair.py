@@ -71,10 +71,12 @@ def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepa
     path = warehouse.table_path(request.entity)
     require_table(path)
     slice_ = None if warehouse.is_snapshot(request.entity) else Slice(request.entity, request.partition)
-    partition = _typed(warehouse, request) if slice_ is None else _of_slice(warehouse, slice_)
+    partition = _captured_partition(warehouse, request) if slice_ is None else _of_slice(warehouse, slice_)
     repair_plan = plan_repair(runtime.spark.newSession(), path, partition, _source(runtime, request))
     rows = runtime.computer().rows_of(slice_) if slice_ and request.recompute else None
-    return PlannedRepair(repair_plan, slice_, () if slice_ is None else affected(warehouse.graph, slice_, now), rows)
+    return PlannedRepair(
+        repair_plan, slice_, () if slice_ is None else downstream_slices(warehouse.graph, slice_, now), rows
+    )
 
 
 def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, ComputedSlice | None]:
@@ -95,7 +97,7 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
     return report, written
 
 
-def affected(graph: DependencyGraph, slice_: Slice, now: datetime) -> tuple[Slice, ...]:
+def downstream_slices(graph: DependencyGraph, slice_: Slice, now: datetime) -> tuple[Slice, ...]:
     """Every slice up to `now` that is made of `slice_`, or of one that is; nearest first."""
     seen, waiting = {slice_: None}, [slice_]
     while waiting:
@@ -128,7 +130,7 @@ def _of_slice(warehouse: Warehouse, slice_: Slice) -> Partition:
     return partition_values(str(warehouse.entities[slice_.entity].period), slice_.key)
 
 
-def _typed(warehouse: Warehouse, request: RepairRequest) -> Partition:
+def _captured_partition(warehouse: Warehouse, request: RepairRequest) -> Partition:
     """`order_date=2026-03-23` with the type of the table's column."""
     path = warehouse.table_path(request.entity)
     types: Mapping[str, str] = file_statistics(path).types

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 
-def computed(session: SparkSession, warehouse: Warehouse, slice_: Slice) -> DataFrame:
+def query_result(session: SparkSession, warehouse: Warehouse, slice_: Slice) -> DataFrame:
     """The entity's SQL or function over the views of a session, bound to the slice's business time."""
     parameters = sql_parameters(warehouse.graph, slice_)
     function = warehouse.functions.get(slice_.entity)
@@ -43,7 +43,7 @@ def schema_of(session: SparkSession, warehouse: Warehouse, name: str) -> StructT
     inner = session.newSession()
     for upstream in dict.fromkeys(dependency.entity for dependency in warehouse.entities[name].depends_on):
         empty(inner, warehouse, upstream).createOrReplaceTempView(upstream)
-    return _with_time(warehouse, name, computed(inner, warehouse, first_slice(warehouse.graph, name))).schema
+    return _with_time(warehouse, name, query_result(inner, warehouse, first_slice(warehouse.graph, name))).schema
 
 
 def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:

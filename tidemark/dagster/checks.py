@@ -35,7 +35,7 @@ def broken_by_entity(warehouse: Warehouse, heard: Heard, now: datetime) -> dict[
     return by_entity
 
 
-def described(broken: Sequence[Diagnosis]) -> str:
+def describe_broken(broken: Sequence[Diagnosis]) -> str:
     """Which instances, since when, and why."""
     if not broken:
         return "no instance is broken"
@@ -63,7 +63,7 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
     def check() -> dg.AssetCheckResult:
         heard = Heard.of(warehouse.settings)
         broken = broken_by_entity(warehouse, heard, datetime.now(UTC))[entity]
-        return dg.AssetCheckResult(passed=not broken, description=described(broken), metadata=metadata(broken))
+        return dg.AssetCheckResult(passed=not broken, description=describe_broken(broken), metadata=metadata(broken))
 
     return check
 

@@ -43,7 +43,7 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
     for slice_ in slices:
         _capture(runtime, slice_)
     computed = runtime.computer().snapshots(slices)
-    yield from _checked(computed)
+    yield from _check_results(computed)
     captured = capture_metadata(runtime, slices[-1], datetime.now(UTC))
     yield dg.MaterializeResult(metadata={**slice_metadata(computed), **captured})
 
@@ -56,7 +56,7 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     computed = runtime.computer().compute(slices)
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
-    yield from _checked(computed)
+    yield from _check_results(computed)
     metadata = slice_metadata(computed)
     if entity.export:
         last = computed[-1]
@@ -109,7 +109,7 @@ def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: S
             raise InputMissingError.of(slice_, missing)
 
 
-def _checked(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
+def _check_results(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
     """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
     for index, first in enumerate(computed[0].audit.checks):
         verdicts = {result.slice: result.audit.checks[index] for result in computed}

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.dagster.jobs.cluster import cluster_job, declared, nightly, run_config
+from tidemark.dagster.jobs.cluster import cluster_job, clustered_columns, nightly, run_config
 from tidemark.dagster.resources import engine_resources
 from tidemark.dagster.sensors import cluster_sensors
 from tidemark.delta.table import table_metrics
@@ -28,7 +28,7 @@ def observed(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
 
 def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
     warehouse = clustered(tmp_path)
-    assert declared(warehouse) == {"sales": ("id", "amount")}
+    assert clustered_columns(warehouse) == {"sales": ("id", "amount")}
     job = cluster_job(warehouse)
     assert nightly(job).cron_schedule == "30 4 * * *"
     assert [sensor.name for sensor in cluster_sensors(warehouse)] == ["cluster_sales"]

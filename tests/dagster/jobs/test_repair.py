@@ -12,7 +12,7 @@ import pytest
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
-from tidemark.compute.repair import RepairRequest, affected, plan
+from tidemark.compute.repair import RepairRequest, downstream_slices, plan
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.tags import claims_of_tags, tag_version
 from tidemark.dagster.jobs.repair import repair_job
@@ -127,7 +127,7 @@ def test_names_keep_their_versions_and_slices_have_downstream_up_to_today(runtim
     assert [(claim.version, claim.reason) for claim in claims] == [(0, "totals before [name]")]
     runtime.registry.drop("totals", "name", "before")
     assert claims_of_tags(runtime.warehouse, runtime.registry, "totals") == []
-    downstream = affected(runtime.warehouse.graph, Slice("sales", "2026-03-23"), NOW)
+    downstream = downstream_slices(runtime.warehouse.graph, Slice("sales", "2026-03-23"), NOW)
     assert Slice("totals", "2026-03-23") in downstream
     assert Slice("running", "2026-03-24") in downstream
     assert all(slice_.key <= "2026-03-25" for slice_ in downstream)

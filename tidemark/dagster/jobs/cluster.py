@@ -32,7 +32,7 @@ class ClusterConfig(dg.Config):
     target_mb: int = Field(default=128, gt=0, description="How large files are to be.")
 
 
-def declared(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
+def clustered_columns(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
     """The tables that say what they are clustered by."""
     return {name: entity.cluster_by for name, entity in sorted(warehouse.entities.items()) if entity.cluster_by}
 
@@ -46,12 +46,12 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
         context: dg.OpExecutionContext, config: ClusterConfig, spark: SparkResource, lake: LakeResource
     ) -> None:
         runtime = runtimes.of(spark, lake)
-        for name, columns in declared(runtime.warehouse).items():
+        for name, columns in clustered_columns(runtime.warehouse).items():
             if config.entities and name not in config.entities:
                 continue
             path = runtime.warehouse.table_path(name)
             if table_exists(path):
-                report, metadata = _clustered(runtime, name, path, columns, config)
+                report, metadata = _cluster(runtime, name, path, columns, config)
                 context.log.info("%s: %s", name, report)
                 context.log_event(dg.AssetObservation(name, metadata=metadata))
 
@@ -62,7 +62,7 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
     return job
 
 
-def _clustered(
+def _cluster(
     runtime: Runtime, name: str, path: Path, columns: tuple[str, ...], config: ClusterConfig
 ) -> tuple[ClusterReport, dict[str, Any]]:
     clustering = Clustering.by(*columns, target_bytes=config.target_mb * MEGABYTE)

@@ -38,7 +38,7 @@ def vacuum_job(warehouse: Warehouse) -> dg.JobDefinition:
     ) -> None:
         runtime = runtimes.of(lake, state_store)
         for name in config.entities or tables(runtime.warehouse):
-            report = _vacuumed(runtime, name, config)
+            report = _vacuum(runtime, name, config)
             context.log.info("%s: %d files, %d bytes", name, report["files_deleted"], report["bytes_deleted"])
             context.log_event(dg.AssetObservation(name, metadata=report))
 
@@ -55,7 +55,7 @@ def tables(warehouse: Warehouse) -> list[str]:
     return sorted(name for name in own if table_exists(warehouse.table_path(name)))
 
 
-def _vacuumed(runtime: Runtime, name: str, config: VacuumConfig) -> dict[str, Any]:
+def _vacuum(runtime: Runtime, name: str, config: VacuumConfig) -> dict[str, Any]:
     work = plan_entity_vacuum if config.dry_run else vacuum_entity
     report = vacuum_as_data(name, work(runtime.warehouse, runtime.registry, name, config.retention()), config.dry_run)
     return {**report, "kept": [version["version"] for version in report["kept"]]}

@@ -86,10 +86,10 @@ class LakeResource(dg.ConfigurableResource[Any]):
 
     @property
     def _warehouse(self) -> Warehouse:
-        return _declared(Settings.at(Path(self.data), warehouse=self.tables), Path(self.declarations))
+        return _warehouse_at(Settings.at(Path(self.data), warehouse=self.tables), Path(self.declarations))
 
 
 @functools.lru_cache(maxsize=4)
-def _declared(settings: Settings, declarations: Path) -> Warehouse:
+def _warehouse_at(settings: Settings, declarations: Path) -> Warehouse:
     """Loaded once a process: a process does not outlive a change of its sources."""
     return load_warehouse(settings, declarations)

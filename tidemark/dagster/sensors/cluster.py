@@ -2,13 +2,13 @@
 
 import dagster as dg
 
-from tidemark.dagster.jobs.cluster import JOB, declared, run_config
+from tidemark.dagster.jobs.cluster import JOB, clustered_columns, run_config
 from tidemark.warehouse.warehouse import Warehouse
 
 
 def cluster_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
     """For each table that declares `cluster_by` and has a partition a slice: its completion compacts that partition."""
-    return [_on_completion(name) for name in declared(warehouse) if not warehouse.is_snapshot(name)]
+    return [_on_completion(name) for name in clustered_columns(warehouse) if not warehouse.is_snapshot(name)]
 
 
 def _on_completion(name: str) -> dg.SensorDefinition:

@@ -11,7 +11,7 @@ import dagster as dg
 from tidemark.capture.heartbeat.databases import databases
 from tidemark.capture.heartbeat.heard import Heard
 from tidemark.dagster.checks import NAME as CHECK
-from tidemark.dagster.checks import broken_by_entity, described, metadata
+from tidemark.dagster.checks import broken_by_entity, describe_broken, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ def _names(broken: Broken) -> list[str]:
 def _alert(context: dg.SensorEvaluationContext, changed: Mapping[str, Broken], reported: _Reported) -> None:
     for entity, broken in changed.items():
         if broken:
-            context.log.error("%s is held back: %s", entity, described(broken))
+            context.log.error("%s is held back: %s", entity, describe_broken(broken))
         elif reported.get(entity):
             context.log.info("%s goes on: %s is live again", entity, ", ".join(reported[entity]))
 
@@ -91,6 +91,6 @@ def _evaluations(changed: Mapping[str, Broken]) -> Iterator[dg.AssetCheckEvaluat
             asset_key=dg.AssetKey([entity]),
             check_name=CHECK,
             passed=not broken,
-            description=described(broken),
+            description=describe_broken(broken),
             metadata=metadata(broken),
         )
