@@ -34,7 +34,8 @@ def prepare_home(settings: Settings, home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
-        shutil.copy(settings.dagster_home / _CONFIGURATION, home / _CONFIGURATION)
+        # The project's own, wherever DAGSTER_HOME points.
+        shutil.copy(settings.root / "dagster_home" / _CONFIGURATION, home / _CONFIGURATION)
 
 
 def _belong_together(data: Path, home: Path) -> None:
