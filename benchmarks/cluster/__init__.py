@@ -138,7 +138,7 @@ def _figure(
                 "cpu_seconds": round(cpu[way], 2),
                 "wall_seconds": round(wall[way], 2),
                 "makespan_seconds": round(spans[way], 2),
-                "longest_to_mean": round(statistics.median(one.longest_to_mean for one in tasks[way]), 2),
+                "longest_to_mean": round(statistics.median(task.longest_to_mean for task in tasks[way]), 2),
                 "files": len(_sizes(tables[way])),
                 "read": {kind: round(count, 2) for kind, count in files[way].items()},
             }
@@ -150,8 +150,8 @@ def _figure(
 def _by_kind(filters: Sequence[Filter], counts: Sequence[int]) -> dict[str, float]:
     """Files that a filter reads on average, by kind of filter."""
     found: dict[str, list[int]] = defaultdict(list)
-    for one, count in zip(filters, counts, strict=True):
-        found[one.kind].append(count)
+    for filter_, count in zip(filters, counts, strict=True):
+        found[filter_.kind].append(count)
     return {kind: statistics.fmean(own) for kind, own in found.items()}
 
 

@@ -49,7 +49,7 @@ def _span(values: pa.Array, width: float, chance: random.Random) -> tuple[Any, A
 def read_by(path: Path, filters: Sequence[Filter]) -> list[tuple[int, int]]:
     """(files, bytes) that each filter reads of the newest version, as Delta's data skipping decides."""
     files = pa.table(DeltaTable(str(path)).get_add_actions(flatten=True))
-    return [_read(files, one) for one in filters]
+    return [_read(files, filter_) for filter_ in filters]
 
 
 def _read(files: pa.Table, wanted: Filter) -> tuple[int, int]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark import SparkContext
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from tidemark.spark.internals import start_context
 from tidemark.spark.session import spark_conf
 from tidemark.system.settings import Settings
 
@@ -24,6 +23,5 @@ def started(folder: Path) -> SparkSession:
     conf.set("spark.sql.codegen.wholeStage", "true")
     conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
     with (folder / "jvm.log").open("w") as stderr:
-        gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
-    SparkContext(conf=conf, gateway=gateway)
+        start_context(conf, stderr)
     return SparkSession.builder.getOrCreate()

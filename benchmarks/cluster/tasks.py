@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import heapq
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tidemark.spark.internals import Jvm
+from tidemark.delta.internals.scala_json import python_of
+from tidemark.spark.internals import Jvm, status_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +52,6 @@ def tasks_of(spark: SparkSession, group: str) -> Tasks:
 
 
 def _of_stage(spark: SparkSession, stage: int) -> tuple[float, ...]:
-    jvm: Any = Jvm(spark)
-    store = spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - no public way without the web interface
-    listed = store.taskList(stage, 0, 100_000)
-    mapper = jvm.scala_object("org.apache.spark.sql.delta.util.JsonUtils").mapper()
-    tasks = sorted(json.loads(str(mapper.writeValueAsString(listed))), key=lambda task: int(task["taskId"]))
+    listed = python_of(Jvm(spark), status_store(spark).taskList(stage, 0, 100_000))
+    tasks = sorted(listed, key=lambda task: int(task["taskId"]))
     return tuple(float(task["taskMetrics"]["executorCpuTime"]) / 1e9 for task in tasks if task.get("taskMetrics"))

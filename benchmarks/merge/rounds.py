@@ -83,7 +83,7 @@ def _told(report: object) -> dict[str, Any]:
         "files_rewritten": report.files_removed,
         "bytes_rewritten": report.bytes_removed,
         "rows_rewritten_per_change": round(report.rows_copied / changed, 2),
-        "strategies": sorted({str(one.strategy) for one in report.decisions}),
+        "strategies": sorted({str(decision.strategy) for decision in report.decisions}),
     }
 
 

@@ -106,7 +106,7 @@ def _read(tables: Tables, filters: Sequence[Filter]) -> dict[str, Pairs]:
     found: dict[str, Pairs] = {"files": {}, "bytes": {}}
     by_table = [read_by(path, filters) for path in (tables.unclustered, tables.clustered)]
     for kind in KINDS:
-        own = [at for at, one in enumerate(filters) if one.kind == kind]
+        own = [at for at, filter_ in enumerate(filters) if filter_.kind == kind]
         for number, name in enumerate(found):
             before, after = (sum(read[at][number] for at in own) / len(own) for read in by_table)
             found[name][kind] = (round(before, 1), round(after, 1))

@@ -119,10 +119,10 @@ def _settings(directory: Path, port: int, *, fsync: bool) -> list[str]:
 
 
 def _program(name: str) -> str:
-    path = find_program(name)
-    if path is None:
+    found = find_program(name)
+    if found is None:
         raise ComponentMissingError("PostgreSQL", name, "install the package postgresql")
-    return path
+    return found
 
 
 def _as_unprivileged(directory: Path) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.lineage.plan.tree import MARK
+from tidemark.spark.internals import java_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ def tables_read(frame: DataFrame) -> tuple[str, ...]:
 
 
 def _java(frame: DataFrame) -> Any:
-    return frame._jdf
+    return java_frame(frame)
 
 
 @dataclass

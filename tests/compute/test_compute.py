@@ -15,7 +15,7 @@ from tidemark.compute.errors import InputMissingError, SnapshotMissingError
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.metadata.slice import preview_table
 from tidemark.delta.clustering.recorder import UsageRecorder
-from tidemark.delta.clustering.usage import recorded, usage_log
+from tidemark.delta.clustering.usage import recorded_scans, usage_log
 from tidemark.delta.partition import replace_partitions
 from tidemark.delta.table import read_partition
 from tidemark.dependency_model.slice import Slice
@@ -97,7 +97,8 @@ def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tm
     computing = computer(spark, warehouse)
     computing.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
     computing.compute([Slice("totals", "2026-03-25")])
-    assert recorded(usage_log(warehouse.settings.data), warehouse.table_path("sales")) == {frozenset({"region"}): 3}
+    scans = recorded_scans(usage_log(warehouse.settings.data), warehouse.table_path("sales"))
+    assert scans == {frozenset({"region"}): 3}
 
 
 @pytest.mark.parametrize(

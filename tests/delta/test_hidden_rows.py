@@ -42,7 +42,7 @@ def merged(spark: SparkSession, target: MergeTarget, number: int, changes: list[
 
 def test_hidden_rows_are_neither_counted_nor_read(spark: SparkSession, target: MergeTarget) -> None:
     report = merged(spark, target, 2, [("u", 7), ("u", 8), ("d", 9), ("c", ROWS)])
-    assert [one.strategy for one in report.decisions] == [Strategy.DELETION_VECTORS]
+    assert [decision.strategy for decision in report.decisions] == [Strategy.DELETION_VECTORS]
     assert table_metrics(target.path).rows == read_rows(target.path).num_rows == ROWS
     assert sorted(read_rows(target.path, columns=["id"])["id"].to_pylist()) == [*range(9), *range(10, ROWS + 1)]
     assert read_rows(target.path, version=report.version - 1).num_rows == ROWS

@@ -32,7 +32,7 @@ def table(spark: SparkSession, tmp_path: Path) -> Path:
 
 
 def write(spark: SparkSession, table: Path, day: dict[str, date], ids: list[int]) -> None:
-    rows = spark.createDataFrame([(one, 0) for one in ids], "id BIGINT, _offset BIGINT").coalesce(1)
+    rows = spark.createDataFrame([(id_, 0) for id_ in ids], "id BIGINT, _offset BIGINT").coalesce(1)
     replace_partition(rows, table, day)
 
 
@@ -48,7 +48,7 @@ def by_manifest(table: Path) -> Rows:
     for folder, files in manifest_files(table).items():
         day = date.fromisoformat(folder.removeprefix("dt="))
         query = "SELECT id, _offset FROM read_parquet($files, hive_partitioning = false)"
-        read = duckdb.execute(query, {"files": [str(one) for one in files]}).fetchall() if files else []
+        read = duckdb.execute(query, {"files": [str(file) for file in files]}).fetchall() if files else []
         found += [(id_, offset, day) for id_, offset in read]
     return sorted(found)
 

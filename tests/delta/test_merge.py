@@ -57,8 +57,8 @@ def test_moved_deleted_new_and_stale_rows(spark: SparkSession, tmp_path: Path) -
     version = merge_changes(
         frame, target(path), frozenset({"x", "y", "z", None}), Transaction("app", 3, '{"who": 1}')
     ).version
-    found = {(row["id"], row["part"], row["v"]) for row in read_table(spark, path, version).collect()}
-    assert found == {(1, "y", "moved"), (3, "y", "c"), (4, "x", "from nowhere"), (6, "z", "new")}
+    rows = {(row["id"], row["part"], row["v"]) for row in read_table(spark, path, version).collect()}
+    assert rows == {(1, "y", "moved"), (3, "y", "c"), (4, "x", "from nowhere"), (6, "z", "new")}
     table = DeltaTable(str(path))
     assert (version, table.transaction_version("app")) == (1, 3)
     assert json.loads(table.history(1)[0]["userMetadata"])["who"] == 1

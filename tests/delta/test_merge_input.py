@@ -80,7 +80,7 @@ def test_no_table(spark: SparkSession, tmp_path: Path) -> None:
 def test_each_partition_has_its_strategy_in_one_commit(spark: SparkSession, target: MergeTarget) -> None:
     frame = changes(spark, ("u", 1, "x", "new", 2), ("c", 9, "z", "new", 2), ("d", 2, "x", "", 1), ("d", 3, "y", "", 2))
     report = merge(frame, target)
-    assert {one.partition: one.strategy for one in report.decisions} == {
+    assert {decision.partition: decision.strategy for decision in report.decisions} == {
         "x": Strategy.REWRITE,
         "y": Strategy.REWRITE,
         "z": Strategy.APPEND,

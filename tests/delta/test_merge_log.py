@@ -12,6 +12,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from tests.delta.internals.delta_log import files_by_checksum_and_log, forget_tables
 from tidemark.delta.live_file import file_name
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
@@ -42,8 +43,8 @@ def target(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Mer
 
 
 def merged(spark: SparkSession, target: MergeTarget, number: int) -> MergeReport:
-    """Batch `number`: two new rows, the newest old one moves, the one before it goes."""
-    new = [("c", 10 * number + one, "x", f"{number}", number) for one in (0, 1)]
+    """ChangeBatch `number`: two new rows, the newest old one moves, the one before it goes."""
+    new = [("c", 10 * number + digit, "x", f"{number}", number) for digit in (0, 1)]
     old = [("u", 10 * (number - 1), "y", f"{number}", number), ("d", 10 * (number - 1) + 1, "x", "", number)]
     frame = spark.newSession().createDataFrame([*new, *(old if number > 1 else [])], f"_op STRING, {SCHEMA}")
     return merge_changes(frame, target, frozenset({"x", "y"}), Transaction("log", number, json.dumps({"n": number})))
@@ -66,8 +67,8 @@ def described(files: Any) -> dict[str, Any]:
 
 
 def checksum(path: Path, version: int) -> dict[str, object]:
-    found: dict[str, object] = json.loads((path / "_delta_log" / f"{version:020}.crc").read_text())
-    return found
+    checksum: dict[str, object] = json.loads((path / "_delta_log" / f"{version:020}.crc").read_text())
+    return checksum
 
 
 def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
@@ -82,16 +83,10 @@ def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
 def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: MergeTarget) -> None:
     """From the checkpoint and the commits after it, as a new process does; each checksum is what the log adds up to."""
     assert (target.path / "_delta_log" / "_last_checkpoint").exists()
-    jvm: Any = spark._jvm
-    none = jvm.scala.Option.empty()
     for version in range(1, BATCHES + 1):
-        jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        forget_tables(spark)
         assert counted(read_table(spark, target.path, version).toArrow()) == state(version)
-        log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, str(target.path))
-        snapshot = log.getSnapshotAt(version, none, none, False)  # noqa: FBT003 - Scala's parameter
-        assert snapshot.validateChecksum(getattr(snapshot, "validateChecksum$default$1")())
-        reconstructed = snapshot.allFilesViaStateReconstruction().collectAsList()
-        listed = jvm.scala.jdk.javaapi.CollectionConverters.asJava(snapshot.checksumOpt().get().allFiles().get())
+        listed, reconstructed = files_by_checksum_and_log(spark, target.path, version)
         assert described(listed) == described(reconstructed)
 
 
@@ -102,11 +97,11 @@ def test_a_checksum_lists_the_live_files_and_the_transactions(target: MergeTarge
         sizes = dict(zip(map(file_name, files["path"].to_pylist()), files["size_bytes"].to_pylist(), strict=True))
         listed = said["allFiles"]
         assert isinstance(listed, list)
-        assert {file_name(one["path"]): one["size"] for one in listed} == sizes
+        assert {file_name(entry["path"]): entry["size"] for entry in listed} == sizes
         assert (said["numFiles"], said["tableSizeBytes"]) == (len(sizes), sum(sizes.values()))
         transactions = said["setTransactions"]
         assert isinstance(transactions, list)
-        assert [(one["appId"], one["version"]) for one in transactions] == [("log", version)]
+        assert [(transaction["appId"], transaction["version"]) for transaction in transactions] == [("log", version)]
 
 
 def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) -> None:
@@ -131,6 +126,5 @@ def test_vacuum_takes_what_is_not_live_and_nothing_else(
     session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     session.sql(f"VACUUM {path_table(path)} RETAIN 0 HOURS")
     assert {file.name for file in path.rglob("part=*/*.parquet")} == live
-    jvm: Any = spark._jvm
-    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    forget_tables(spark)
     assert counted(read_table(spark, path).toArrow()) == state(BATCHES)

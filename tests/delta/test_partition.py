@@ -99,7 +99,7 @@ def test_partitions_of_any_name_are_replaced_and_nothing_else_is(spark: SparkSes
         ]
         replaced = replace_partitions(parts, path)
         model.update(zip(chosen, contents, strict=True))
-        assert [one.rows for one in replaced.metrics] == [len(ids) for ids in contents]
+        assert [metric.rows for metric in replaced.metrics] == [len(ids) for ids in contents]
         assert replaced.metrics == tuple(table_metrics(path, one, replaced.version) for one, _ in parts)
         expected = Counter((dt, hour, row) for (dt, hour), ids in model.items() for row in ids)
         assert counted(read_table(spark, path)) == expected

@@ -59,7 +59,7 @@ def table(made: Path, tmp_path: Path) -> Path:
 
 
 def write(session: SparkSession, path: Path, day: dict[str, date], ids: list[int]) -> None:
-    replace_partition(session.createDataFrame([(one,) for one in ids], "id BIGINT").coalesce(1), path, day)
+    replace_partition(session.createDataFrame([(id_,) for id_ in ids], "id BIGINT").coalesce(1), path, day)
 
 
 def ids(path: Path, day: dict[str, date]) -> list[int]:

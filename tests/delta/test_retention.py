@@ -12,7 +12,7 @@ DAILY = [(version, NOW - timedelta(days=20 - version)) for version in range(21)]
 
 
 def kept(retention: Retention, *claims: Claim) -> dict[int, tuple[str, ...]]:
-    return {one.version: one.reasons for one in kept_versions(DAILY, retention, claims, NOW)}
+    return {kept_version.version: kept_version.reasons for kept_version in kept_versions(DAILY, retention, claims, NOW)}
 
 
 def test_count_and_age_each_keep_what_is_theirs() -> None:

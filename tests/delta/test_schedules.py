@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.delta.internals.delta_log import forget_tables
 from tests.delta.schedules import Schedule
 from tidemark.delta import strategy
-from tidemark.spark.internals import Jvm
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +31,7 @@ def live(session: SparkSession, path: Path, seed: int, patch: pytest.MonkeyPatch
     patch.setattr(strategy, "SMALL_BYTES", 1_500 * (seed % 2))
     Schedule(session, path, seed, has_vectors).live(_STEPS)
     # Delta keeps what it knows of a table for an hour: of five hundred tables that fills the memory.
-    Jvm(session)("org.apache.spark.sql.delta.DeltaLog").clearCache()
+    forget_tables(session)
 
 
 @pytest.mark.parametrize(("seed", "has_vectors"), [(0, True), (1, False)], ids=["deletion vectors", "plain, folded"])

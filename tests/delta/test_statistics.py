@@ -78,8 +78,8 @@ def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
     told = found.as_logged(found.files["path"].to_pylist()[1:])
     assert told is not None
     assert len(told) == len(added) - 1
-    for one in told:
-        assert one == {name: value for name, value in added[one["path"]].items() if name in one}
+    for file in told:
+        assert file == {name: value for name, value in added[file["path"]].items() if name in file}
 
 
 @pytest.mark.parametrize(

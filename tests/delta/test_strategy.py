@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.delta.strategy import Decision, Strategy, TouchedPartition, decide, summary
+from tidemark.delta.strategy import MergeDecision, Strategy, TouchedPartition, decide, summary
 
 
 def touched(
@@ -34,7 +34,7 @@ def test_the_reason_holds_the_figures() -> None:
 
 
 def test_a_summary_of_many_partitions_is_short() -> None:
-    many = [Decision(f"p{number:02}", Strategy.APPEND, "new") for number in range(12)]
-    found = summary([*many, Decision(None, Strategy.REWRITE, "old")])
-    assert found["append"] == [*(f"p{number:02}: new" for number in range(10)), "and 2 more"]
-    assert found["rewrite"] == ["-: old"]
+    many = [MergeDecision(f"p{number:02}", Strategy.APPEND, "new") for number in range(12)]
+    decision = summary([*many, MergeDecision(None, Strategy.REWRITE, "old")])
+    assert decision["append"] == [*(f"p{number:02}: new" for number in range(10)), "and 2 more"]
+    assert decision["rewrite"] == ["-: old"]

@@ -41,9 +41,9 @@ def test_nothing_is_lost(spark: SparkSession, tmp_path: Path) -> None:
     spark.sql(f"CREATE TABLE {path_table(target.path)} ({SCHEMA}) USING delta PARTITIONED BY (part)")
     with ThreadPoolExecutor(2) as pool:
         reports = list(pool.map(lambda writer: write(spark, target, writer), (1, 2)))
-    found = {row["id"]: (row["v"], row["_offset"]) for row in read_table(spark, target.path).collect()}
+    rows = {row["id"]: (row["v"], row["_offset"]) for row in read_table(spark, target.path).collect()}
     expected = {100 * writer + number: (f"{writer}.{number}", 1) for writer in (1, 2) for number in range(BATCHES)}
     newest = 10 * (BATCHES - 1) + 2
-    assert found == {**expected, SHARED: (f"2.{BATCHES - 1}", newest)}
+    assert rows == {**expected, SHARED: (f"2.{BATCHES - 1}", newest)}
     versions = [report.version for writer in reports for report in writer]
     assert sorted(versions) == list(range(1, 2 * BATCHES + 1))

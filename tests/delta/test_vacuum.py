@@ -39,7 +39,7 @@ def cleaned(table: Path, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
 
 
 def ids(table: Path, version: int) -> list[int]:
-    return [int(one) for one in read_rows(table, version)["id"].to_pylist()]
+    return [int(row) for row in read_rows(table, version)["id"].to_pylist()]
 
 
 def data_files(table: Path) -> list[Path]:
@@ -48,7 +48,7 @@ def data_files(table: Path) -> list[Path]:
 
 def test_a_named_version_stays_readable_and_others_go(table: Path) -> None:
     plan = cleaned(table, Claim(2, "named 2026-03-23 [day]"))
-    assert [(one.version, one.reasons) for one in plan.kept] == [
+    assert [(version.version, version.reasons) for version in plan.kept] == [
         (2, ("named 2026-03-23 [day]",)),
         (4, ("the newest",)),
     ]
@@ -72,7 +72,7 @@ def test_a_version_that_is_read_stays_until_the_reader_is_done(table: Path) -> N
     with reading(table.parent / "locks", table, 1, "an export"):
         assert cleaned(table).kept[0].reasons == ("read by an export",)
         assert ids(table, 1) == [1, 1]
-    assert [one.version for one in cleaned(table).kept] == [4]
+    assert [version.version for version in cleaned(table).kept] == [4]
     assert len(data_files(table)) == 2
 
 
@@ -85,7 +85,7 @@ def test_a_dead_reader_holds_nothing(table: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", program, str(locks), str(table)], check=False, timeout=60)
     assert killed.returncode == -signal.SIGKILL
     assert list((locks / "readers" / "orders").iterdir())
-    assert [one.version for one in cleaned(table).kept] == [4]
+    assert [version.version for version in cleaned(table).kept] == [4]
     assert not list((locks / "readers" / "orders").iterdir())
 
 
@@ -105,7 +105,7 @@ def test_a_log_that_begins_with_a_checkpoint(table: Path) -> None:
     for version in (0, 1, 2):
         (table / "_delta_log" / f"{version:020}.json").unlink()
     plan = cleaned(table, Claim(2, "named"), Claim(1, "named"))
-    assert [one.version for one in plan.kept] == [2, 4]
+    assert [kept.version for kept in plan.kept] == [2, 4]
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
 
 

@@ -29,12 +29,12 @@ def test_every_type_comes_back_as_it_went_in(store: OlapStore, target: StoreTarg
     sent = all_types()
     publication = store.publish(target.table, sent, {"dt": DAY})
 
-    found = store.read(target.table, {"dt": DAY})
+    stored = store.read(target.table, {"dt": DAY})
 
-    assert rows(found.drop_columns("dt")) == rows(sent)
-    assert found.drop_columns("dt").schema.types == sent.schema.types
-    assert set(found["dt"].to_pylist()) == {DAY}
-    assert (publication.rows, publication.checksum) == (3, content_checksum(found))
+    assert rows(stored.drop_columns("dt")) == rows(sent)
+    assert stored.drop_columns("dt").schema.types == sent.schema.types
+    assert set(stored["dt"].to_pylist()) == {DAY}
+    assert (publication.rows, publication.checksum) == (3, content_checksum(stored))
 
 
 def test_a_replay_changes_nothing(store: OlapStore, target: StoreTarget) -> None:

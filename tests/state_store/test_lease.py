@@ -32,17 +32,17 @@ class LeaseClock:
 
 def test_one_holds_it_until_its_time_is_over(database: Database) -> None:
     clock = LeaseClock()
-    one, other = (Lease(database, name, 6.0, clock=clock) for name in ("one", "other"))
-    assert one.hold() == ("one", 1)
+    first, other = (Lease(database, name, 6.0, clock=clock) for name in ("one", "other"))
+    assert first.hold() == ("one", 1)
     assert other.hold() == ("one", None)
     clock.now += 5
-    assert one.hold() == ("one", 1)
+    assert first.hold() == ("one", 1)
     clock.now += 5.9
     assert other.hold() == ("one", None)
     clock.now += 0.1
     assert other.hold() == ("other", 2)
-    assert one.hold() == ("other", None)
-    assert (one.generation, other.generation) == (None, 2)
+    assert first.hold() == ("other", None)
+    assert (first.generation, other.generation) == (None, 2)
 
 
 def test_who_is_late_but_was_not_replaced_goes_on(database: Database) -> None:
@@ -62,11 +62,11 @@ def test_the_successor_of_the_same_name_need_not_wait_and_its_predecessor_is_out
 
 
 def test_what_is_released_need_not_be_waited_for(database: Database) -> None:
-    one, other = Lease(database, "one", 60), Lease(database, "other", 60)
-    one.hold()
-    one.release()
+    first, other = Lease(database, "one", 60), Lease(database, "other", 60)
+    first.hold()
+    first.release()
     assert other.hold() == ("other", 2)
-    one.release()
+    first.release()
     assert other.hold() == ("other", 2)
 
 
@@ -87,14 +87,14 @@ def test_the_sensor_lets_a_service_have_it_and_takes_it_back(database: Database)
 
 def test_a_former_holder_writes_nothing(store: StateStore) -> None:
     clock = LeaseClock()
-    one, other = (Lease(store.database, name, 6.0, clock=clock) for name in ("one", "other"))
+    first, other = (Lease(store.database, name, 6.0, clock=clock) for name in ("one", "other"))
     zombie = StateStore(store.database)
-    zombie.write.fence = one.fence
+    zombie.write.fence = first.fence
     told = chain(DAY, "released launched started")
     with pytest.raises(FencedError, match="another center is active: expected the lease 'center'"):
         zombie.write.append(told[:1], after=0)
-    one.hold()
-    zombie.write.fence = one.fence
+    first.hold()
+    zombie.write.fence = first.fence
     assert zombie.write.append(told[:1], after=0) == 1
     clock.now += 6
     other.hold()
@@ -156,8 +156,8 @@ def test_no_two_hold_it_at_once_and_generations_rise(steps: list[tuple[str, int]
 
 
 def test_two_processes_of_one_file_share_it(tmp_path: Path) -> None:
-    one, other = (Database.at(tmp_path / "state.db") for _ in range(2))
-    assert Lease(one, "one", 60).hold() == ("one", 1)
+    first, other = (Database.at(tmp_path / "state.db") for _ in range(2))
+    assert Lease(first, "one", 60).hold() == ("one", 1)
     assert Lease(other, "other", 60).hold() == ("one", None)
-    one.close()
+    first.close()
     other.close()

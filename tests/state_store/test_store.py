@@ -14,7 +14,7 @@ from tidemark.dependency_model.readiness.checkpoint import Checkpoint
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.database import Database
-from tidemark.state_store.errors import ConflictError, EventKnownError
+from tidemark.state_store.errors import EventKnownError, StateConflictError
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts, InputRead
 
@@ -93,7 +93,7 @@ def test_a_writer_that_has_not_seen_the_last_transition_is_refused_and_writes_no
     store.write.append(chain(DAY, "released"), after=0)
     theirs = chain(HOUR, "observed", first=1)
     with pytest.raises(
-        ConflictError, match=r"expected transition 0 .*found transition 1, written by test at 2026-03-24"
+        StateConflictError, match=r"expected transition 0 .*found transition 1, written by test at 2026-03-24"
     ):
         store.write.append(theirs, after=0, cursors={"log": "9"})
     assert store.read.current(HOUR) is None
@@ -132,7 +132,7 @@ def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
             last = mine.read.last()
             try:
                 mine.write.append(chain(slice_, "observed", first=last + 1), after=last)
-            except ConflictError:
+            except StateConflictError:
                 continue
             written += 1
         mine.close()
@@ -182,5 +182,5 @@ def test_a_checkpoint_is_noted_and_changes_nothing_that_is_known(store: StateSto
     assert store.read.schedules() == (9, {"orders": "day"})
     found = {one.slice: (one.status, one.seq) for one in store.read.everything()[1]}
     assert found == {DAY: (told.status, 1), HOUR: (SliceStatus(), 0)}
-    with pytest.raises(ConflictError):
+    with pytest.raises(StateConflictError):
         store.write.note(Checkpoint(10, [], {}, is_last=True), after=0)

@@ -31,9 +31,9 @@ SNAPSHOT = TaggedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
 
 
 def test_migrations_make_the_tables_that_the_program_reads(database: Database) -> None:
-    found = inspect(database.engine)
+    there = inspect(database.engine)
     for table in METADATA.tables.values():
-        assert {column["name"] for column in found.get_columns(table.name)} == set(table.c.keys())
+        assert {column["name"] for column in there.get_columns(table.name)} == set(table.c.keys())
 
 
 def _of_release(connection: Connection, migrations: int) -> None:
@@ -120,7 +120,7 @@ def test_compaction_keeps_what_is_and_what_was_from_then_on(store: StateStore) -
     assert store.read.everything() == before
     assert store.read.status_at(DAY, NOON + timedelta(seconds=4)) == after
     assert compact(store.database, NOON + timedelta(hours=1)) == 1
-    assert [one.seq for one in store.read.after(0)] == [5, 6, 7, 8]
+    assert [transition.seq for transition in store.read.after(0)] == [5, 6, 7, 8]
     assert store.write.append(chain(DAY, "kept", first=9, status=store.read.after(0)[0].status), after=8) == 9
 
 

@@ -10,7 +10,7 @@ from tidemark.api.explanation import explanation_model
 from tidemark.api.models import ReceiptModel, SlicesModel
 from tidemark.center.detectors.report import facts_of
 from tidemark.dependency_model.subject import slices_of
-from tidemark.state_store.errors import ConflictError
+from tidemark.state_store.errors import StateConflictError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Queries:
         for _ in range(_TRIES - 1):
             try:
                 return self._report(facts)
-            except ConflictError:  # another center wrote in between; what is there is known by its event ids
+            except StateConflictError:  # another center wrote in between; what is there is known by its event ids
                 self._center.catch_up()
         return self._report(facts)
 

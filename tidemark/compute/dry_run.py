@@ -6,13 +6,14 @@ Inputs have the columns of their tables and no row. Their columns pass by names 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from tidemark.compute.results import query_result, schema_of
 from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.lineage.plan.tree import MARK
 from tidemark.dependency_model.slice import Slice
+from tidemark.spark.internals import java_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from tidemark.warehouse.warehouse import Warehouse
+
 
 _LOOKS: Final = "it looks at rows (collect, count, toPandas, ...) before it returns: no plan tells what is read"
 
@@ -55,8 +57,7 @@ def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFra
 
 
 def _plan(frame: DataFrame) -> str:
-    java: Any = frame._jdf  # noqa: SLF001 - there is no public way to a plan
-    return str(java.queryExecution().analyzed().toJSON())
+    return str(java_frame(frame).queryExecution().analyzed().toJSON())
 
 
 @contextmanager

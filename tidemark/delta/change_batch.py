@@ -14,7 +14,7 @@ _PARTITION = "_partition"
 
 
 @dataclass(frozen=True)
-class Batch:
+class ChangeBatch:
     """`changes` hold at most one change a key; `keys`, a row a change, key, `_op` and `_partition` (text)."""
 
     changes: DataFrame
@@ -27,7 +27,7 @@ class Batch:
         return frozenset(value or None for value in kept[_PARTITION].unique().to_pylist())
 
 
-def read_batch(changes: DataFrame, target: MergeTarget) -> Batch:
+def read_batch(changes: DataFrame, target: MergeTarget) -> ChangeBatch:
     """Look at the keys, one Spark job; of several changes of one key the newest is taken.
 
     The keys of a batch are held in the driver's memory: 50 bytes a change or so. Raises KeyNotUniqueError for NULL.
@@ -38,7 +38,7 @@ def read_batch(changes: DataFrame, target: MergeTarget) -> Batch:
         if keys[name].null_count:
             raise KeyNotUniqueError.missing(target.path, name)
     if keys.group_by(list(target.key)).aggregate([]).num_rows == keys.num_rows:
-        return Batch(changes, keys)
+        return ChangeBatch(changes, keys)
     return read_batch(newest_changes(changes, target), target)
 
 

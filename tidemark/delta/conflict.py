@@ -22,7 +22,7 @@ from delta.exceptions import (
     ProtocolChangedException,
 )
 
-from tidemark.delta.errors import ColumnsDifferError, ConflictError
+from tidemark.delta.errors import ColumnsDifferError, CommitConflictError
 
 T = TypeVar("T")
 
@@ -66,14 +66,14 @@ def definition_kept(path: Path) -> Iterator[None]:
         raise ColumnsDifferError.changed(path, error) from error
 
 
-def retried(path: Path, attempt: Callable[[], T], back_off: BackOff) -> tuple[T, int]:
-    """(result, number of retries). Raises ConflictError after the last attempt, ColumnsDifferError at once."""
+def with_retries(path: Path, attempt: Callable[[], T], back_off: BackOff) -> tuple[T, int]:
+    """(result, number of retries). Raises CommitConflictError after the last attempt, ColumnsDifferError at once."""
     for number in range(1, back_off.attempts + 1):
         try:
             with definition_kept(path):
                 return attempt(), number - 1
         except RETRYABLE as error:
             if number == back_off.attempts:
-                raise ConflictError.of(path, number, error) from error
+                raise CommitConflictError.of(path, number, error) from error
             back_off.pause(number)
     raise AssertionError("a back-off has at least one attempt")

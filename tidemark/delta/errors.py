@@ -5,10 +5,12 @@ TerminalError
 ├── ColumnsDifferError      the caller's columns are not the table's, or the table changed meanwhile
 ├── KeyNotUniqueError       rows that a merge cannot tell apart
 ├── VersionGoneError        a version that cannot be read (any more)
-└── TableFeatureError       a feature of the table that an operation knows nothing of
+├── TableFeatureError       a feature of the table that an operation knows nothing of
+├── UnreadableLogError      a log of which not everything can be read
+└── InterfaceMissingError   an operation that the installed Delta has no way for
 
 TransientError
-├── ConflictError           other writers won every attempt
+├── CommitConflictError     other writers won every attempt
 └── PartitionChangedError   a partition is not any more what was planned with
 """
 
@@ -24,8 +26,8 @@ class NotADeltaTableError(TerminalError):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        found = "a folder without _delta_log" if path.is_dir() else "no such folder"
-        return cls("not a Delta table", expected="a folder with _delta_log", found=found, where=str(path))
+        state = "a folder without _delta_log" if path.is_dir() else "no such folder"
+        return cls("not a Delta table", expected="a folder with _delta_log", found=state, where=str(path))
 
 
 class ColumnsDifferError(TerminalError):
@@ -33,12 +35,12 @@ class ColumnsDifferError(TerminalError):
 
     @classmethod
     def of(cls, path: Path, given: Collection[str], there: Collection[str]) -> Self:
-        found = [f"no column {name} in the table" for name in sorted(set(given) - set(there))]
-        found += [f"column {name} of the table is not given" for name in sorted(set(there) - set(given))]
+        differences = [f"no column {name} in the table" for name in sorted(set(given) - set(there))]
+        differences += [f"column {name} of the table is not given" for name in sorted(set(there) - set(given))]
         return cls(
             "the columns are not the table's",
             expected=", ".join(there),
-            found="; ".join(found),
+            found="; ".join(differences),
             where=str(path),
             hint="add new columns to the table first; write a column that is no longer filled as NULL",
         )
@@ -108,8 +110,44 @@ class TableFeatureError(TerminalError):
     def of(cls, path: Path, feature: str, operation: str) -> Self:
         return cls(f"the table has {feature}, with which {operation} is not possible", where=str(path))
 
+    @classmethod
+    def unknown(cls, path: Path, features: Sequence[str], operation: str) -> Self:
+        return cls(
+            f"the table has features that {operation} does not know here: nothing was changed",
+            found=", ".join(features),
+            where=str(path),
+            hint="use Delta's own command, or drop the feature (ALTER TABLE ... DROP FEATURE)",
+        )
 
-class ConflictError(TransientError):
+
+class UnreadableLogError(TerminalError):
+    """A log of which not everything can be read."""
+
+    @classmethod
+    def of(cls, path: Path, problem: str) -> Self:
+        return cls(
+            "the table's log cannot be read as a whole: nothing was changed",
+            expected="every commit from version 0, or from a whole checkpoint, up to the newest",
+            found=problem,
+            where=str(path),
+            hint="if a writer's clean-up was under way, try again; else restore the log's files from a copy",
+        )
+
+
+class InterfaceMissingError(TerminalError):
+    """An operation that the installed Delta has no way for."""
+
+    @classmethod
+    def of(cls, operation: str, missing: Sequence[str], version: str) -> Self:
+        return cls(
+            f"{operation} is not possible with this version of Delta",
+            expected="interfaces that no public one stands for",
+            found=f"Delta {version} without {', '.join(missing)}",
+            hint="install the version that Tidemark was released with; merges, partitions and clustering go on",
+        )
+
+
+class CommitConflictError(TransientError):
     """Other writers won every attempt."""
 
     @classmethod
@@ -126,12 +164,12 @@ class PartitionChangedError(TransientError):
     """A partition is not any more what was planned with."""
 
     @classmethod
-    def of(cls, path: Path, partition: Mapping[str, object], planned: int, found: int | None) -> Self:
+    def of(cls, path: Path, partition: Mapping[str, object], planned: int, newest: int | None) -> Self:
         words = ", ".join(f"{name}={value}" for name, value in partition.items())
         return cls(
             f"another writer changed {words} meanwhile",
             expected=f"the files of version {planned}",
-            found="a commit at the same moment" if found is None else f"other files in version {found}",
+            found="a commit at the same moment" if newest is None else f"other files in version {newest}",
             where=str(path),
             hint="nothing was written; look at the plan again, then repeat it",
         )

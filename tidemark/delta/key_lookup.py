@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as sf
 
-from tidemark.delta.change_batch import Batch
+from tidemark.delta.change_batch import ChangeBatch
 from tidemark.delta.errors import KeyNotUniqueError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.merge_target import MergeTarget
@@ -23,7 +23,7 @@ BROADCAST_ROWS = 500_000
 
 
 @dataclass(frozen=True)
-class Probe:
+class KeyMatches:
     """`met` has a row for each row of the table with a key of the batch.
 
     Its columns: the key, `_file`, `_row` (position in the file), `_op` of the change, and `_stale`, true where the
@@ -60,7 +60,9 @@ class Probe:
         return by_file
 
 
-def probe(txn: OptimisticTransaction, files: Iterable[Any], batch: Batch, target: MergeTarget) -> Probe:
+def look_up_keys(
+    txn: OptimisticTransaction, files: Iterable[Any], batch: ChangeBatch, target: MergeTarget
+) -> KeyMatches:
     """Join the keys of `files` with the batch. Raises KeyNotUniqueError when a key is in the table more than once."""
     keys = [quoted(name) for name in target.key]
     # Only a table with deletion vectors tells positions.
@@ -74,16 +76,16 @@ def probe(txn: OptimisticTransaction, files: Iterable[Any], batch: Batch, target
     stale = sf.expr("NOT coalesce(_new > _there, false)").alias(_STALE)
     met = table.join(changes, list(target.key)).select(*target.key, _FILE, _ROW, "_op", stale).toArrow()
     _refuse_repeated(target.path, met, target)
-    return Probe(met)
+    return KeyMatches(met)
 
 
-def nothing_met(batch: Batch, target: MergeTarget) -> Probe:
+def no_matches(batch: ChangeBatch, target: MergeTarget) -> KeyMatches:
     """The probe of a batch whose keys are all new."""
     keys = batch.keys.select([*target.key, "_op"]).slice(0, 0)
     columns = {_FILE: pa.string(), _ROW: pa.int64(), _STALE: pa.bool_()}
     for name, kind in columns.items():
         keys = keys.append_column(name, pa.array([], kind))
-    return Probe(keys)
+    return KeyMatches(keys)
 
 
 def _refuse_repeated(path: Path, met: pa.Table, target: MergeTarget) -> None:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.delta.errors import TableFeatureError
 from tidemark.delta.statistics import file_statistics
-from tidemark.quoting.spark import path_table
+from tidemark.quoting.spark import path_table, text_literal
 
 PROPERTY = "delta.compatibility.symlinkFormatManifest.enabled"
 FOLDER = "_symlink_format_manifest"
@@ -26,7 +26,7 @@ def keep_manifest(spark: SparkSession, path: Path) -> None:
     """
     if file_statistics(path).properties.get("delta.enableDeletionVectors") == "true":
         raise TableFeatureError.of(path, "deletion vectors", "a symlink manifest")
-    spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ('{PROPERTY}' = 'true')")
+    spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ({text_literal(PROPERTY)} = 'true')")
     DeltaTable.forPath(spark, str(path)).generate("symlink_format_manifest")
 
 

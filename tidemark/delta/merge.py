@@ -11,15 +11,16 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from tidemark.delta.change_batch import Batch, read_batch
-from tidemark.delta.conflict import BackOff, retried
+from tidemark.delta.change_batch import ChangeBatch, read_batch
+from tidemark.delta.conflict import BackOff, with_retries
 from tidemark.delta.errors import ColumnsDifferError
+from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.merge_attempt import attempt_merge
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_statement import run_merge_statement
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.statistics import FileStatistics, file_statistics
-from tidemark.delta.strategy import Decision, Strategy, summary
+from tidemark.delta.strategy import MergeDecision, Strategy, summary
 from tidemark.delta.table import applied_transaction
 from tidemark.delta.transaction import Transaction
 
@@ -50,17 +51,19 @@ def merge_changes(
     that moves would be doubled. None when they are not known: then only the bounds of the keys say which files are
     looked at. `changes` are evaluated several times (cache them), in a session of this thread's own: commit metadata is
     a session setting. Raises before anything is written NotADeltaTableError, ColumnsDifferError, KeyNotUniqueError, and
-    after many attempts ConflictError.
+    after many attempts CommitConflictError.
     """
     back_off = back_off or BackOff()
     look = file_statistics(target.path)
     check_columns(target, look)
-    feature = _needs_statement(look)
+    reason = _needs_statement(look)
+    if reason is None and not has_private_interfaces(changes.sparkSession):
+        reason = "this version of Delta has no faster way"
     batch = read_batch(changes, target)
-    if feature:
-        return _by_statement(batch, target, partitions, transaction, feature, back_off)
+    if reason:
+        return _by_statement(batch, target, partitions, transaction, reason, back_off)
     looks = itertools.chain([look], iter(lambda: file_statistics(target.path), None))
-    report, retries = retried(
+    report, retries = with_retries(
         target.path, lambda: attempt_merge(next(looks), batch, target, partitions, transaction), back_off
     )
     return replace(report, retries=retries)
@@ -76,30 +79,31 @@ def check_columns(target: MergeTarget, look: FileStatistics) -> None:
 
 
 def _needs_statement(look: FileStatistics) -> str | None:
-    """What the table has that needs a MERGE statement; None when there is nothing."""
+    """Why the table needs a MERGE statement; None when it does not."""
     if not look.has_unique_names:
-        return "files of the same name"
+        return "the table has files of the same name"
     named = (name for name, values in _STATEMENT_PROPERTIES.items() if look.properties.get(name) in values)
     of_columns = (words for key, words in _STATEMENT_COLUMNS.items() if key in look.column_metadata)
-    return next(named, None) or next(of_columns, None)
+    feature = next(named, None) or next(of_columns, None)
+    return feature and f"the table has {feature}"
 
 
 def _by_statement(
-    batch: Batch,
+    batch: ChangeBatch,
     target: MergeTarget,
     partitions: frozenset[str | None] | None,
     transaction: Transaction,
-    feature: str,
+    reason: str,
     back_off: BackOff,
 ) -> MergeReport:
-    decision = Decision(None, Strategy.MERGE, f"the table has {feature}")
-    told = replace(transaction, metadata=transaction.metadata_with(merge={"strategy": summary([decision])}))
+    decision = MergeDecision(None, Strategy.MERGE, reason)
+    described = replace(transaction, metadata=transaction.metadata_with(merge={"strategy": summary([decision])}))
 
     def attempt() -> MergeReport:
         version, applied = applied_transaction(target.path, transaction.app)
         if applied is not None and applied >= transaction.number:
             return MergeReport(version, replayed=True)
-        return MergeReport(run_merge_statement(batch.changes, target, partitions, told), decisions=(decision,))
+        return MergeReport(run_merge_statement(batch.changes, target, partitions, described), decisions=(decision,))
 
-    report, retries = retried(target.path, attempt, back_off)
+    report, retries = with_retries(target.path, attempt, back_off)
     return replace(report, retries=retries)

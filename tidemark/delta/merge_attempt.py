@@ -9,15 +9,15 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.delta.change_batch import Batch
+from tidemark.delta.change_batch import ChangeBatch
 from tidemark.delta.conflict import StaleReadError
-from tidemark.delta.internals.deletion_vectors import hidden_rows
+from tidemark.delta.internals.deletion_vectors import hidden_rows, size_of
 from tidemark.delta.internals.transaction import OptimisticTransaction
-from tidemark.delta.key_lookup import BROADCAST_ROWS, Probe, nothing_met, probe
+from tidemark.delta.key_lookup import BROADCAST_ROWS, KeyMatches, look_up_keys, no_matches
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.statistics import FileStatistics, possible_keys
-from tidemark.delta.strategy import Decision, Strategy, TouchedPartition, decide, is_small
+from tidemark.delta.strategy import MergeDecision, Strategy, TouchedPartition, decide, is_small
 from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import among, quoted
 from tidemark.spark.settings import settings, worth_compiling
@@ -34,7 +34,7 @@ _MOST_NAMED = 200
 
 def attempt_merge(
     look: FileStatistics,
-    batch: Batch,
+    batch: ChangeBatch,
     target: MergeTarget,
     partitions: frozenset[str | None] | None,
     transaction: Transaction,
@@ -50,7 +50,7 @@ def attempt_merge(
     sizes = look.size_of()
     rows = batch.keys.num_rows + sum(sizes[name][1] for name in candidates)
     with settings(batch.changes.sparkSession, worth_compiling(rows)):
-        met = probe(txn, candidates.values(), batch, target) if candidates else nothing_met(batch, target)
+        met = look_up_keys(txn, candidates.values(), batch, target) if candidates else no_matches(batch, target)
         plan = _plan(look.partition_of(), sizes, candidates, met, batch, has_vectors=txn.has_deletion_vectors)
         return _carry_out(txn, plan, batch, target, transaction)
 
@@ -63,8 +63,8 @@ class _Plan:
     files: Mapping[str, Any]
     partition_of: Mapping[str, str | None]
     sizes: Mapping[str, tuple[int, int]]
-    met: Probe
-    decisions: tuple[Decision, ...]
+    met: KeyMatches
+    decisions: tuple[MergeDecision, ...]
 
     def rewritten(self) -> dict[str, Any]:
         """The files whose rows are written again: where rows are hidden, small files are folded into the new one.
@@ -87,7 +87,7 @@ class _Plan:
         }
 
     def _of(self, files: Mapping[str, Any], strategy: Strategy) -> Iterator[tuple[str, Any]]:
-        chosen = {one.partition for one in self.decisions if one.strategy is strategy}
+        chosen = {decision.partition for decision in self.decisions if decision.strategy is strategy}
         return ((name, file) for name, file in files.items() if self.partition_of[name] in chosen)
 
     def bytes_of(self, names: Mapping[str, Any]) -> int:
@@ -103,7 +103,7 @@ def _inside(target: MergeTarget, partitions: frozenset[str | None] | None) -> st
 def _candidates(
     txn: OptimisticTransaction,
     look: FileStatistics,
-    batch: Batch,
+    batch: ChangeBatch,
     target: MergeTarget,
     partitions: frozenset[str | None] | None,
 ) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def _plan(
     partition_of: Mapping[str, str | None],
     sizes: Mapping[str, tuple[int, int]],
     candidates: Mapping[str, Any],
-    met: Probe,
-    batch: Batch,
+    met: KeyMatches,
+    batch: ChangeBatch,
     *,
     has_vectors: bool,
 ) -> _Plan:
@@ -153,7 +153,7 @@ def _plan(
 
 
 def _carry_out(
-    txn: OptimisticTransaction, plan: _Plan, batch: Batch, target: MergeTarget, transaction: Transaction
+    txn: OptimisticTransaction, plan: _Plan, batch: ChangeBatch, target: MergeTarget, transaction: Transaction
 ) -> MergeReport:
     rewritten = plan.rewritten()
     changes = _without_stale(batch, plan.met, target)
@@ -172,7 +172,7 @@ def _carry_out(
     return replace(report, version=version)
 
 
-def _without_stale(batch: Batch, met: Probe, target: MergeTarget) -> DataFrame:
+def _without_stale(batch: ChangeBatch, met: KeyMatches, target: MergeTarget) -> DataFrame:
     if not met.stale.num_rows:
         return batch.changes
     stale = batch.changes.sparkSession.createDataFrame(met.stale.select(list(target.key)))
@@ -180,7 +180,7 @@ def _without_stale(batch: Batch, met: Probe, target: MergeTarget) -> DataFrame:
 
 
 def _survivors(
-    txn: OptimisticTransaction, files: Mapping[str, Any], changes: DataFrame, batch: Batch, target: MergeTarget
+    txn: OptimisticTransaction, files: Mapping[str, Any], changes: DataFrame, batch: ChangeBatch, target: MergeTarget
 ) -> DataFrame:
     keys = changes.select(*map(quoted, target.key))
     if batch.keys.num_rows <= BROADCAST_ROWS:
@@ -198,7 +198,7 @@ def _one_frame(txn: OptimisticTransaction, frames: Sequence[DataFrame], size_byt
     return whole.coalesce(max(1, size_bytes // _TASK_BYTES)) if len(typed) > 1 else whole
 
 
-def _report(plan: _Plan, batch: Batch, rewritten: Mapping[str, Any], added: Sequence[Any]) -> MergeReport:
+def _report(plan: _Plan, batch: ChangeBatch, rewritten: Mapping[str, Any], added: Sequence[Any]) -> MergeReport:
     ops = Counter(plan.met.going["_op"].to_pylist())
     deleted, updated = ops.pop("d", 0), sum(ops.values())
     stale = plan.met.stale
@@ -219,6 +219,6 @@ def _report(plan: _Plan, batch: Batch, rewritten: Mapping[str, Any], added: Sequ
         files_removed=len(rewritten),
         bytes_removed=plan.bytes_of(rewritten),
         files_added=len(added),
-        bytes_added=sum(int(one.size()) for one in added),
+        bytes_added=sum(map(size_of, added)),
         decisions=plan.decisions,
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tidemark.delta.strategy import Decision, summary
+from tidemark.delta.strategy import MergeDecision, summary
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class MergeReport:
     files_added: int = 0
     bytes_added: int = 0
     retries: int = 0
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[MergeDecision, ...] = ()
 
     def as_metadata(self) -> dict[str, object]:
         """What the commit says of how it was made."""

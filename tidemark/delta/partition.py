@@ -12,10 +12,12 @@ from deltalake import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.delta.conflict import BackOff, retried
+from tidemark.delta.conflict import BackOff, with_retries
+from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
 from tidemark.delta.schema_evolution import new_columns
+from tidemark.delta.statistics import file_statistics
 from tidemark.delta.table import Partition, PartitionValue, TableMetrics, read_table, table_exists, table_metrics
 from tidemark.quoting.spark import quoted, sql_literal
 from tidemark.system.crash import crash_point
@@ -42,12 +44,13 @@ def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path)
     The partition columns (dates as DATE, else STRING) are appended here; frames must not have them. Columns new in the
     frames are added to the table (NULL in older rows). Where another writer gets in between, the frames are evaluated
     and written again. Raises, before anything is written, SchemaChangedError when they lack a column of the table or
-    have it with another type, and after many attempts ConflictError.
+    have it with another type, and after many attempts CommitConflictError.
     """
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
     if table_exists(path):
-        replaced, _ = retried(path, lambda: _attempt(whole, path, partitions), BackOff())
+        attempt = _attempt if has_private_interfaces(whole.sparkSession) else _public_attempt
+        replaced, _ = with_retries(path, lambda: attempt(whole, path, partitions), BackOff())
     else:
         crash_point("delta.before_replace")
         replaced = _by_statement(whole, path, partitions)
@@ -65,8 +68,7 @@ def _with_columns(df: DataFrame, path: Path, partition: Partition) -> DataFrame:
 def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
     """One transaction on the newest version: half of what Spark's overwrite statement costs for small partitions."""
     txn = OptimisticTransaction(whole.sparkSession, path)
-    if set(txn.partition_columns) != set(partitions[0]):
-        raise SchemaChangedError.partitioned_otherwise(path, txn.partition_columns, list(partitions[0]))
+    _require_partitioned(path, txn.partition_columns, partitions)
     needs_statement = new_columns(path, txn.schema, whole.schema) or txn.property("delta.columnMapping.mode")
     crash_point("delta.before_replace")
     if needs_statement:
@@ -76,13 +78,26 @@ def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> R
     texts = [{name: str(value) for name, value in partition.items()} for partition in partitions]
     gone = txn.files_in(texts)
     added = txn.write(txn.as_stored(whole))
-    files = [LiveFile(one) for one in txn.described(added)]
+    files = [LiveFile(described) for described in txn.described(added)]
     version = txn.version
     if gone or added:
         operation = txn.overwrite_operation(predicate, write_counts(files))
         version = txn.commit([*txn.removal(gone), *added], operation, None, "")
     metrics = tuple(_metrics(files, text, version) for text in texts)
     return Replaced(version, metrics, partitions_last(txn.read(added), partitions[0]))
+
+
+def _public_attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
+    """By Spark's overwrite alone, where the interfaces of a transaction are missing."""
+    _require_partitioned(path, file_statistics(path).partition_columns, partitions)
+    new_columns(path, read_table(whole.sparkSession, path).schema, whole.schema)
+    crash_point("delta.before_replace")
+    return _by_statement(whole, path, partitions)
+
+
+def _require_partitioned(path: Path, columns: Sequence[str], partitions: Sequence[Partition]) -> None:
+    if set(columns) != set(partitions[0]):
+        raise SchemaChangedError.partitioned_otherwise(path, columns, list(partitions[0]))
 
 
 def _metrics(files: Sequence[LiveFile], partition: Mapping[str, str], version: int) -> TableMetrics:
@@ -119,7 +134,7 @@ def _version_of(path: Path, mark: str) -> int:
 
 
 def _predicate(partitions: Sequence[Partition]) -> str:
-    return " OR ".join(f"({partition_predicate(one)})" for one in partitions)
+    return " OR ".join(f"({partition_predicate(partition)})" for partition in partitions)
 
 
 def partition_predicate(partition: Partition) -> str:

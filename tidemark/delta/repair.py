@@ -45,14 +45,14 @@ def repair_partition(spark: SparkSession, plan: RepairPlan, locks: Path, rows: D
         raise ValueError("rows belong to a plan to compute them, and to no other")
     with maintaining(locks, plan.path):
         txn = OptimisticTransaction(spark, plan.path)
-        found = planned(txn, plan.path, plan.partition, plan.source)
-        if _identities(found.removed) != _identities(plan.removed) or found.rows_now != plan.rows_now:
+        current = planned(txn, plan.path, plan.partition, plan.source)
+        if _identities(current.removed) != _identities(plan.removed) or current.rows_now != plan.rows_now:
             raise PartitionChangedError.of(plan.path, plan.partition, plan.at, txn.version)
-        if found.way == "nothing":
-            return RepairReport(found, txn.version, found.rows_now)
+        if current.way == "nothing":
+            return RepairReport(current, txn.version, current.rows_now)
         txn.depends_on(partition_predicate(plan.partition))
         crash_point("repair.before_write")
-        return _commit(txn, found, _added(txn, found, rows))
+        return _commit(txn, current, _added(txn, current, rows))
 
 
 def _added(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame | None) -> list[Any]:
@@ -71,7 +71,7 @@ def _with_partition(rows: DataFrame, plan: RepairPlan, txn: OptimisticTransactio
 
 def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) -> RepairReport:
     crash_point("repair.before_commit")
-    told = [LiveFile(one) for one in txn.described(list(added))]
+    told = [LiveFile(add) for add in txn.described(list(added))]
     rows = plan.rows_now - rows_of(plan.removed) + rows_of(told)
     counts = write_counts(told)
     written = (0, 0) if plan.way == "metadata" else (counts["numFiles"], counts["numOutputBytes"])

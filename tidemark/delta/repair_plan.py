@@ -1,4 +1,4 @@
-"""What mending one partition would do, before it is done (B9)."""
+"""What the repair of one partition would do, before it is done (B9)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from deltalake.exceptions import DeltaError
 from pyspark.sql import SparkSession
 
 from tidemark.delta.errors import ColumnsDifferError, TableFeatureError, VersionGoneError
+from tidemark.delta.internals.probe import require_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
 from tidemark.delta.statistics import FileStatistics, file_statistics, require_table
@@ -51,9 +52,11 @@ def plan_repair(spark: SparkSession, path: Path, partition: Partition, source: i
     """Compare a partition now with how it was at version `source`; None: it is to be computed anew. Nothing is written.
 
     Raises NotADeltaTableError, TableFeatureError (column mapping), ColumnsDifferError (not the table's partition
-    columns), VersionGoneError, and SchemaChangedError where columns of that version are not in the table any more.
+    columns), VersionGoneError, InterfaceMissingError, and SchemaChangedError where columns of that version are not in
+    the table any more.
     """
     require_table(path)
+    require_private_interfaces(spark, "repairing a partition")
     return planned(OptimisticTransaction(spark, path), path, partition, source)
 
 

@@ -21,5 +21,5 @@ def _differs(field: StructField, new: dict[str, DataType]) -> bool:
     return field.name in new and new[field.name] != field.dataType
 
 
-def _change(field: StructField, found: str) -> str:
-    return f"{field.name} {field.dataType.simpleString()} -> {found}"
+def _change(field: StructField, incoming: str) -> str:
+    return f"{field.name} {field.dataType.simpleString()} -> {incoming}"

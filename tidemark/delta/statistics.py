@@ -61,7 +61,7 @@ class FileStatistics:
         They are without statistics, which a reader of the file and its removal do without.
         """
         values = {name: self.files[f"partition.{name}"] for name in self.partition_columns}
-        has_plain_values = all(any(is_kind(one.type) for is_kind in _PLAIN) for one in values.values())
+        has_plain_values = all(any(is_kind(value.type) for is_kind in _PLAIN) for value in values.values())
         if "deletionVectors" in self.features or not has_plain_values:
             return None
         chosen = self.files.filter(pc.is_in(self.files["path"], value_set=pa.array(names, pa.string())))
@@ -156,8 +156,8 @@ def _has_bounds(files: pa.Table, name: str, kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in _BOUNDED) and _comparable(files.schema.field(f"min.{name}").type, kind)
 
 
-def _comparable(one: pa.DataType, other: pa.DataType) -> bool:
-    return bool(one == other or (pa.types.is_integer(one) and pa.types.is_integer(other)))
+def _comparable(left: pa.DataType, other: pa.DataType) -> bool:
+    return bool(left == other or (pa.types.is_integer(left) and pa.types.is_integer(other)))
 
 
 def _may_overlap(files: pa.Table, name: str, low: pa.Scalar, high: pa.Scalar) -> pa.ChunkedArray:

@@ -41,7 +41,7 @@ class TouchedPartition:
 
 
 @dataclass(frozen=True)
-class Decision:
+class MergeDecision:
     """The strategy of one partition, and why."""
 
     partition: str | None
@@ -49,19 +49,23 @@ class Decision:
     reason: str
 
 
-def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> Decision:
+def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> MergeDecision:
     """The cheapest strategy for one partition."""
     if not touched.candidates:
-        return Decision(touched.partition, Strategy.APPEND, "no file can hold a key of the batch")
+        return MergeDecision(touched.partition, Strategy.APPEND, "no file can hold a key of the batch")
     if not touched.files:
-        return Decision(touched.partition, Strategy.APPEND, f"none of the keys is in {_files(touched.candidates)}")
+        return MergeDecision(touched.partition, Strategy.APPEND, f"none of the keys is in {_files(touched.candidates)}")
     if not has_deletion_vectors:
-        return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}; the table has no deletion vectors")
+        return MergeDecision(
+            touched.partition, Strategy.REWRITE, f"{_goes(touched)}; the table has no deletion vectors"
+        )
     if is_small(touched.size_bytes):
-        return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}; {touched.size_bytes} bytes are little")
+        return MergeDecision(
+            touched.partition, Strategy.REWRITE, f"{_goes(touched)}; {touched.size_bytes} bytes are little"
+        )
     if touched.matched + touched.hidden > HIDDEN_SHARE * touched.rows:
-        return Decision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}: too many to hide")
-    return Decision(touched.partition, Strategy.DELETION_VECTORS, f"only {_goes(touched)}")
+        return MergeDecision(touched.partition, Strategy.REWRITE, f"{_goes(touched)}: too many to hide")
+    return MergeDecision(touched.partition, Strategy.DELETION_VECTORS, f"only {_goes(touched)}")
 
 
 def is_small(size_bytes: int) -> bool:
@@ -69,11 +73,11 @@ def is_small(size_bytes: int) -> bool:
     return size_bytes < SMALL_BYTES
 
 
-def summary(decisions: Sequence[Decision]) -> dict[str, list[str]]:
+def summary(decisions: Sequence[MergeDecision]) -> dict[str, list[str]]:
     """Strategy -> `partition: reason`, for a commit's metadata; of many partitions the first ten."""
     listed: dict[str, list[str]] = {}
-    for one in decisions:
-        listed.setdefault(one.strategy.value, []).append(f"{one.partition or '-'}: {one.reason}")
+    for decision in decisions:
+        listed.setdefault(decision.strategy.value, []).append(f"{decision.partition or '-'}: {decision.reason}")
     return {
         name: [*lines[:10], *([f"and {len(lines) - 10} more"] if lines[10:] else [])] for name, lines in listed.items()
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tidemark.delta.statistics import file_statistics
-from tidemark.quoting.spark import path_table
+from tidemark.quoting.spark import path_table, text_literal
 
 _FEATURE_OF = {"TIMESTAMP_NTZ": "timestampNtz"}
 
@@ -19,5 +19,5 @@ def allow_types(spark: SparkSession, path: Path, kinds: Iterable[str]) -> None:
     needed = {_FEATURE_OF[kind] for kind in kinds if kind in _FEATURE_OF}
     missing = sorted(needed - file_statistics(path).features) if needed else []
     if missing:
-        named = ", ".join(f"'delta.feature.{one}' = 'supported'" for one in missing)
+        named = ", ".join(f"{text_literal(f'delta.feature.{feature}')} = 'supported'" for feature in missing)
         spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ({named})")

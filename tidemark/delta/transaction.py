@@ -26,10 +26,10 @@ class Transaction:
     def metadata_with(self, **more: object) -> str:
         """`metadata` with more entries where it is a JSON object (or empty); any other text stays as it is."""
         try:
-            found = json.loads(self.metadata or "{}")
+            entries = json.loads(self.metadata or "{}")
         except json.JSONDecodeError:
             return self.metadata
-        return json.dumps({**found, **more}) if isinstance(found, dict) else self.metadata
+        return json.dumps({**entries, **more}) if isinstance(entries, dict) else self.metadata
 
 
 def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> int:

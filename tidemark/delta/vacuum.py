@@ -1,6 +1,6 @@
 """Files that no version needs any more are deleted; versions that somebody needs stay readable, however old they are.
 
-Delta's own VACUUM knows of age alone: it would take the files of a named snapshot with all others of its day.
+Delta's own VACUUM knows of age alone: it would take the files of a tagged snapshot with all others of its day.
 """
 
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from tidemark.delta.internals.log_replay import History, Lifetime, read_history
+from tidemark.delta.internals.log_replay import Lifetime, TableHistory, read_history
 from tidemark.delta.maintenance_lock import maintaining
 from tidemark.delta.readers import claims_of_readers
 from tidemark.delta.retention import Claim, KeptVersion, Retention, kept_versions
@@ -44,25 +44,26 @@ class VacuumPlan:
 def plan_vacuum(
     path: Path, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
 ) -> VacuumPlan:
-    """What would be deleted and what is kept, and why; nothing is. `claims` are those of names and replications.
+    """What would be deleted and what is kept, and why; nothing is. `claims` are those of tags and replications.
 
-    Readers' claims are looked for in `locks`. Raises NotADeltaTableError.
+    Readers' claims are looked for in `locks`. Raises NotADeltaTableError, and where the log cannot be read for certain
+    TableFeatureError and UnreadableLogError.
     """
     now = now or datetime.now(UTC)
     # First the files, then the log: what a writer adds in between is not in the list.
-    found = dict(_on_disk(path))
+    on_disk = dict(_on_disk(path))
     history = read_history(path)
     kept = kept_versions(history.commits, retention, [*claims, *claims_of_readers(locks, path)], now)
-    versions = [one.version for one in kept]
-    needed = [one for one in history.lifetimes if _span(one, versions)]
+    versions = [version.version for version in kept]
+    needed = [file for file in history.lifetimes if _span(file, versions)]
     return VacuumPlan(
         path=path,
         newest=history.commits[-1][0],
         kept=kept,
         only=_only(needed, versions),
-        needless=_needless(found, history, needed, now),
-        live_bytes=sum(one.size_bytes for one in needed if one.removed is None),
-        history_bytes=sum(one.size_bytes for one in needed if one.removed is not None),
+        needless=_needless(on_disk, history, needed, now),
+        live_bytes=sum(file.size_bytes for file in needed if file.removed is None),
+        history_bytes=sum(file.size_bytes for file in needed if file.removed is not None),
     )
 
 
@@ -71,7 +72,7 @@ def vacuum(
 ) -> VacuumPlan:
     """Delete what the plan calls needless, and return it.
 
-    Raises NotADeltaTableError, and AlreadyRunningError while the table is repaired or vacuumed.
+    Raises what `plan_vacuum` raises, and AlreadyRunningError while the table is repaired or vacuumed.
     """
     with maintaining(locks, path):
         plan = plan_vacuum(path, retention, claims, locks, now)
@@ -83,30 +84,30 @@ def vacuum(
     return plan
 
 
-def _span(one: Lifetime, versions: Sequence[int]) -> Sequence[int]:
+def _span(file: Lifetime, versions: Sequence[int]) -> Sequence[int]:
     """The kept versions in which the file is live."""
-    end = len(versions) if one.removed is None else bisect_left(versions, one.removed)
-    return versions[bisect_left(versions, one.added) : end]
+    end = len(versions) if file.removed is None else bisect_left(versions, file.removed)
+    return versions[bisect_left(versions, file.added) : end]
 
 
 def _only(needed: Iterable[Lifetime], versions: Sequence[int]) -> Mapping[int, int]:
     only: Counter[int] = Counter()
-    for one in needed:
-        span = _span(one, versions)
+    for file in needed:
+        span = _span(file, versions)
         if len(span) == 1:
-            only[span[0]] += one.size_bytes
+            only[span[0]] += file.size_bytes
     return only
 
 
 def _needless(
-    found: Mapping[str, tuple[int, float]], history: History, needed: Iterable[Lifetime], now: datetime
+    on_disk: Mapping[str, tuple[int, float]], history: TableHistory, needed: Iterable[Lifetime], now: datetime
 ) -> dict[str, int]:
-    stay = {name for one in needed for name in one.paths}
-    known = {name for one in history.lifetimes for name in one.paths}
+    stay = {name for file in needed for name in file.paths}
+    known = {name for file in history.lifetimes for name in file.paths}
     oldest = (now - UNKNOWN_AFTER).timestamp()
     return {
         name: size
-        for name, (size, changed) in sorted(found.items())
+        for name, (size, changed) in sorted(on_disk.items())
         if name not in stay and (name in known or changed < oldest)
     }
 

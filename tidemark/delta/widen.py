@@ -12,7 +12,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField
 
-from tidemark.delta.conflict import BackOff, retried
+from tidemark.delta.conflict import BackOff, with_retries
 from tidemark.delta.statistics import file_statistics
 from tidemark.delta.table import applied_transaction, read_table
 from tidemark.delta.table_features import allow_types
@@ -30,7 +30,8 @@ def widen_columns(
     """Give columns new types and return the version made; what was done before under that transaction is not repeated.
 
     `wider` are column -> (Spark SQL type, SQL that makes the new value of the old one `{}`); columns that the table
-    lacks are left out. The session is this thread's own. Raises NotADeltaTableError, ConflictError after many attempts.
+    lacks are left out. The session is this thread's own. Raises NotADeltaTableError,
+    CommitConflictError after many attempts.
     """
     partitioned = file_statistics(path).partition_columns
     allow_types(spark, path, (kind for kind, _ in wider.values()))
@@ -40,11 +41,11 @@ def widen_columns(
         if applied is not None and applied >= transaction.number:
             return version
         now = read_table(spark, path)
-        rows = now.select(*(_column(one, wider.get(one.name)) for one in now.schema))
+        rows = now.select(*(_column(there, wider.get(there.name)) for there in now.schema))
         writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
         return commit_with(spark, transaction, lambda: writer.partitionBy(*partitioned).save(str(path)))
 
-    return retried(path, attempt, back_off or BackOff())[0]
+    return with_retries(path, attempt, back_off or BackOff())[0]
 
 
 def _column(there: StructField, wider: tuple[str, str] | None) -> Column:

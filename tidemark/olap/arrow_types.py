@@ -34,16 +34,16 @@ _WIDENED: Final[tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...]] =
 )
 
 
-def canonical_type(column: str, found: pa.DataType) -> pa.DataType:
+def canonical_type(column: str, given: pa.DataType) -> pa.DataType:
     """The stored type for an Arrow type; raises OlapTypeError for one that a store could not give back."""
-    if kinds.is_timestamp(found):
-        return WALL_CLOCK if found.tz is None else INSTANT
-    if kinds.is_decimal128(found) and found.scale >= 0:
-        return found
+    if kinds.is_timestamp(given):
+        return WALL_CLOCK if given.tz is None else INSTANT
+    if kinds.is_decimal128(given) and given.scale >= 0:
+        return given
     for is_kind, stored in _WIDENED:
-        if is_kind(found):
+        if is_kind(given):
             return stored
-    raise OlapTypeError(column, str(found))
+    raise OlapTypeError(column, str(given))
 
 
 def canonical(data: pa.Table) -> pa.Table:

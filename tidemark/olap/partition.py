@@ -41,5 +41,5 @@ def _check_all_rows(table: str, data: pa.Table, column: str, value: PartitionVal
         raise OlapPartitionError(table, column, str(value), f"a column of type {present.type}") from None
     strangers = pc.unique(present.filter(pc.invert(pc.fill_null(pc.equal(present, wanted), fill_value=False))))
     if len(strangers):
-        found = ", ".join(str(stranger) for stranger in strangers.to_pylist()[:3])
-        raise OlapPartitionError(table, column, str(value), found)
+        examples = ", ".join(str(stranger) for stranger in strangers.to_pylist()[:3])
+        raise OlapPartitionError(table, column, str(value), examples)

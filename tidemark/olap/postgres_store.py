@@ -178,7 +178,7 @@ class _PostgresTransaction:
 
 
 def _copy_text(data: pa.Table) -> str:
-    r"""`data` in COPY's text format: cells parted by tabs, `\N` for NULL, backslashes and line ends escaped."""
+    r"""`data` in COPY's text format: cells separated by tabs, `\N` for NULL, backslashes and line ends escaped."""
     lines = pc.binary_join_element_wise(*(_copy_cells(column) for column in data.columns), "\t").to_pylist()
     return "".join(f"{line}\n" for line in lines)
 

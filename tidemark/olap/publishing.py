@@ -86,9 +86,9 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
 def _compared(
     table: str, partition: Partition, sent: pa.Table, stored: pa.Table, added: tuple[str, ...]
 ) -> Publication:
-    expected, found = content_checksum(sent), content_checksum(stored)
-    if (stored.num_rows, found) != (sent.num_rows, expected):
+    expected, actual = content_checksum(sent), content_checksum(stored)
+    if (stored.num_rows, actual) != (sent.num_rows, expected):
         raise OlapComparisonError(
-            table, describe(partition), f"{sent.num_rows} rows {expected}", f"{stored.num_rows} rows {found}"
+            table, describe(partition), f"{sent.num_rows} rows {expected}", f"{stored.num_rows} rows {actual}"
         )
-    return Publication(table, stored.num_rows, found, added)
+    return Publication(table, stored.num_rows, actual, added)

@@ -1,23 +1,25 @@
-"""Classes of Spark's JVM by their full names."""
+"""Spark's private interfaces, the only place that knows them: its JVM, and the objects behind its Python ones."""
 
 import functools
-from typing import Any
+from typing import Any, TextIO
 
-from pyspark.sql import SparkSession
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import DataFrame, SparkSession
 
 
 class Jvm:
-    """`jvm("org.apache.spark.sql.delta.DeltaLog")` is that class: its static methods, and its constructor when called.
+    """`jvm("java.util.ArrayList")` is that class: its static methods, and its constructor when called.
 
-    Written `jvm.org.apache...`, py4j would search all jars for a class `org`, then for `org.apache`, and so on, every
+    Written `jvm.java.util...`, py4j would search all jars for a class `java`, then for `java.util`, and so on, every
     time: milliseconds of CPU a name.
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        self._view: Any = spark._jvm  # noqa: SLF001 - py4j's entrance has no public name
+        self.view: Any = spark._jvm  # noqa: SLF001 - py4j's entrance has no public name
 
     def __call__(self, name: str) -> Any:
-        return _found(self._view, name)
+        return _class_of(self.view, name)
 
     def scala_object(self, name: str) -> Any:
         """The one instance of a Scala object."""
@@ -25,5 +27,31 @@ class Jvm:
 
 
 @functools.lru_cache(maxsize=256)
-def _found(view: Any, name: str) -> Any:
+def _class_of(view: Any, name: str) -> Any:
     return getattr(view, name)
+
+
+def java_session(spark: SparkSession) -> Any:
+    """The session's object in the JVM."""
+    return spark._jsparkSession  # noqa: SLF001 - it has no public name
+
+
+def java_frame(frame: DataFrame) -> Any:
+    """The frame's object in the JVM: the only way to a plan."""
+    return frame._jdf  # noqa: SLF001 - it has no public name
+
+
+def status_store(spark: SparkSession) -> Any:
+    """What Spark's web interface shows, without it."""
+    return spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - it has no public name
+
+
+def is_started() -> bool:
+    """Whether this process has a Spark context."""
+    return SparkContext._active_spark_context is not None  # noqa: SLF001 - there is no public way to ask
+
+
+def start_context(conf: SparkConf, stderr: TextIO) -> None:
+    """Start the JVM with its standard error in a file, and the process's context in it."""
+    gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
+    SparkContext(conf=conf, gateway=gateway)

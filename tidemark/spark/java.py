@@ -38,8 +38,8 @@ def java_problem(env: Mapping[str, str] = os.environ) -> str | None:
 
 def java_major(version_text: str) -> int | None:
     """17 from `openjdk version "17.0.15"`, 8 from `java version "1.8.0_402"`; None when there is no version in it."""
-    found = re.search(r'version "(?:1\.)?(\d+)', version_text)
-    return int(found.group(1)) if found else None
+    match = re.search(r'version "(?:1\.)?(\d+)', version_text)
+    return int(match.group(1)) if match else None
 
 
 def _run(*command: str, env: Mapping[str, str]) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
 from tidemark.system.disk import writable_directory
@@ -29,7 +29,7 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 
     Raises JavaMissingError, JarsError, DiskPathError, SparkStartError.
     """
-    if SparkContext._active_spark_context is None:  # noqa: SLF001 - there is no public way to ask
+    if not is_started():
         _start(settings, further)
     return SparkSession.builder.getOrCreate()
 
@@ -63,8 +63,7 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     log = Path(scratch.name) / "jvm.log"
     try:
         with log.open("w") as stderr:
-            gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
-        SparkContext(conf=conf, gateway=gateway)
+            start_context(conf, stderr)
     except PySparkRuntimeError as error:
         raise SparkStartError.of(settings.spark_master, _tail(log)) from error
     atexit.register(scratch.cleanup)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Boolean, Integer
 
+from tidemark.quoting.standard import quote
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -55,7 +57,7 @@ class Rows(NamedTuple):
 
     def _arrays(self, chunk: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
         columns = zip(*chunk, strict=True)
-        return tuple(_array_text(self.table, name, found) for name, found in zip(self.columns, columns, strict=True))
+        return tuple(_array_text(self.table, name, values) for name, values in zip(self.columns, columns, strict=True))
 
 
 @lru_cache(maxsize=64)
@@ -67,17 +69,16 @@ def _statement(
     changed: tuple[str, ...],
     keep: tuple[str, ...],
 ) -> str:
-    names = ", ".join(f'"{name}"' for name in columns)
+    names = ", ".join(map(_name, columns))
     if dialect == "sqlite":
         values = f"VALUES ({', '.join('?' * len(columns))})"
     else:  # one array a column: parsed once, however many rows there are
         values = f"SELECT * FROM unnest({', '.join(f'%s::{_array_type(table, name)}' for name in columns)})"  # noqa: S608 - names of columns
-    text = f'INSERT INTO "{table.name}" ({names}) {values}'
+    text = f"INSERT INTO {_name(table.name)} ({names}) {values}"
     if not key:
         return text
-    found = ", ".join(f'"{name}"' for name in key)
-    sets = ", ".join(f'"{name}" = {_new_value(table, name, keep)}' for name in changed)
-    return f"{text} ON CONFLICT ({found}) DO {f'UPDATE SET {sets}' if sets else 'NOTHING'}"
+    sets = ", ".join(f"{_name(name)} = {_new_value(table, name, keep)}" for name in changed)
+    return f"{text} ON CONFLICT ({', '.join(map(_name, key))}) DO {f'UPDATE SET {sets}' if sets else 'NOTHING'}"
 
 
 @lru_cache(maxsize=256)
@@ -90,7 +91,7 @@ def _array_type(table: Table, name: str) -> str:
 
 def text_array(values: Iterable[str | None]) -> str:
     """The literal of a PostgreSQL array of texts."""
-    return f"{{{','.join(map(_quoted, values))}}}"
+    return f"{{{','.join(map(_array_item, values))}}}"
 
 
 def _array_text(table: Table, name: str, values: Iterable[Any]) -> str:
@@ -100,7 +101,7 @@ def _array_text(table: Table, name: str, values: Iterable[Any]) -> str:
     return f"{{{','.join('NULL' if value is None else write(value) for value in values)}}}"
 
 
-def _quoted(value: str | None) -> str:
+def _array_item(value: str | None) -> str:
     if value is None:
         return "NULL"
     if '"' in value or "\\" in value:
@@ -109,5 +110,10 @@ def _quoted(value: str | None) -> str:
 
 
 def _new_value(table: Table, name: str, keep: tuple[str, ...]) -> str:
-    new = f'excluded."{name}"'
-    return f'coalesce({new}, "{table.name}"."{name}")' if name in keep else new
+    new = f"excluded.{_name(name)}"
+    return f"coalesce({new}, {_name(table.name)}.{_name(name)})" if name in keep else new
+
+
+def _name(name: str) -> str:
+    """Quoted alike in SQLite; PostgreSQL's limit is the shorter one."""
+    return quote(name, "postgresql")

@@ -29,15 +29,15 @@ class StateStoreDownError(TransientError):
         )
 
 
-class ConflictError(TransientError):
+class StateConflictError(TransientError):
     """Somebody else has written since this writer looked."""
 
     @classmethod
-    def of(cls, expected: int, found: int, who: str, when: datetime | None, what: str) -> Self:
+    def of(cls, expected: int, last: int, who: str, when: datetime | None, what: str) -> Self:
         return cls(
             "two writers of one state store",
             expected=f"transition {expected} to be the last one, as this writer last saw",
-            found=f"transition {found}, written by {who or 'nobody'}"
+            found=f"transition {last}, written by {who or 'nobody'}"
             + (f" at {when.isoformat()}" if when else "")
             + (f" ({what})" if what else ""),
             hint="read on from there and report again; if it comes back, stop one of the two",

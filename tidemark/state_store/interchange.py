@@ -80,8 +80,8 @@ def _transition(number: int, line: str, values: dict[str, Any]) -> Transition:
     try:
         if unknown:
             raise ValueError(f"unknown {sorted(unknown)}")  # noqa: TRY301
-        found = transition_of([values.get(name) for name in TRANSITION])
-        transition_row(found)
+        transition = transition_of([values.get(name) for name in TRANSITION])
+        transition_row(transition)
     except (ValueError, KeyError, TypeError, AttributeError, TidemarkError) as error:
         raise ImportLineError.of(number, line, error) from error
-    return found
+    return transition

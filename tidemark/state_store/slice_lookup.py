@@ -35,14 +35,14 @@ _BEFORE: Final = {
 
 def slices_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
     """The rows of slices by entity, key and sub."""
-    found: list[Any] = []
+    rows: list[Any] = []
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
         if connection.dialect.name == "sqlite":
-            found += raw(connection, _SLICES["sqlite"], (json.dumps(chunk),))
+            rows += raw(connection, _SLICES["sqlite"], (json.dumps(chunk),))
         else:
-            found += raw(connection, _SLICES["postgresql"], tuple(map(text_array, zip(*chunk, strict=True))))
-    return found
+            rows += raw(connection, _SLICES["postgresql"], tuple(map(text_array, zip(*chunk, strict=True))))
+    return rows
 
 
 def slices_before(connection: Connection, wanted: Sequence[tuple[str, str]], before: str, limit: int) -> list[Any]:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidemark.state_store.bulk_write import BulkStatement, Rows
 from tidemark.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
-from tidemark.state_store.errors import ConflictError, EventKnownError, FencedError
+from tidemark.state_store.errors import EventKnownError, FencedError, StateConflictError
 from tidemark.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.transition import instant_of
 
@@ -31,9 +31,9 @@ class StateWriter(Protocol):
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
         """Write transitions numbered from `after` + 1 on, and positions of detectors, in one transaction.
 
-        Returns the number of the last one. Raises ConflictError where `after` is not the last one there is, FencedError
-        where the writer's lease is no longer its own, EventKnownError where one of the event ids is written already,
-        and StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
+        Returns the number of the last one. Raises StateConflictError where `after` is not the last one there is,
+        FencedError where the writer's lease is no longer its own, EventKnownError where one of the event ids is written
+        already, and StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
         """
 
     def note(self, checkpoint: Checkpoint, *, after: int) -> None:
@@ -125,7 +125,7 @@ def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
 
 
 def _require_last(connection: Connection, after: int) -> None:
-    """Raise ConflictError, which names both sides, where transition `after` is not the last one there is."""
+    """Raise StateConflictError, which names both sides, where transition `after` is not the last one there is."""
     last = connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
     if last == after:
         return
@@ -133,7 +133,7 @@ def _require_last(connection: Connection, after: int) -> None:
     query = select(columns.who, columns.record_time, columns.event, columns.entity, columns.key)
     who, when, event, entity, key = connection.execute(query.where(columns.seq == last)).one_or_none() or [None] * 5
     what = f"{entity}@{key} {event}" if entity else ""
-    raise ConflictError.of(after, last, who or "", instant_of(when) if when else None, what)
+    raise StateConflictError.of(after, last, who or "", instant_of(when) if when else None, what)
 
 
 def _fenced(fence: Fence | None) -> list[BulkStatement]:

@@ -16,7 +16,7 @@ TerminalError
 
 TransientError
 ├── StateStoreDownError      the database does not answer          (tidemark.state_store.errors)
-├── ConflictError            two writers of one state store        (tidemark.state_store.errors)
+├── StateConflictError            two writers of one state store        (tidemark.state_store.errors)
 ├── FencedError              a writer without the lease it needs   (tidemark.state_store.errors)
 ├── PoolDownError            no warm worker takes a run now        (tidemark.warm_runs.errors)
 └── AlreadyRunningError      another process does the same at this moment
@@ -100,8 +100,8 @@ class JavaMissingError(TerminalError):
 
     @classmethod
     def of(cls, problem: str) -> Self:
-        found, _, hint = problem.partition(": ")
-        return cls(found, where="Java", hint=hint)
+        problem_text, _, hint = problem.partition(": ")
+        return cls(problem_text, where="Java", hint=hint)
 
 
 class JarsError(TerminalError):
@@ -135,11 +135,11 @@ class SchemaChangedError(TerminalError):
 
     @classmethod
     def of(cls, path: Path, lost: Sequence[str], changed: Sequence[str]) -> Self:
-        found = [f"no column {name}" for name in lost] + [f"another type: {change}" for change in changed]
+        differences = [f"no column {name}" for name in lost] + [f"another type: {change}" for change in changed]
         return cls(
             "the rows do not fit the table",
             expected="every column of the table with its type (new ones may be added)",
-            found="; ".join(found),
+            found="; ".join(differences),
             where=str(path),
             hint="write a missing column as NULL of its type, cast the others, or remove the table and fill it again",
         )

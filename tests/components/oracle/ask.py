@@ -81,15 +81,15 @@ class Oracle:
         tables = {"day": TABLES, "hour": (ORDERS, ATTENDANCE)}.get(own.period, ())
         with session.cursor() as cursor:
             for table in tables:
-                answer = content(cursor, table)
+                found = content(cursor, table)
                 self.snapshots.append(
                     {
                         "table": table.name,
                         "period": own.period,
                         "slice": own.name,
-                        "rows": answer.rows,
-                        "checksum": answer.checksum,
-                        "columns": list(answer.columns),
+                        "rows": found.rows,
+                        "checksum": found.checksum,
+                        "columns": list(found.columns),
                     }
                 )
 

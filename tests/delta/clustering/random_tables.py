@@ -20,7 +20,8 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering import rewrite
-from tidemark.delta.clustering.cluster_table import Clustering, ClusterReport, cluster_table
+from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
+from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.conflict import BackOff
 from tidemark.delta.table import read_rows
 from tidemark.quoting.spark import path_table
@@ -41,7 +42,7 @@ _UNORDERED = ("b",)
 
 
 @dataclass(frozen=True)
-class Shape:
+class TileShape:
     """A random table's columns (name -> kind of TYPES), its partition column and how many values are NULL."""
 
     columns: dict[str, str]
@@ -49,7 +50,7 @@ class Shape:
     nulls: float
 
     @classmethod
-    def of(cls, chance: random.Random) -> "Shape":
+    def of(cls, chance: random.Random) -> "TileShape":
         columns = {f"c-{at}": chance.choice(list(TYPES)) for at in range(chance.randint(1, 6))}
         columns["c-0"] = chance.choice([kind for kind in TYPES if kind not in _UNORDERED])
         return cls(columns, chance.choice([None, "part"]), chance.choice([0.0, 0.1, 0.9]))
@@ -82,14 +83,14 @@ class World:
 
     spark: SparkSession
     path: Path
-    shape: Shape
+    shape: TileShape
     chance: random.Random
     hides: bool
 
     @classmethod
     def of(cls, spark: SparkSession, path: Path, seed: int) -> "World":
         chance = random.Random(seed)
-        shape = Shape.of(chance)
+        shape = TileShape.of(chance)
         for _ in range(chance.randint(1, 4)):
             rows = shape.rows(chance, chance.choice([0, 1, 40, 200]))
             write_deltalake(str(path), rows, mode="append", partition_by=[shape.partition] if shape.partition else None)

@@ -40,7 +40,11 @@ def actions(path: Path, version: int) -> list[dict[str, Any]]:
 
 
 def added(path: Path, version: int) -> list[Mapping[str, Any]]:
-    return [{**one["add"], "stats": json.loads(one["add"]["stats"])} for one in actions(path, version) if "add" in one]
+    return [
+        {**action["add"], "stats": json.loads(action["add"]["stats"])}
+        for action in actions(path, version)
+        if "add" in action
+    ]
 
 
 def size_of(path: Path) -> int:

@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from tests.delta.clustering.tables import created
-from tidemark.delta.clustering.advice import advised
+from tidemark.delta.clustering.advice import advice_for
 from tidemark.delta.clustering.layout import ColumnLayout, Layout
-from tidemark.delta.clustering.usage import ScanUsage, record, recorded, usages_of
+from tidemark.delta.clustering.usage import ScanUsage, record, recorded_scans, usages_of
 from tidemark.delta.table import read_table
 
 
@@ -21,10 +21,10 @@ def layout(files: int = 100, **depths: float) -> Layout:
 
 def test_the_columns_that_filters_use() -> None:
     usage = Counter({frozenset("a"): 60, frozenset("ab"): 30, frozenset("z"): 10, frozenset(): 5})
-    found = advised(usage, layout(a=90.0, b=80.0, c=1.0))
-    assert found.action == "cluster"
-    assert found.weights == {"a": pytest.approx(90 / 105), "b": pytest.approx(30 / 105)}
-    assert "90 of 105 scans filter by a" in found.reason
+    advice = advice_for(usage, layout(a=90.0, b=80.0, c=1.0))
+    assert advice.action == "cluster"
+    assert advice.weights == {"a": pytest.approx(90 / 105), "b": pytest.approx(30 / 105)}
+    assert "90 of 105 scans filter by a" in advice.reason
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def test_the_columns_that_filters_use() -> None:
     ],
 )
 def test_where_it_does_not_pay(usage: Counter[frozenset[str]], lies: Layout, action: str, said: str) -> None:
-    found = advised(usage, lies)
-    assert found.action == action
-    assert said in found.reason
+    advice = advice_for(usage, lies)
+    assert advice.action == action
+    assert said in advice.reason
 
 
 @pytest.mark.spark
@@ -49,7 +49,7 @@ def test_filters_of_plans_are_recorded(spark: SparkSession, tmp_path: Path) -> N
     record(usages_of(rows.where("id = 3 AND `b-c` > 2 AND d IS NOT NULL")), log)
     record(usages_of(rows.where("id IN (1, 2)").join(rows.where(sf.col("d") % 2 == 1), "id")), log)
     record([ScanUsage("/elsewhere", frozenset("x"))], log)
-    found = recorded(log, path)
-    assert found[frozenset({"id", "b-c"})] == 1
-    assert sum(found.values()) == 3
-    assert recorded(tmp_path / "none", path) == Counter()
+    advice = recorded_scans(log, path)
+    assert advice[frozenset({"id", "b-c"})] == 1
+    assert sum(advice.values()) == 3
+    assert recorded_scans(tmp_path / "none", path) == Counter()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidemark.delta.clustering.column_ranks import key_of
+from tidemark.delta.clustering.column_ranks import rank_column
 
 TYPES = {
     "integers": (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
@@ -39,7 +39,7 @@ def test_positions_are_in_order(name: str, data: st.DataObject) -> None:
     kind, values = TYPES[name]
     sample = data.draw(st.lists(st.none() | values, max_size=20))
     others = data.draw(st.lists(st.none() | values, max_size=20))
-    key, own = key_of("k", pa.array(sample, kind))
+    key, own = rank_column("k", pa.array(sample, kind))
     column = pa.chunked_array([pa.array(sample, kind), pa.array(others, kind)])
     positions = key.positions(column).tolist()
     assert positions[: len(sample)] == own.tolist()
@@ -53,12 +53,12 @@ def test_positions_are_in_order(name: str, data: st.DataObject) -> None:
 
 
 def test_a_value_that_the_sample_lacks_lies_between() -> None:
-    key, _ = key_of("k", pa.array([10, 20, None]))
+    key, _ = rank_column("k", pa.array([10, 20, None]))
     assert key.positions(pa.array([None, 5, 10, 15, 20, 25])).tolist() == [0, 1, 2, 3, 4, 5]
     assert [key.value_of(bound) for bound in (1, 2, 3, 4)] == [None, pa.scalar(10), pa.scalar(10), pa.scalar(20)]
 
 
 def test_zeros_and_not_a_number() -> None:
-    key, own = key_of("k", pa.array([0.0, -0.0, math.nan, math.inf, None]))
+    key, own = rank_column("k", pa.array([0.0, -0.0, math.nan, math.inf, None]))
     assert own.tolist() == [2, 2, 6, 4, 0]
     assert key.positions(pa.array([math.nan, 1.0, 0.0], pa.float64())).tolist() == [6, 3, 2]

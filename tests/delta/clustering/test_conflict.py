@@ -13,7 +13,7 @@ from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.content_hash import content_of
 from tidemark.delta.clustering.errors import ContentChangedError
 from tidemark.delta.conflict import BackOff
-from tidemark.delta.errors import ColumnsDifferError, ConflictError
+from tidemark.delta.errors import ColumnsDifferError, CommitConflictError
 from tidemark.delta.table import current_version, read_table
 from tidemark.quoting.spark import path_table
 
@@ -69,7 +69,7 @@ def test_who_never_wins_gives_up(spark: SparkSession, tmp_path: Path, monkeypatc
     path, clustering = table(spark, tmp_path / "t")
     number = iter(range(0, 300, 3))
     meanwhile(monkeypatch, lambda: DeltaTable.forPath(spark, str(path)).delete(f"id = {next(number)}"), 100)
-    with pytest.raises(ConflictError):
+    with pytest.raises(CommitConflictError):
         cluster_table(spark, path, clustering, where="p = 0", back_off=no_pause())
 
 

@@ -35,10 +35,10 @@ POINTS = {"cluster.planned": 2, "cluster.written": 2, "cluster.before_commit": 2
 def test_old_or_new(spark: SparkSession, tmp_path: Path, point: str) -> None:
     path = created(spark, tmp_path / "t", spark.range(900).selectExpr("id", "hash(id) AS a"))
     before = content(spark, path)
-    found = subprocess.run(
+    state = subprocess.run(
         [sys.executable, "-c", CODE, str(path)], env={**os.environ, ENV_NAME: point}, capture_output=True, check=False
     )
-    assert found.returncode == -signal.SIGKILL, found.stderr
+    assert state.returncode == -signal.SIGKILL, state.stderr
     assert (current_version(path), content(spark, path)) == (POINTS[point], before)
     live = {Path(file).name for file in spark.read.format("delta").load(str(path)).inputFiles()}
     orphans = {file.name for file in path.glob("*.parquet")} - live

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.delta.clustering.errors import ClusterColumnError
-from tidemark.delta.clustering.layout import Between, depths_at, estimated, files_read, layout_of
+from tidemark.delta.clustering.layout import Between, depths_at, estimate_files_read, files_read, layout_of
 
 SPANS = st.lists(
-    st.tuples(st.integers(0, 20), st.integers(0, 9)).map(lambda one: (one[0], one[0] + one[1])), min_size=1
+    st.tuples(st.integers(0, 20), st.integers(0, 9)).map(lambda span: (span[0], sum(span))),
+    min_size=1,
 )
 
 
@@ -34,9 +35,9 @@ def table(path: Path) -> Path:
 
 
 def test_of_a_table(tmp_path: Path) -> None:
-    found = layout_of(table(tmp_path / "t"))
-    assert (found.files, found.version) == (4, 3)
-    depths = {one.column: (one.depth, one.deepest, one.bounded) for one in found.columns}
+    layout = layout_of(table(tmp_path / "t"))
+    assert (layout.files, layout.version) == (4, 3)
+    depths = {column.column: (column.depth, column.deepest, column.bounded) for column in layout.columns}
     assert depths == {"a": (1.0, 1, 4), "b": (4.0, 4, 4), "c": (3.0, 3, 3)}
 
 
@@ -56,6 +57,6 @@ def test_an_unknown_column_is_named(tmp_path: Path) -> None:
 def test_what_clustering_would_give() -> None:
     chance = np.random.default_rng(3)
     sample = {name: pa.chunked_array([chance.integers(0, 10**6, 20_000)]) for name in ("a", "b")}
-    found = estimated(sample, [1.0, 1.0], 64)
-    assert 7 < found["a"] < 10
-    assert 7 < found["b"] < 10
+    layout = estimate_files_read(sample, [1.0, 1.0], 64)
+    assert 7 < layout["a"] < 10
+    assert 7 < layout["b"] < 10

@@ -13,7 +13,9 @@ from tidemark.delta.clustering.overlap import Boxes, Span, spans_of
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 
-SPAN = st.none() | st.tuples(st.integers(0, 12), st.integers(0, 6)).map(lambda one: (one[0], one[0] + one[1]))
+SPAN = st.none() | st.tuples(st.integers(0, 12), st.integers(0, 6)).map(
+    lambda low_high: (low_high[0], low_high[0] + low_high[1])
+)
 FILE = st.tuples(st.integers(1, 50), st.tuples(SPAN, SPAN), st.booleans())
 FILES = st.lists(FILE, min_size=2, max_size=14)
 
@@ -43,13 +45,13 @@ def test_as_a_slow_count_says(files: list[tuple[int, tuple[Span | None, Span | N
     boxes = Boxes.of(sizes, spans)
     slow = {other: slowly_inside(sizes, spans, chosen, other) for other in others}
     assert boxes.bytes_inside(chosen, others).tolist() == pytest.approx(list(slow.values()))
-    found = boxes.badly_overlapped(chosen, others, ratio)
-    assert set(found) <= {other for other in others if sizes[other] <= ratio * slow[other] * (1 + 1e-9)}
+    inside = boxes.badly_overlapped(chosen, others, ratio)
+    assert set(inside) <= {other for other in others if sizes[other] <= ratio * slow[other] * (1 + 1e-9)}
     # Never more than so many times the new bytes, and nothing worse is left out than what was taken.
     budget = ratio * sum(sizes[at] for at in chosen)
-    assert sum(sizes[at] for at in found) <= budget
+    assert sum(sizes[at] for at in inside) <= budget
     badness = {other: slow[other] / sizes[other] for other in others}
-    left = [other for other in others if other not in found and sizes[other] < ratio * slow[other] * (1 - 1e-9)]
+    left = [other for other in others if other not in inside and sizes[other] < ratio * slow[other] * (1 - 1e-9)]
     for other in left:
         worse = [one for one in others if badness[one] >= badness[other] * (1 - 1e-9)]
         assert sum(sizes[one] for one in worse) > budget

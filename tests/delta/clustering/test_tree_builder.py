@@ -10,24 +10,24 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tests.delta.clustering.worlds import ROWS, constant, worlds
-from tidemark.delta.clustering.column_ranks import Positions, key_of
-from tidemark.delta.clustering.tree import Leaf, Node, Split, assigned, file_count, leaves
-from tidemark.delta.clustering.tree_builder import grown
+from tidemark.delta.clustering.column_ranks import Positions, rank_column
+from tidemark.delta.clustering.tree import Leaf, Node, Split, assign_files, file_count, leaves
+from tidemark.delta.clustering.tree_builder import build_tree
 
 FILES = 32
 NAMES = list(worlds(0))
 
 
 def clustered(columns: Sequence[Positions], files: int = FILES) -> tuple[Node, Positions]:
-    positions = [key_of("k", pa.array(column))[1] for column in columns]
-    tree = grown(positions, [1.0] * len(columns), files)
-    return tree, assigned(tree, positions, np.arange(len(columns[0])))
+    positions = [rank_column("k", pa.array(column))[1] for column in columns]
+    tree = build_tree(positions, [1.0] * len(columns), files)
+    return tree, assign_files(tree, positions, np.arange(len(columns[0])))
 
 
 def interleaved(columns: Sequence[Positions], chance: np.random.Generator) -> Positions:
     """Z-order of ranks in 1,000 ranges, with noise, cut into files of equal size."""
     curve = np.zeros(ROWS, dtype=np.int64)
-    ranges = [np.searchsorted(np.unique(np.quantile(one, np.linspace(0, 1, 1001))), one) for one in columns]
+    ranges = [np.searchsorted(np.unique(np.quantile(column, np.linspace(0, 1, 1001))), column) for column in columns]
     for bit in range(9, -1, -1):
         for one in ranges:
             curve = (curve << 1) | ((one >> bit) & 1)
@@ -39,8 +39,10 @@ def interleaved(columns: Sequence[Positions], chance: np.random.Generator) -> Po
 
 def files_read(columns: Sequence[Positions], file_of: Positions, chance: np.random.Generator) -> float:
     """Files that a filter on one value of one column reads, on average."""
-    bounds = [[(one[file_of == at].min(), one[file_of == at].max()) for at in np.unique(file_of)] for one in columns]
-    points = [chance.choice(np.unique(one), 200) for one in columns]
+    bounds = [
+        [(column[file_of == at].min(), column[file_of == at].max()) for at in np.unique(file_of)] for column in columns
+    ]
+    points = [chance.choice(np.unique(column), 200) for column in columns]
     held = [
         sum(low <= point <= high for low, high in own)
         for own, some in zip(bounds, points, strict=True)
@@ -82,10 +84,10 @@ def test_rows_that_nothing_tells_apart_are_spread_evenly() -> None:
 
 
 def test_weights_shift_the_budget() -> None:
-    positions = [key_of("k", pa.array(column))[1] for column in worlds(5)["uniform"]]
+    positions = [rank_column("k", pa.array(column))[1] for column in worlds(5)["uniform"]]
     read = []
     for weights in ([1.0, 1.0], [16.0, 1.0]):
-        file_of = assigned(grown(positions, weights, 64), positions, np.arange(ROWS))
+        file_of = assign_files(build_tree(positions, weights, 64), positions, np.arange(ROWS))
         read.append(files_read([positions[0]], file_of, np.random.default_rng(2)))
     assert read[1] < 0.5 * read[0]
 
@@ -104,10 +106,10 @@ SMALL = hnp.arrays(np.int64, st.tuples(st.integers(1, 3), st.integers(1, 60)), e
 @settings(deadline=None)
 @given(SMALL, st.integers(1, 40))
 def test_any_sample_grows_a_tree(columns: Positions, files: int) -> None:
-    positions = [key_of("k", pa.array(column))[1] for column in columns]
-    tree = grown(positions, [1.0] * len(positions), files)
-    found = assigned(tree, positions, np.arange(columns.shape[1]))
-    rows = zip(*(one.tolist() for one in positions), strict=True)
+    positions = [rank_column("k", pa.array(column))[1] for column in columns]
+    tree = build_tree(positions, [1.0] * len(positions), files)
+    found = assign_files(tree, positions, np.arange(columns.shape[1]))
+    rows = zip(*(position.tolist() for position in positions), strict=True)
     assert found.tolist() == [by_descent(tree, row, number) for number, row in enumerate(rows)]
     numbers = [number for leaf in leaves(tree) for number in range(leaf.first, leaf.first + leaf.width)]
     assert numbers == list(range(file_count(tree)))
@@ -119,6 +121,6 @@ def splits(node: Node) -> list[Split]:
 
 
 def test_an_empty_sample_is_spread() -> None:
-    assert grown([np.empty(0, dtype=np.int64)], [1.0], 5) == Leaf(0, 5)
+    assert build_tree([np.empty(0, dtype=np.int64)], [1.0], 5) == Leaf(0, 5)
     with pytest.raises(ValueError, match="at least one file"):
-        grown([], [], 5)
+        build_tree([], [], 5)

@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.delta.clustering.column_ranks import key_of
+from tidemark.delta.clustering.column_ranks import rank_column
 from tidemark.delta.clustering.table_columns import ClusterColumn
-from tidemark.delta.clustering.tree import assigned
-from tidemark.delta.clustering.tree_builder import grown
+from tidemark.delta.clustering.tree import assign_files
+from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.clustering.tree_sql import file_of_row
 
 pytestmark = pytest.mark.spark
@@ -43,12 +43,12 @@ def test_every_type(spark: SparkSession, kind: str) -> None:
     column = ClusterColumn("the key", "the key", frame.schema["the key"].dataType, 1.0)
     # The sample lacks some values: these lie between bounds.
     seen = np.flatnonzero(np.arange(len(rows)) % len(values) != 2)
-    keys = [key_of(name, arrow[name].take(pa.array(seen))) for name in ("the key", "other")]
+    keys = [rank_column(name, arrow[name].take(pa.array(seen))) for name in ("the key", "other")]
     assert keys[0][0].values.type == column.arrow_type
-    tree = grown([positions for _, positions in keys], [1.0, 1.0], 9)
+    tree = build_tree([positions for _, positions in keys], [1.0, 1.0], 9)
     expression = file_of_row(tree, [key for key, _ in keys], [column.kind, frame.schema["other"].dataType])
     found = frame.select("number", sf.expr(expression).alias("file")).toArrow().sort_by("number")["file"]
     there = [key.positions(arrow[key.name]) for key, _ in keys]
-    expected = assigned(tree, there, np.arange(len(rows)))
+    expected = assign_files(tree, there, np.arange(len(rows)))
     assert np.unique(expected).size >= 7
     assert found.to_pylist() == expected.tolist()

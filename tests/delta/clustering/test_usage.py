@@ -10,7 +10,7 @@ import pytest
 
 from tidemark.delta.clustering import recorder, usage
 from tidemark.delta.clustering.recorder import UsageRecorder
-from tidemark.delta.clustering.usage import ScanUsage, record, recorded, usage_log
+from tidemark.delta.clustering.usage import ScanUsage, record, recorded_scans, usage_log
 
 TABLE = Path("/warehouse/orders")
 BY_USER = ScanUsage(str(TABLE), frozenset({"user_id"}))
@@ -20,7 +20,7 @@ def test_writers_do_not_lose_each_others_lines(tmp_path: Path) -> None:
     log = usage_log(tmp_path / "new")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: record([BY_USER, ScanUsage("/else", frozenset())], log), range(100)))
-    assert recorded(log, TABLE) == {frozenset({"user_id"}): 100}
+    assert recorded_scans(log, TABLE) == {frozenset({"user_id"}): 100}
 
 
 def test_the_newest_use_is_kept_in_bounded_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,9 +28,9 @@ def test_the_newest_use_is_kept_in_bounded_space(tmp_path: Path, monkeypatch: py
     log = usage_log(tmp_path)
     for number in range(200):
         record([ScanUsage(str(TABLE), frozenset({f"c{number}"}), number)], log)
-    found = recorded(log, TABLE)
-    assert found[frozenset({"c199"})] == 199
-    assert 10 < len(found) < 50
+    usages = recorded_scans(log, TABLE)
+    assert usages[frozenset({"c199"})] == 199
+    assert 10 < len(usages) < 50
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 2_400
 
 
@@ -39,8 +39,8 @@ def test_half_a_line_is_no_line(tmp_path: Path) -> None:
     record([BY_USER], log)
     with log.open("a") as file:
         file.write('{"table": "/wareh')
-    assert recorded(log, TABLE).total() == 1
-    assert recorded(usage_log(tmp_path / "nowhere"), TABLE).total() == 0
+    assert recorded_scans(log, TABLE).total() == 1
+    assert recorded_scans(usage_log(tmp_path / "nowhere"), TABLE).total() == 0
 
 
 def test_like_queries_are_planned_once_and_counted_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_like_queries_are_planned_once_and_counted_each_time(tmp_path: Path, mon
     for query, times in (("a", 3), ("a", 1), ("b", 1)):
         one.ran(query, frame, times)  # type: ignore[arg-type]
     assert len(planned) == 2
-    assert recorded(usage_log(tmp_path), TABLE) == {frozenset({"user_id"}): 5}
+    assert recorded_scans(usage_log(tmp_path), TABLE) == {frozenset({"user_id"}): 5}
 
 
 def test_a_log_that_cannot_be_written_fails_no_run(

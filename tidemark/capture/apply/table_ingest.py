@@ -24,7 +24,7 @@ from tidemark.capture.snapshots.late.minutes import late_minutes
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.delta.internals.transaction import commit_nothing
+from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.table import table_exists
 from tidemark.delta.transaction import Transaction

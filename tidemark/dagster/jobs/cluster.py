@@ -12,8 +12,9 @@ from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.plot import bar_plot
 from tidemark.dagster.resources import LakeResource, SparkResource
 from tidemark.dagster.resources.runtimes import Runtimes
-from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, ClusterReport, cluster_table
+from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, cluster_table
 from tidemark.delta.clustering.layout import Layout, layout_of
+from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.partition import partition_predicate
 from tidemark.delta.table import table_exists
 from tidemark.warehouse.partition_keys import slice_key

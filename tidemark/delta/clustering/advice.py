@@ -24,12 +24,12 @@ class Advice:
     reason: str
 
 
-def advised(usage: Counter[frozenset[str]], layout: Layout) -> Advice:
+def advice_for(usage: Counter[frozenset[str]], layout: Layout) -> Advice:
     """What to do with a table whose scans filtered by these sets of columns."""
     scans = usage.total()
     if scans == 0:
         return Advice("none", {}, "no query that filters this table was recorded")
-    bounded = {one.column: one for one in layout.columns if one.bounded}
+    bounded = {column.column: column for column in layout.columns if column.bounded}
     weights = _weights(usage, scans, frozenset(bounded))
     if not weights:
         return Advice("none", {}, f"none of {scans} scans filters by a column that has bounds")

@@ -9,14 +9,18 @@ from typing import Literal
 
 from pyspark.sql import SparkSession
 
-from tidemark.delta.clustering.group_commit import Committed, Label, committed, source_files
-from tidemark.delta.clustering.groups import Group, batches, groups_of, not_clustered, partition_key
-from tidemark.delta.clustering.rewrite import Rewritten, rewritten
+from tidemark.delta.clustering.group_commit import Committed, Label, commit_groups, source_files
+from tidemark.delta.clustering.groups import FileGroup, batches, groups_of, not_clustered, partition_key
+from tidemark.delta.clustering.report import ClusterReport
+from tidemark.delta.clustering.rewrite import Rewritten, rewrite_groups
 from tidemark.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
+from tidemark.delta.clustering.zorder import zorder_table
 from tidemark.delta.conflict import BackOff, StaleReadError
-from tidemark.delta.errors import ConflictError
+from tidemark.delta.errors import CommitConflictError
+from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.statistics import file_statistics
+from tidemark.delta.table import read_table
 from tidemark.spark.settings import COMPILED
 
 MEGABYTE = 1_000_000
@@ -38,18 +42,6 @@ class Clustering:
     @classmethod
     def by(cls, *columns: str, target_bytes: int = 128 * MEGABYTE) -> "Clustering":
         return cls(dict.fromkeys(columns, 1.0), target_bytes)
-
-
-@dataclass(frozen=True)
-class ClusterReport:
-    """What was done: one version a batch; files and rows rewritten; `again` are groups that others' commits voided."""
-
-    versions: tuple[int, ...] = ()
-    files_before: int = 0
-    files_after: int = 0
-    bytes_before: int = 0
-    rows: int = 0
-    again: int = 0
 
 
 @dataclass
@@ -79,17 +71,21 @@ def cluster_table(
     wrote, with clustered ones whose overlap with these is bad: its cost is that of the new data. Files of a partition
     stay in it. Beside appends, merges and deletes: what these changed meanwhile is read again. Before any work it
     raises NotADeltaTableError, ClusterColumnError, ClusterTableError; later ContentChangedError, ColumnsDifferError,
-    ConflictError.
+    CommitConflictError.
     """
     look = file_statistics(path)
     require_clusterable(path, look.properties, look.features)
     session = _session(spark, look.size_bytes)
+    if not has_private_interfaces(spark):
+        schema = read_table(session, path).schema
+        columns = cluster_columns(path, schema, look.partition_columns, look.properties, clustering.weights)
+        return zorder_table(session, path, [column.name for column in columns], where, back_off or BackOff())
     txn = OptimisticTransaction(session, path)
     columns = cluster_columns(path, txn.schema, txn.partition_columns, look.properties, clustering.weights)
-    label = Label(tuple(one.name for one in columns), where, f"{clustering.spec}#{uuid.uuid4().hex}")
+    label = Label(tuple(column.name for column in columns), where, f"{clustering.spec}#{uuid.uuid4().hex}")
     run = _Run(session, path, columns, label, back_off or BackOff())
 
-    def choose(txn: OptimisticTransaction) -> list[Group]:
+    def choose(txn: OptimisticTransaction) -> list[FileGroup]:
         files = source_files(txn, where)
         if only == "new":
             files = not_clustered(files, clustering.spec, columns, clustering.target_bytes)
@@ -105,8 +101,8 @@ def cluster_table(
 
 def _until_committed(
     run: _Run,
-    batch: Sequence[Group],
-    choose: Callable[[OptimisticTransaction], list[Group]],
+    batch: Sequence[FileGroup],
+    choose: Callable[[OptimisticTransaction], list[FileGroup]],
     begun: OptimisticTransaction | None,
 ) -> None:
     """Rewrite the batch; in its first attempt from the transaction that it was chosen by, where one is `begun`."""
@@ -120,17 +116,17 @@ def _until_committed(
         begun = None
         if not groups:
             return
-        done = rewritten(txn, run.spark, run.path, groups, run.columns)
-        result = committed(txn, run.spark, run.path, groups, done, run.label, run.back_off)
+        done = rewrite_groups(txn, run.spark, run.path, groups, run.columns)
+        result = commit_groups(txn, run.spark, run.path, groups, done, run.label, run.back_off)
         run.report = _with(run.report, result, done)
         batch = result.fallen
     if batch:
-        raise ConflictError.of(
+        raise CommitConflictError.of(
             run.path, run.back_off.attempts, StaleReadError(f"{len(batch)} partitions kept changing")
         )
 
 
-def _as_they_are_now(batch: Sequence[Group], groups: Sequence[Group]) -> list[Group]:
+def _as_they_are_now(batch: Sequence[FileGroup], groups: Sequence[FileGroup]) -> list[FileGroup]:
     """The batch's partitions with the files that they have by now."""
     keys = {group.key for group in batch}
     return [group for group in groups if group.key in keys]
@@ -138,14 +134,14 @@ def _as_they_are_now(batch: Sequence[Group], groups: Sequence[Group]) -> list[Gr
 
 def _with(report: ClusterReport, result: Committed, done: Rewritten) -> ClusterReport:
     keys = {group.key for group in result.stood}
-    added = [one for one in done.added if partition_key(one["partitionValues"]) in keys]
+    added = [file for file in done.added if partition_key(file["partitionValues"]) in keys]
     versions = () if result.version is None else (result.version,)
     return ClusterReport(
         versions=(*report.versions, *versions),
         files_before=report.files_before + sum(len(group.files) for group in result.stood),
         files_after=report.files_after + len(added),
         bytes_before=report.bytes_before + sum(group.size_bytes for group in result.stood),
-        rows=report.rows + sum(int(json.loads(one["stats"])["numRecords"]) for one in added),
+        rows=report.rows + sum(int(json.loads(file["stats"])["numRecords"]) for file in added),
         again=report.again + len(result.fallen),
     )
 

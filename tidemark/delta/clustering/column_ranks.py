@@ -2,7 +2,7 @@
 
 A sample's distinct values, sorted, have the positions 2, 4, 6, ...; NULL, which Spark sorts first, has 0; NaN is the
 greatest value. Odd positions are the gaps between: a bound at an even position means `>= value`, at the odd one after
-it `> value`, so that a frequent value can be parted from values that the sample did not meet.
+it `> value`, so that a frequent value can be split from values that the sample did not meet.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Key:
+class ColumnRanks:
     """A column's distinct values in a sample: sorted ascending, without NULL, NaN last."""
 
     name: str
@@ -40,10 +40,10 @@ class Key:
         return None if bound <= 1 else self.values[(bound - 2) // 2]
 
 
-def key_of(name: str, column: pa.Array | pa.ChunkedArray) -> tuple[Key, Positions]:
+def rank_column(name: str, column: pa.Array | pa.ChunkedArray) -> tuple[ColumnRanks, Positions]:
     """A sample's column as a key, and its rows' positions (all even)."""
     values, index = _distinct(column)
-    return Key(name, values), np.append(np.arange(1, len(values) + 1) * 2, 0)[index]
+    return ColumnRanks(name, values), np.append(np.arange(1, len(values) + 1) * 2, 0)[index]
 
 
 def _distinct(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Positions]:
@@ -67,13 +67,13 @@ def _searched(values: pa.Array, wanted: pa.Array) -> Positions:
     # Stable: of equal ones the wanted comes before the value, and does not count it.
     order = pc.array_sort_indices(together).to_numpy()
     before = np.cumsum(is_value[order])
-    found = np.empty(len(wanted), dtype=np.int64)
-    found[order[~is_value[order]]] = before[~is_value[order]]
-    return found
+    below = np.empty(len(wanted), dtype=np.int64)
+    below[order[~is_value[order]]] = before[~is_value[order]]
+    return below
 
 
-def _equal(one: pa.Array, other: pa.Array) -> npt.NDArray[np.bool_]:
-    same = pc.equal(one, other)
-    if pa.types.is_floating(one.type):
-        same = pc.or_(same, pc.and_(pc.is_nan(one), pc.is_nan(other)))
+def _equal(left: pa.Array, other: pa.Array) -> npt.NDArray[np.bool_]:
+    same = pc.equal(left, other)
+    if pa.types.is_floating(left.type):
+        same = pc.or_(same, pc.and_(pc.is_nan(left), pc.is_nan(other)))
     return np.asarray(same.to_numpy(zero_copy_only=False), dtype=bool)

@@ -15,7 +15,7 @@ _SUM_BITS = 0xFFFFFFF
 
 
 @dataclass(frozen=True)
-class Content:
+class ContentHash:
     """Rows, and the exclusive or and a sum of their 64-bit hashes: equal for equal rows, in any order."""
 
     rows: int
@@ -23,12 +23,12 @@ class Content:
     total: int
 
     @classmethod
-    def of(cls, row: Row | Mapping[str, Any]) -> "Content":
+    def of(cls, row: Row | Mapping[str, Any]) -> "ContentHash":
         return cls(int(row["rows"]), int(row["mixed"] or 0), int(row["total"] or 0))
 
 
 def content_columns(schema: StructType) -> list[Column]:
-    """Aggregates over rows of that schema that make a `Content`."""
+    """Aggregates over rows of that schema that make a `ContentHash`."""
     hashed = sf.xxhash64(*(_hashable(field.name, field.dataType) for field in schema))
     return [
         sf.count(sf.lit(1)).alias("rows"),
@@ -37,13 +37,13 @@ def content_columns(schema: StructType) -> list[Column]:
     ]
 
 
-def content_of(rows: DataFrame, names: Sequence[str]) -> Content:
+def content_of(rows: DataFrame, names: Sequence[str]) -> ContentHash:
     """The content of those columns; one Spark job."""
     chosen = rows.select(*map(quoted, names))
-    found = chosen.agg(*content_columns(chosen.schema)).first()
-    if found is None:
+    totals = chosen.agg(*content_columns(chosen.schema)).first()
+    if totals is None:
         raise AssertionError("an aggregate without groups has one row")
-    return Content.of(found)
+    return ContentHash.of(totals)
 
 
 def _hashable(name: str, kind: DataType) -> Column:

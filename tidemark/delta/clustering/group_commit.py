@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tidemark.delta.clustering.groups import CLUSTERED, Group, partition_key
+from tidemark.delta.clustering.groups import CLUSTERED, FileGroup, partition_key
 from tidemark.delta.clustering.rewrite import Rewritten
 from tidemark.delta.conflict import RETRYABLE, BackOff, StaleReadError, definition_kept
 from tidemark.delta.errors import ColumnsDifferError
@@ -34,21 +34,21 @@ class Committed:
     """`version` is None where nothing stood; `fallen` are the groups that have to be read again."""
 
     version: int | None
-    stood: tuple[Group, ...]
-    fallen: tuple[Group, ...]
+    stood: tuple[FileGroup, ...]
+    fallen: tuple[FileGroup, ...]
 
 
 def source_files(txn: OptimisticTransaction, where: str | None) -> list[LiveFile]:
     """The live files that can hold rows where `where` holds."""
     handles = txn.scanned(where)
-    return [LiveFile(one, handle) for one, handle in zip(txn.described(handles), handles, strict=True)]
+    return [LiveFile(file, handle) for file, handle in zip(txn.described(handles), handles, strict=True)]
 
 
-def committed(
+def commit_groups(
     txn: OptimisticTransaction,
     spark: SparkSession,
     path: Path,
-    batch: Sequence[Group],
+    batch: Sequence[FileGroup],
     done: Rewritten,
     label: Label,
     back_off: BackOff,
@@ -75,9 +75,9 @@ def committed(
     return Committed(None, (), tuple(batch))
 
 
-def _commit(txn: OptimisticTransaction, groups: Sequence[Group], done: Rewritten, label: Label) -> int:
+def _commit(txn: OptimisticTransaction, groups: Sequence[FileGroup], done: Rewritten, label: Label) -> int:
     keys = {group.key for group in groups}
-    added = [one for one in done.added if partition_key(one["partitionValues"]) in keys]
+    added = [new_file for new_file in done.added if partition_key(new_file["partitionValues"]) in keys]
     removed = [file for group in groups for file in group.files]
     actions = txn.unchanging_removal([file.handle for file in removed])
     actions += txn.unchanging(added, {CLUSTERED: label.tag})
@@ -90,7 +90,7 @@ def _commit(txn: OptimisticTransaction, groups: Sequence[Group], done: Rewritten
 
 def metrics(added: Sequence[Mapping[str, Any]], removed: Sequence[LiveFile]) -> dict[str, int]:
     """Delta's names of an OPTIMIZE's counts."""
-    sizes = [int(one["size"]) for one in added]
+    sizes = [int(file["size"]) for file in added]
     return {
         "numAddedFiles": len(added),
         "numRemovedFiles": len(removed),
@@ -101,6 +101,6 @@ def metrics(added: Sequence[Mapping[str, Any]], removed: Sequence[LiveFile]) -> 
     }
 
 
-def _standing(txn: OptimisticTransaction, groups: Sequence[Group], where: str | None) -> tuple[Group, ...]:
+def _standing(txn: OptimisticTransaction, groups: Sequence[FileGroup], where: str | None) -> tuple[FileGroup, ...]:
     there = {file.identity for file in source_files(txn, where)}
     return tuple(group for group in groups if all(file.identity in there for file in group.files))

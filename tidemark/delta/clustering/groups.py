@@ -30,7 +30,7 @@ def pass_of(file: LiveFile, spec: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Group:
+class FileGroup:
     """Files of one partition (column -> value as text) that become `wanted` files."""
 
     partition: Mapping[str, str | None]
@@ -50,18 +50,18 @@ def partition_key(partition: Mapping[str, str | None]) -> str:
     return json.dumps(partition, sort_keys=True)
 
 
-def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[Group]:
+def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[FileGroup]:
     """The files by partition; a partition of one small file without hidden rows has nothing to gain."""
     by_partition: dict[str, list[LiveFile]] = defaultdict(list)
     for file in files:
         by_partition[partition_key(file.described["partitionValues"])].append(file)
-    found = []
+    groups = []
     for key in sorted(by_partition):
         own = by_partition[key]
         wanted = max(1, round(_bytes_of(own) / target_bytes))
         if len(own) > 1 or wanted > 1 or own[0].hidden:
-            found.append(Group(own[0].described["partitionValues"], tuple(own), wanted))
-    return found
+            groups.append(FileGroup(own[0].described["partitionValues"], tuple(own), wanted))
+    return groups
 
 
 def not_clustered(
@@ -109,11 +109,11 @@ def _bytes_of(files: Sequence[LiveFile]) -> int:
     return sum(map(visible_bytes, files))
 
 
-def batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
+def batches(groups: Sequence[FileGroup]) -> Iterator[list[FileGroup]]:
     """Groups that are rewritten in one pass; one that is larger than a batch is a batch by itself."""
-    batch: list[Group] = []
+    batch: list[FileGroup] = []
     for group in groups:
-        is_full = len(batch) == MOST_GROUPS or sum(one.wanted for one in batch) + group.wanted > MOST_FILES
+        is_full = len(batch) == MOST_GROUPS or sum(member.wanted for member in batch) + group.wanted > MOST_FILES
         if batch and is_full:
             yield batch
             batch = []

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as sf
 
-from tidemark.delta.clustering.groups import Group
+from tidemark.delta.clustering.groups import FileGroup
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile
@@ -35,8 +35,8 @@ def sample_size(wanted_files: int) -> int:
     return min(MOST_ROWS, max(_LEAST_ROWS, _ROWS_A_FILE * wanted_files))
 
 
-def sampled(
-    txn: OptimisticTransaction, root: Path, group: Group, columns: Sequence[ClusterColumn], rows: int
+def sample_keys(
+    txn: OptimisticTransaction, root: Path, group: FileGroup, columns: Sequence[ClusterColumn], rows: int
 ) -> pa.Table:
     """About `rows` rows of the group's keys, a column each by its name in the table."""
     whole = sum(file.rows or 0 for file in group.files)
@@ -72,13 +72,13 @@ def _of_row_group(
 ) -> pa.Table:
     there = set(parquet.schema_arrow.names)
     table = parquet.read_row_group(
-        number, columns=[one.physical for one in columns if one.physical in there], use_threads=False
+        number, columns=[column.physical for column in columns if column.physical in there], use_threads=False
     )
     count = parquet.metadata.row_group(number).num_rows
     exact = min(1.0, share) * count
     wanted = int(exact) + (chance.random() < exact % 1)
     rows = pa.array(np.sort(np.random.default_rng(chance.getrandbits(32)).choice(count, wanted, replace=False)))
-    taken = {one.name: _typed(table, one, rows) for one in columns}
+    taken = {column.name: _typed(table, column, rows) for column in columns}
     return pa.table(taken)
 
 
@@ -86,26 +86,26 @@ def _typed(table: pa.Table, column: ClusterColumn, rows: pa.Array) -> pa.Chunked
     """The column in its type of today; a file from before the column has NULL."""
     if column.physical not in table.column_names:
         return pa.chunked_array([pa.nulls(len(rows), column.arrow_type)])
-    found = _kept(table[column.physical]).take(rows)
+    values = _kept(table[column.physical]).take(rows)
     if pa.types.is_timestamp(column.arrow_type):
-        found = pc.cast(found, pa.timestamp("us"))
-        found = found if column.arrow_type.tz is None else pc.assume_timezone(found, "UTC")
-    return found.cast(column.arrow_type)
+        values = pc.cast(values, pa.timestamp("us"))
+        values = values if column.arrow_type.tz is None else pc.assume_timezone(values, "UTC")
+    return values.cast(column.arrow_type)
 
 
-def _kept(found: pa.ChunkedArray) -> pa.ChunkedArray:
+def _kept(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """As rows can be taken from: Arrow takes none from views, and delta-rs's DELETE leaves files that say they are."""
-    as_stored = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(found.type)
-    return found if as_stored is None else found.cast(as_stored)
+    as_stored = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(values.type)
+    return values if as_stored is None else values.cast(as_stored)
 
 
 def _empty(columns: Sequence[ClusterColumn]) -> pa.Table:
-    return pa.table({one.name: pa.array([], one.arrow_type) for one in columns})
+    return pa.table({column.name: pa.array([], column.arrow_type) for column in columns})
 
 
 def _by_spark(
     txn: OptimisticTransaction, files: Sequence[LiveFile], columns: Sequence[ClusterColumn], share: float
 ) -> pa.Table:
-    rows = txn.read([file.handle for file in files]).select(*(sf.col(quoted(one.name)) for one in columns))
-    found = rows.sample(share, seed=1).toArrow()
-    return pa.table({one.name: found[one.name].cast(one.arrow_type) for one in columns})
+    rows = txn.read([file.handle for file in files]).select(*(sf.col(quoted(column.name)) for column in columns))
+    sample = rows.sample(share, seed=1).toArrow()
+    return pa.table({column.name: sample[column.name].cast(column.arrow_type) for column in columns})

@@ -1,4 +1,4 @@
-"""How well a table's files are parted by its columns: from the log's bounds alone, without reading a row."""
+"""How well a table's files are clustered by its columns: from the log's bounds alone, without reading a row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.delta.clustering.column_ranks import Positions, key_of
+from tidemark.delta.clustering.column_ranks import Positions, rank_column
 from tidemark.delta.clustering.errors import ClusterColumnError
 from tidemark.delta.clustering.tile_shape import Points
-from tidemark.delta.clustering.tree import assigned
-from tidemark.delta.clustering.tree_builder import grown
+from tidemark.delta.clustering.tree import assign_files
+from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.statistics import file_statistics
 
 
@@ -59,8 +59,8 @@ def layout_of(path: Path, columns: Sequence[str] | None = None) -> Layout:
     for name in chosen:
         if name not in known:
             raise ClusterColumnError.unknown(path, name, known)
-    found = tuple(column_layout(look.files, name) for name in chosen)
-    return Layout(look.version, look.files.num_rows, look.size_bytes, found)
+    layouts = tuple(column_layout(look.files, name) for name in chosen)
+    return Layout(look.version, look.files.num_rows, look.size_bytes, layouts)
 
 
 def column_layout(files: pa.Table, column: str) -> ColumnLayout:
@@ -70,7 +70,7 @@ def column_layout(files: pa.Table, column: str) -> ColumnLayout:
     low, high = low.filter(both), high.filter(both)
     if len(low) == 0:
         return ColumnLayout(column, 0.0, 0, 0)
-    key, _ = key_of(column, pa.chunked_array([*low.chunks, *high.cast(low.type).chunks], low.type))
+    key, _ = rank_column(column, pa.chunked_array([*low.chunks, *high.cast(low.type).chunks], low.type))
     depths = depths_at(key.positions(low), key.positions(high))
     return ColumnLayout(column, float(depths.mean()), int(depths.max()), len(low))
 
@@ -86,19 +86,21 @@ def depths_at(lows: Positions, highs: Positions) -> Positions:
 def files_read(path: Path, filters: Sequence[Between]) -> tuple[int, int]:
     """(files, bytes) of the newest version that can hold rows where all `filters` hold; their columns have bounds."""
     files = file_statistics(path).files
-    for one in filters:
-        least, most = files[f"min.{one.column}"], files[f"max.{one.column}"]
-        low, high = (pa.scalar(text).cast(least.type) for text in (one.low, one.high))
+    for filter_ in filters:
+        least, most = files[f"min.{filter_.column}"], files[f"max.{filter_.column}"]
+        low, high = (pa.scalar(text).cast(least.type) for text in (filter_.low, filter_.high))
         inside = pc.and_(pc.less_equal(least, high), pc.greater_equal(most, low))
         files = files.filter(pc.fill_null(inside, fill_value=True))
     return files.num_rows, int(pc.sum(files["size_bytes"]).as_py() or 0)
 
 
-def estimated(sample: Mapping[str, pa.ChunkedArray], weights: Sequence[float], files: int) -> dict[str, float]:
+def estimate_files_read(
+    sample: Mapping[str, pa.ChunkedArray], weights: Sequence[float], files: int
+) -> dict[str, float]:
     """Files that a filter on one value of each column would read if rows were clustered into `files` files."""
-    keys = [key_of(name, column)[1] for name, column in sample.items()]
-    tree = grown(keys, weights, files)
-    file_of = assigned(tree, keys, np.arange(len(keys[0])))
+    keys = [rank_column(name, column)[1] for name, column in sample.items()]
+    tree = build_tree(keys, weights, files)
+    file_of = assign_files(tree, keys, np.arange(len(keys[0])))
     points = Points.of(keys)
     order = np.argsort(file_of, kind="stable")
     starts = np.flatnonzero(np.diff(file_of[order], prepend=-1))

@@ -48,10 +48,10 @@ class Boxes:
         """About how many bytes of `chosen` lie inside the bounds of each of `others` (numbers of files)."""
         there = np.asarray(others, dtype=np.int64)
         step = max(1, -(-len(chosen) // _MOST_COMPARED))
-        found = np.zeros(len(there))
+        inside = np.zeros(len(there))
         for at in chosen[::step]:
-            found += self.sizes[at] * step * self._share(at, there)
-        return found
+            inside += self.sizes[at] * step * self._share(at, there)
+        return inside
 
     def badly_overlapped(self, chosen: Sequence[int], others: Sequence[int], most_ratio: float) -> list[int]:
         """Those of `others` that have at most `most_ratio` times as many bytes as `chosen` has inside their bounds.
@@ -63,7 +63,7 @@ class Boxes:
         worst = np.argsort(-inside / own, kind="stable")
         is_bad = own[worst] <= most_ratio * inside[worst]
         fits = np.cumsum(own[worst]) <= most_ratio * self.sizes[list(chosen)].sum()
-        return [int(one) for one in there[worst[is_bad & fits]]]
+        return [int(number) for number in there[worst[is_bad & fits]]]
 
     def _share(self, at: int, others: Positions) -> Floats:
         """Which part of box `at` each of `others` covers, 0 to 1."""
@@ -77,8 +77,8 @@ class Boxes:
 def _placed(spans: Sequence[Span | None]) -> tuple[Positions, Positions]:
     places: dict[Any, int] = {end: at for at, end in enumerate(sorted({end for span in spans if span for end in span}))}
     whole = (0, max(0, len(places) - 1))
-    found = [(places[span[0]], places[span[1]]) if span else whole for span in spans]
-    return np.array([low for low, _ in found], dtype=np.int64), np.array([high for _, high in found], dtype=np.int64)
+    placed = [(places[span[0]], places[span[1]]) if span else whole for span in spans]
+    return np.array([low for low, _ in placed], dtype=np.int64), np.array([high for _, high in placed], dtype=np.int64)
 
 
 def spans_of(files: Sequence[LiveFile], column: ClusterColumn) -> list[Span | None]:

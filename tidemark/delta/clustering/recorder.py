@@ -30,7 +30,7 @@ class UsageRecorder:
         try:
             if query not in self._known:
                 self._known[query] = usages_of(frame)
-            record((replace(one, scans=times) for one in self._known[query]), self._log)
+            record((replace(usage, scans=times) for usage in self._known[query]), self._log)
         except (OSError, Py4JError, CapturedException) as problem:
             # The rows are written: advice is not worth failing for.
             _LOGGER.warning("filters are not recorded: %s", problem)

@@ -58,7 +58,7 @@ def cluster_columns(
     if not 1 <= len(weights) <= MOST_COLUMNS or min(weights.values()) <= 0:
         raise ClusterColumnError.number(path, list(weights))
     fields = {field.name.lower(): field for field in schema}
-    found = []
+    chosen = []
     for name, weight in weights.items():
         field = fields.get(name.lower())
         if field is None:
@@ -69,10 +69,10 @@ def cluster_columns(
             raise ClusterColumnError.of_type(path, field.name, field.dataType.simpleString())
         if field.name not in indexed(schema, partition_columns, properties):
             raise ClusterColumnError.without_bounds(path, field.name, _statistics_properties(properties))
-        found.append(ClusterColumn(field.name, physical_name(field), field.dataType, weight))
-    if len({column.name for column in found}) < len(found):
+        chosen.append(ClusterColumn(field.name, physical_name(field), field.dataType, weight))
+    if len({column.name for column in chosen}) < len(chosen):
         raise ClusterColumnError.number(path, list(weights))
-    return tuple(found)
+    return tuple(chosen)
 
 
 def is_supported(kind: DataType) -> bool:
@@ -91,15 +91,15 @@ def indexed(schema: StructType, partition_columns: Sequence[str], properties: Ma
     if named is not None:
         return frozenset(name.strip().strip("`") for name in named.split(","))
     limit = int(properties.get("delta.dataSkippingNumIndexedCols", _DEFAULT_INDEXED))
-    found: list[str] = []
+    names: list[str] = []
     taken = 0
     for field in schema:
         if 0 <= limit <= taken:
             break
         if field.name not in partition_columns:
-            found.append(field.name)
+            names.append(field.name)
             taken += _leaf_columns(field.dataType)
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _leaf_columns(kind: DataType) -> int:

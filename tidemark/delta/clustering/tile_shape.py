@@ -40,13 +40,13 @@ class Points:
 
     @classmethod
     def of(cls, positions: Sequence[Positions]) -> "Points":
-        shares = [_shares(one) for one in positions]
+        shares = [_shares(position) for position in positions]
         return cls(tuple(positions), tuple(below for below, _ in shares), tuple(upto for _, upto in shares))
 
     def of_rows(self, rows: Positions) -> "Points":
         """Those rows, measured by the whole sample."""
         parts = (self.positions, self.below, self.upto)
-        positions, below, upto = (tuple(one[rows] for one in part) for part in parts)
+        positions, below, upto = (tuple(values[rows] for values in part) for part in parts)
         return Points(positions, below, upto)  # type: ignore[arg-type]
 
     def thinned(self, most: int) -> "Points":
@@ -62,19 +62,19 @@ def _shares(positions: Positions) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Shape:
+class TileShape:
     """Parts of columns in this order: (key, number of parts); the last takes the rest of the budget."""
 
     steps: Steps
     cost: float
 
 
-def best_shape(points: Points, weights: Sequence[float], files: float) -> Shape:
+def best_shape(points: Points, weights: Sequence[float], files: float) -> TileShape:
     """The cheapest shape found for about `files` files; `weights` say how often a filter is on each key."""
     thin = points.thinned(int(min(max(_LEAST_ROWS, _ROWS_A_FILE * files), _MOST_ROWS)))
     useful = [at for at, column in enumerate(thin.positions) if column.min() != column.max()]
     if not useful:
-        return Shape((), cost(thin, weights, files, ()))
+        return TileShape((), cost(thin, weights, files, ()))
     if len(useful) <= 2:
         return _cheapest(thin, weights, files, _all(useful, files))
     return _descended(thin, weights, files, useful)
@@ -92,24 +92,24 @@ def _counts(files: float) -> list[int]:
     return sorted({min(round(2 ** (step / 4)), max(1, round(files))) for step in steps})
 
 
-def _descended(points: Points, weights: Sequence[float], files: float, columns: Sequence[int]) -> Shape:
+def _descended(points: Points, weights: Sequence[float], files: float, columns: Sequence[int]) -> TileShape:
     """More than two columns: one number at a time, from balanced parts; then the order; then the numbers again."""
     even = max(1, round(files ** (1 / len(columns))))
-    found = _cheapest(points, weights, files, [tuple((column, even) for column in columns)])
+    best = _cheapest(points, weights, files, [tuple((column, even) for column in columns)])
     for _ in range(2):
-        orders = (tuple(order) for order in itertools.permutations(found.steps))
-        found = min(found, _cheapest(points, weights, files, orders), key=_by_cost)
+        orders = (tuple(order) for order in itertools.permutations(best.steps))
+        best = min(best, _cheapest(points, weights, files, orders), key=_by_cost)
         for at in range(len(columns) - 1):
-            tried = (_replaced(found.steps, at, count) for count in _counts(files))
-            found = min(found, _cheapest(points, weights, files, tried), key=_by_cost)
-    return found
+            tried = (_replaced(best.steps, at, count) for count in _counts(files))
+            best = min(best, _cheapest(points, weights, files, tried), key=_by_cost)
+    return best
 
 
 def _replaced(steps: Steps, at: int, count: int) -> Steps:
     return (*steps[:at], (steps[at][0], count), *steps[at + 1 :])
 
 
-def _by_cost(shape: Shape) -> float:
+def _by_cost(shape: TileShape) -> float:
     return shape.cost
 
 
@@ -118,8 +118,8 @@ def _cheapest(
     weights: Sequence[float],
     files: float,
     tried: Iterable[Steps],
-) -> Shape:
-    return min((Shape(steps, cost(points, weights, files, steps)) for steps in tried), key=_by_cost)
+) -> TileShape:
+    return min((TileShape(steps, cost(points, weights, files, steps)) for steps in tried), key=_by_cost)
 
 
 def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence[tuple[int, int]]) -> float:

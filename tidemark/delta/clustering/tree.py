@@ -42,17 +42,19 @@ def file_count(node: Node) -> int:
     return sum(leaf.width for leaf in leaves(node))
 
 
-def assigned(node: Node, positions: Sequence[Positions], scatter: Positions) -> Positions:
+def assign_files(node: Node, positions: Sequence[Positions], scatter: Positions) -> Positions:
     """Each row's file; `scatter`, any numbers from 0, spreads the rows of a leaf over its files."""
-    found = np.empty(len(scatter), dtype=np.int64)
-    _assign(node, positions, scatter, np.arange(len(scatter)), found)
-    return found
+    file_of = np.empty(len(scatter), dtype=np.int64)
+    _assign(node, positions, scatter, np.arange(len(scatter)), file_of)
+    return file_of
 
 
-def _assign(node: Node, positions: Sequence[Positions], scatter: Positions, rows: Positions, found: Positions) -> None:
+def _assign(
+    node: Node, positions: Sequence[Positions], scatter: Positions, rows: Positions, file_of: Positions
+) -> None:
     if isinstance(node, Leaf):
-        found[rows] = node.first + scatter[rows] % node.width
+        file_of[rows] = node.first + scatter[rows] % node.width
         return
     child_of = np.searchsorted(np.asarray(node.bounds), positions[node.column][rows], side="right")
     for number, child in enumerate(node.children):
-        _assign(child, positions, scatter, rows[child_of == number], found)
+        _assign(child, positions, scatter, rows[child_of == number], file_of)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidemark.delta.clustering.column_ranks import Positions
-from tidemark.delta.clustering.tile_shape import Points, Shape, best_shape
+from tidemark.delta.clustering.tile_shape import Points, TileShape, best_shape
 from tidemark.delta.clustering.tree import Leaf, Node, Split, file_count
 
 _LARGE_SHARE = 0.3
 # A part below this share of a file joins its neighbour, unless that is a frequent value alone.
 _LEAST_FILE = 0.25
-# Trees of so much more or fewer files than asked for are grown again.
+# Trees of so much more or fewer files than asked for are built again.
 _ROUNDED = 0.03
 
 
@@ -31,7 +31,7 @@ class _Part:
     is_hot: bool
 
 
-def grown(positions: Sequence[Positions], weights: Sequence[float], files: int) -> Node:
+def build_tree(positions: Sequence[Positions], weights: Sequence[float], files: int) -> Node:
     """The tree for a sample: `positions` of its rows, a column a key (all of the same length).
 
     Files are numbered from 0 in the order of the tree, about `files` in all, of about the same number of rows.
@@ -47,7 +47,7 @@ def grown(positions: Sequence[Positions], weights: Sequence[float], files: int) 
         return tree
     # Frequent values that are less than a file each make more files than asked for: small ones, that filters also read.
     again = _numbered(_grown(points, weights, files * files / count), 0)[0]
-    return min(tree, again, key=lambda one: abs(np.log(file_count(one) / files)))
+    return min(tree, again, key=lambda candidate: abs(np.log(file_count(candidate) / files)))
 
 
 def _grown(points: Points, weights: Sequence[float], files: float) -> Node:
@@ -79,7 +79,7 @@ def _cost(points: Points, weights: Sequence[float], files: float, split: tuple[i
 
 
 def _set_apart(points: Points) -> tuple[int, list[_Part]] | None:
-    """The value with the largest share, parted from those below and above it; None where no share is large."""
+    """The value with the largest share, split from those below and above it; None where no share is large."""
     best: tuple[int, int, int] | None = None
     for column, positions in enumerate(points.positions):
         values, counts = np.unique(positions, return_counts=True)
@@ -95,7 +95,7 @@ def _set_apart(points: Points) -> tuple[int, list[_Part]] | None:
     return column, [part for part in parts if part.rows]
 
 
-def _first_step(points: Points, shape: Shape, files: float) -> tuple[int, list[_Part]] | None:
+def _first_step(points: Points, shape: TileShape, files: float) -> tuple[int, list[_Part]] | None:
     """The first step of a shape that parts anything."""
     for number, (column, count) in enumerate(shape.steps):
         is_last = number == len(shape.steps) - 1
@@ -114,24 +114,24 @@ def _quantiles(positions: Positions, files: float, count: int) -> list[_Part]:
     part = (before / size).astype(np.int64) * 2 + is_hot
     firsts = np.flatnonzero(np.append(True, part[1:] != part[:-1]))
     rows = np.add.reduceat(counts, firsts)
-    found: list[_Part] = []
+    parts: list[_Part] = []
     for first, own in zip(firsts, rows, strict=True):
-        after_hot = bool(found) and found[-1].is_hot
+        after_hot = bool(parts) and parts[-1].is_hot
         bound = int(values[first - 1]) + 1 if after_hot and not is_hot[first] else int(values[first])
-        found.append(_Part(bound, int(own), bool(is_hot[first])))
-    return _joined(found, _LEAST_FILE * len(positions) / files)
+        parts.append(_Part(bound, int(own), bool(is_hot[first])))
+    return _joined(parts, _LEAST_FILE * len(positions) / files)
 
 
 def _joined(parts: Sequence[_Part], least: float) -> list[_Part]:
     """Parts of fewer than `least` rows with their neighbours; frequent values stay alone."""
-    found: list[_Part] = []
+    joined: list[_Part] = []
     for part in parts:
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         if last and not last.is_hot and not part.is_hot and min(last.rows, part.rows) < least:
-            found[-1] = _Part(last.bound, last.rows + part.rows, is_hot=False)
+            joined[-1] = _Part(last.bound, last.rows + part.rows, is_hot=False)
         else:
-            found.append(part)
-    return found
+            joined.append(part)
+    return joined
 
 
 def _rows_of(points: Points, column: int, parts: Sequence[_Part]) -> list[Positions]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from pyspark.sql.types import DataType, DoubleType, FloatType, TimestampNTZType
 
-from tidemark.delta.clustering.column_ranks import Key
+from tidemark.delta.clustering.column_ranks import ColumnRanks
 from tidemark.delta.clustering.tree import Leaf, Node, Split
 from tidemark.quoting.spark import quoted, text_literal
 
@@ -15,14 +15,14 @@ from tidemark.quoting.spark import quoted, text_literal
 _SCATTER = "monotonically_increasing_id()"
 
 
-def file_of_row(node: Node, keys: Sequence[Key], types: Sequence[DataType]) -> str:
+def file_of_row(node: Node, keys: Sequence[ColumnRanks], types: Sequence[DataType]) -> str:
     """An INT expression over the keys' columns: the number of a row's file."""
     if isinstance(node, Leaf):
         return str(node.first) if node.width == 1 else f"{node.first} + CAST({_SCATTER} % {node.width} AS INT)"
     return _searched(node, keys, types, 0, len(node.children))
 
 
-def _searched(node: Split, keys: Sequence[Key], types: Sequence[DataType], first: int, end: int) -> str:
+def _searched(node: Split, keys: Sequence[ColumnRanks], types: Sequence[DataType], first: int, end: int) -> str:
     """The children `first` to `end - 1`, halved until one is left."""
     if end - first == 1:
         return file_of_row(node.children[first], keys, types)
@@ -32,7 +32,7 @@ def _searched(node: Split, keys: Sequence[Key], types: Sequence[DataType], first
     return f"IF({condition}, {right}, {left})"
 
 
-def _from(bound: int, key: Key, kind: DataType) -> str:
+def _from(bound: int, key: ColumnRanks, kind: DataType) -> str:
     """Whether a row's position is at least `bound`. NULL is never above a value, and IF takes it as false."""
     value = key.value_of(bound)
     if value is None:

@@ -13,6 +13,10 @@ from urllib.parse import unquote, urlparse
 
 from pyspark.sql import DataFrame
 
+from tidemark.delta.internals.probe import has_private_interfaces
+from tidemark.delta.internals.query_plan import FileScan, file_scans
+from tidemark.system.disk import private_directory
+
 # Conditions by which bounds can exclude a file, as Spark prints them for data sources.
 _SKIPPING = ("EqualTo", "EqualNullSafe", "In", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual")
 _CONDITION = re.compile(rf"\b(?:{'|'.join((*_SKIPPING, 'StringStartsWith'))})\((`(?:[^`]|``)+`|[^,()]+),")
@@ -34,22 +38,15 @@ def usage_log(data: Path) -> Path:
 
 
 def usages_of(frame: DataFrame) -> list[ScanUsage]:
-    """The scans of a query, from its physical plan; nothing is run."""
-    plan: Any = frame._jdf.queryExecution().sparkPlan()  # noqa: SLF001 - plans have no public name in Python
-    return [usage for scan in _leaves(plan) if (usage := _usage(scan)) is not None]
+    """The scans of a query, from its physical plan; nothing is run. Empty where there is no way to a plan."""
+    if not has_private_interfaces(frame.sparkSession):
+        return []
+    return [usage for scan in file_scans(frame) if (usage := _usage(scan)) is not None]
 
 
-def _leaves(plan: Any) -> Iterator[Any]:
-    found = plan.collectLeaves()
-    return (found.apply(at) for at in range(int(found.size())))
-
-
-def _usage(scan: Any) -> ScanUsage | None:
-    metadata = scan.metadata() if "metadata" in dir(scan) else None
-    if metadata is None or not metadata.contains("PushedFilters"):
-        return None
-    location = re.search(r"\[(?P<uri>[^\],]+)", str(metadata.apply("Location")))
-    columns = frozenset(name.strip("`") for name in _CONDITION.findall(str(metadata.apply("PushedFilters"))))
+def _usage(scan: FileScan) -> ScanUsage | None:
+    location = re.search(r"\[(?P<uri>[^\],]+)", scan.location)
+    columns = frozenset(name.strip("`") for name in _CONDITION.findall(scan.pushed_filters))
     return ScanUsage(unquote(urlparse(location["uri"]).path), columns) if location else None
 
 
@@ -59,10 +56,10 @@ def record(usages: Iterable[ScanUsage], log: Path) -> None:
     A log past its largest size becomes the former one, in the place of the one before: the newest million bytes of use
     are always there, and never more than two.
     """
-    lines = [json.dumps({**asdict(one), "columns": sorted(one.columns)}) + "\n" for one in usages]
+    lines = [json.dumps({**asdict(usage), "columns": sorted(usage.columns)}) + "\n" for usage in usages]
     if not lines:
         return
-    log.parent.mkdir(parents=True, exist_ok=True)
+    private_directory(log.parent)
     with _alone(log):
         if log.exists() and log.stat().st_size > _LARGEST_LOG:
             log.replace(_former(log))
@@ -70,13 +67,13 @@ def record(usages: Iterable[ScanUsage], log: Path) -> None:
             file.write("".join(lines))
 
 
-def recorded(log: Path, table: Path) -> Counter[frozenset[str]]:
+def recorded_scans(log: Path, table: Path) -> Counter[frozenset[str]]:
     """How many scans of a table filtered by which columns together."""
-    found: Counter[frozenset[str]] = Counter()
+    scans: Counter[frozenset[str]] = Counter()
     for line in _lines(log):
         if Path(line["table"]) == table:
-            found[frozenset(line["columns"])] += int(line["scans"])
-    return found
+            scans[frozenset(line["columns"])] += int(line["scans"])
+    return scans
 
 
 def _lines(log: Path) -> Iterator[dict[str, Any]]:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from tidemark.delta.internals.contract import DELTA
 from tidemark.spark.internals import Jvm
-
-_DELTA = "org.apache.spark.sql.delta"
 
 
 class DeletionVectorFile:
@@ -17,9 +16,9 @@ class DeletionVectorFile:
         self._jvm = jvm
         conf = log.newDeltaHadoopConf()
         self._table = log.dataPath()
-        self._store = jvm.scala_object(f"{_DELTA}.storage.dv.DeletionVectorStore").createInstance(conf)
+        self._store = jvm.scala_object(f"{DELTA}.storage.dv.DeletionVectorStore").createInstance(conf)
         self._id = jvm("java.util.UUID").randomUUID()
-        table = jvm(f"{_DELTA}.util.PathWithFileSystem").withConf(self._table, conf)
+        table = jvm(f"{DELTA}.util.PathWithFileSystem").withConf(self._table, conf)
         self._writer = self._store.createWriter(self._store.generateFileNameInTable(table, self._id, ""))
 
     def __enter__(self) -> Self:
@@ -35,13 +34,13 @@ class DeletionVectorFile:
         bitmap = self._bitmap(positions)
         before = file.deletionVector()
         if before is not None:
-            stored = self._jvm(f"{_DELTA}.deletionvectors.StoredBitmap").create(before, self._table)
+            stored = self._jvm(f"{DELTA}.deletionvectors.StoredBitmap").create(before, self._table)
             bitmap.merge(stored.load(self._store))
-        portable = self._jvm(f"{_DELTA}.deletionvectors.RoaringBitmapArrayFormat").Portable()
+        portable = self._jvm(f"{DELTA}.deletionvectors.RoaringBitmapArrayFormat").Portable()
         serialized = bitmap.serializeAsByteArray(portable)
         some, none = self._jvm("scala.Option").apply, self._jvm("scala.Option").empty
         offset = some(int(self._writer.write(serialized).offset()))
-        vector = self._jvm(f"{_DELTA}.actions.DeletionVectorDescriptor").onDiskWithRelativePath(
+        vector = self._jvm(f"{DELTA}.actions.DeletionVectorDescriptor").onDiskWithRelativePath(
             self._id, "", len(serialized), int(bitmap.cardinality()), offset, none()
         )
         pair = file.removeRows(vector, True, True)  # noqa: FBT003 - Scala's updateStats and dataChange
@@ -53,9 +52,14 @@ class DeletionVectorFile:
         mapper = self._jvm("com.fasterxml.jackson.databind.ObjectMapper")()
         array = mapper.readValue(json.dumps(list(positions)), longs)
         wrapped = self._jvm("scala.collection.immutable.ArraySeq").unsafeWrapArray(array)
-        bitmap = self._jvm(f"{_DELTA}.deletionvectors.RoaringBitmapArray")()
+        bitmap = self._jvm(f"{DELTA}.deletionvectors.RoaringBitmapArray")()
         bitmap.addAll(wrapped)
         return bitmap
+
+
+def size_of(file: Any) -> int:
+    """The bytes of an AddFile."""
+    return int(file.size())
 
 
 def hidden_rows(file: Any) -> int:

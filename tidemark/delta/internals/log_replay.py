@@ -1,17 +1,25 @@
-"""From which version to which each file of a table was live: the log read once, from a checkpoint or its beginning."""
+"""From which version to which each file of a table was live: the log read once, from a checkpoint or its beginning.
+
+Whoever deletes files by what is read here has to have read all of it. So a table with a feature that is not known is
+refused, as is a log with a gap; and what is live at the end is compared with what delta-rs says of the same version.
+"""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import pyarrow.parquet as pq
-
+from tidemark.delta.errors import UnreadableLogError
+from tidemark.delta.internals.features import require_known
+from tidemark.delta.internals.log_files import LogFiles
 from tidemark.delta.internals.vector_path import vector_path
-from tidemark.delta.statistics import require_table
+from tidemark.delta.live_file import file_name
+from tidemark.delta.statistics import file_statistics, require_table
+
+_OPERATION = "VACUUM"
 
 
 @dataclass(frozen=True)
@@ -28,68 +36,75 @@ class Lifetime:
 
 
 @dataclass(frozen=True)
-class History:
+class TableHistory:
     """`commits` are (version, when), as far back as the log goes, the newest last."""
 
     commits: tuple[tuple[int, datetime], ...]
     lifetimes: tuple[Lifetime, ...]
 
 
-def read_history(path: Path) -> History:
-    """The whole log of a table. Raises NotADeltaTableError."""
+def read_history(path: Path) -> TableHistory:
+    """The whole log of a table. Raises NotADeltaTableError, TableFeatureError, UnreadableLogError."""
     require_table(path)
-    log = path / "_delta_log"
-    commits = {int(file.stem): file for file in log.glob("*.json") if file.stem.isdigit() and len(file.stem) == 20}
-    first = _first_readable(log, commits)
+    files = LogFiles.of(path)
+    first = files.start()
     replay = _Replay()
     if first is not None:
-        replay.start(first, _checkpoint(log, first))
-    versions = sorted(version for version in commits if first is None or version > first)
-    told = [(version, replay.commit(version, commits[version])) for version in versions]
-    begun = [] if first is None else [(first, _when(commits, first))]
-    return History((*begun, *told), tuple(replay.lifetimes()))
+        replay.start(first, files.checkpoint_actions(first))
+    versions = sorted(version for version in files.commits if first is None or version > first)
+    later = [(version, replay.commit(version, files.commits[version])) for version in versions]
+    begun = [] if first is None else [(first, _when(files, first))]
+    require_known(path, replay.protocols, _OPERATION)
+    history = TableHistory((*begun, *later), tuple(replay.lifetimes()))
+    _require_live(path, history)
+    return history
 
 
-def _first_readable(log: Path, commits: Mapping[int, Path]) -> int | None:
-    """None where the log is there from version 0 on; else the checkpoint that the oldest commits follow."""
-    if 0 in commits:
-        return None
-    oldest = min(commits)
-    checkpoints = sorted({int(file.name[:20]) for file in log.glob("*.checkpoint*.parquet")})
-    return next(version for version in checkpoints if version >= oldest - 1)
+def _require_live(path: Path, history: TableHistory) -> None:
+    """Every file that delta-rs says is live at the newest version that was read has to be live here."""
+    newest, _ = history.commits[-1]
+    live = {file_name(file.paths[0]) for file in history.lifetimes if file.removed is None}
+    listed = file_statistics(path, newest).files["location"].to_pylist()
+    missed = sorted({file_name(unquote(location)) for location in listed} - live)
+    if missed:
+        raise UnreadableLogError.of(path, f"{len(missed)} live files were not seen in it, {missed[0]} among them")
 
 
-def _checkpoint(log: Path, version: int) -> Iterator[Mapping[str, Any]]:
-    for file in sorted(log.glob(f"{version:020}.checkpoint*.parquet")):
-        yield from (add for add in pq.read_table(file, columns=["add"])["add"].to_pylist() if add)
-
-
-def _when(commits: Mapping[int, Path], version: int) -> datetime:
+def _when(files: LogFiles, version: int) -> datetime:
     """Of a version whose commit may be gone: not younger than the next one's file."""
-    file = commits.get(version) or commits[min(commits)]
-    return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    oldest = files.commits[min(files.commits)] if files.commits else files.checkpoints[version][0]
+    return datetime.fromtimestamp(files.commits.get(version, oldest).stat().st_mtime, UTC)
 
 
 class _Replay:
     def __init__(self) -> None:
+        self.protocols: list[dict[str, Any]] = []
         self._live: dict[tuple[str, ...], tuple[int, int]] = {}
         self._gone: list[Lifetime] = []
 
-    def start(self, version: int, files: Iterator[Mapping[str, Any]]) -> None:
+    def start(self, version: int, actions: Iterable[Mapping[str, Any]]) -> None:
         """What is live at a checkpoint."""
-        for add in files:
-            self._live[_paths(add)] = (version, add["size"])
+        for action in actions:
+            self._note_protocol(action)
+            if action.get("add"):
+                self._live[_paths(action["add"])] = (version, action["add"]["size"])
 
     def commit(self, version: int, file: Path) -> datetime:
         """Take in one commit; returns when it was made."""
         with file.open(encoding="utf-8") as lines:
             actions = [json.loads(line) for line in lines if line.strip()]
+        for action in actions:
+            self._note_protocol(action)
         for remove in (action["remove"] for action in actions if "remove" in action):
             self._end(_paths(remove), version)
         for add in (action["add"] for action in actions if "add" in action):
             self._live.setdefault(_paths(add), (version, add["size"]))
-        at = next((one["commitInfo"].get("timestamp") for one in actions if "commitInfo" in one), None)
+        at = next((action["commitInfo"].get("timestamp") for action in actions if "commitInfo" in action), None)
         return datetime.fromtimestamp(at / 1000 if at else file.stat().st_mtime, UTC)
+
+    def _note_protocol(self, action: Mapping[str, Any]) -> None:
+        if action.get("protocol"):
+            self.protocols.append(action["protocol"])
 
     def _end(self, paths: tuple[str, ...], version: int) -> None:
         if paths in self._live:
@@ -105,5 +120,5 @@ def _paths(action: Mapping[str, Any]) -> tuple[str, ...]:
     vector = action.get("deletionVector")
     beside = vector_path(vector) if vector else None
     # Two vectors of one file may share their file: the log tells them apart, what is on disk does not.
-    told = (unquote(action["path"]), *([beside] if beside else []))
-    return (*told, f"#{vector['offset']}") if vector else told
+    paths = (unquote(action["path"]), *([beside] if beside else []))
+    return (*paths, f"#{vector['offset']}") if vector else paths

@@ -17,13 +17,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
+from tidemark.delta.internals.contract import DELTA, SPARK
 from tidemark.delta.internals.deletion_vectors import DeletionVectorFile
+from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import file_name
 from tidemark.delta.transaction import Transaction, user_metadata
 from tidemark.quoting.spark import quoted, sql_literal
-from tidemark.spark.internals import Jvm
-
-_DELTA = "org.apache.spark.sql.delta"
+from tidemark.spark.internals import Jvm, java_frame, java_session
 
 
 def _equal(partition: Mapping[str, str]) -> str:
@@ -37,8 +37,8 @@ class OptimisticTransaction:
         self._spark = spark
         self._jvm = jvm = Jvm(spark)
         # Delta takes its settings, a commit's metadata among them, from the session that is active in this thread.
-        jvm("org.apache.spark.sql.classic.SparkSession").setActiveSession(spark._jsparkSession)  # noqa: SLF001
-        self._log = jvm(f"{_DELTA}.DeltaLog").forTable(spark._jsparkSession, str(path))  # noqa: SLF001
+        jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(spark))
+        self._log = jvm(f"{DELTA}.DeltaLog").forTable(java_session(spark), str(path))
         self._log.update(False, self._none(), self._none())  # noqa: FBT003 - Scala's stalenessAcceptable
         self._txn = self._log.startTransaction(self._none(), self._none())
         self._schema: StructType = StructType.fromJson(json.loads(self._txn.snapshot().schema().json()))
@@ -75,7 +75,7 @@ class OptimisticTransaction:
             return int(self._txn.txnVersion(transaction.app)) >= transaction.number
         # What txnVersion does too: another commit of this application is a conflict from here on. But it reads the log.
         self._txn.readTxn().append(transaction.app)
-        applied = {str(one.appId()): int(one.version()) for one in self._list(listed.get())}
+        applied = {str(commit.appId()): int(commit.version()) for commit in self._list(listed.get())}
         return applied.get(transaction.app, -1) >= transaction.number
 
     def depends_on(self, predicate: str | None) -> None:
@@ -92,12 +92,12 @@ class OptimisticTransaction:
         """Delta's AddFile by file name, of these names; `predicate` (on partition columns) holds for all of them."""
         listed = self._listed(predicate, self._txn.snapshot())
         files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
-        place = {file_name(one["path"]): at for at, one in enumerate(self.described(listed))}
+        place = {file_name(file["path"]): at for at, file in enumerate(self.described(listed))}
         return {name: files.get(place[name]) for name in names}
 
     def files_of(self, described: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         """Delta's AddFile by file name, of live files given as the log writes them."""
-        return {file_name(one["path"]): self._add(one) for one in described}
+        return {file_name(file["path"]): self._add(file) for file in described}
 
     def files_in(self, partitions: Sequence[Mapping[str, str]]) -> list[Any]:
         """Delta's AddFiles of exactly these partitions: partition column -> value, as the log writes it."""
@@ -110,21 +110,20 @@ class OptimisticTransaction:
         some_are_in = " OR ".join(f"({_equal(partition)})" for partition in partitions)
         listed = self._listed(some_are_in, self._snapshot(version))
         files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
-        told = enumerate(self.described(listed))
-        return [(files.get(at), one) for at, one in told if one["partitionValues"] in partitions]
+        described = enumerate(self.described(listed))
+        return [(files.get(at), file) for at, file in described if file["partitionValues"] in partitions]
 
     def scanned(self, predicate: str | None) -> list[Any]:
         """Delta's AddFiles that can hold rows where `predicate` holds: by partition, then by bounds."""
         if predicate is None:
             return self._list(self._listed(None, self._txn.snapshot()))
-        found = self._txn.snapshot().filesForScan(self._predicates(predicate), True)  # noqa: FBT003 - keepNumRecords
-        return self._list(found.files())
+        scan = self._txn.snapshot().filesForScan(self._predicates(predicate), True)  # noqa: FBT003 - keepNumRecords
+        return self._list(scan.files())
 
     def described(self, files: Any) -> list[dict[str, Any]]:
         """AddFiles (a Scala sequence, or a list) as the log writes them: in one call, as each one costs."""
         seq = self._seq(files) if isinstance(files, list) else files
-        mapper = self._jvm.scala_object(f"{_DELTA}.util.JsonUtils").mapper()
-        described: list[dict[str, Any]] = json.loads(str(mapper.writeValueAsString(seq)))
+        described: list[dict[str, Any]] = python_of(self._jvm, seq)
         return described
 
     def read(self, files: Iterable[Any], version: int | None = None) -> DataFrame:
@@ -141,15 +140,15 @@ class OptimisticTransaction:
 
     def write(self, rows: DataFrame) -> list[Any]:
         """Write `rows` as new files that belong to the table once they are committed."""
-        return self._list(self._txn.writeFiles(rows._jdf))  # noqa: SLF001
+        return self._list(self._txn.writeFiles(java_frame(rows)))
 
     def rewrite(self, rows: DataFrame) -> list[Any]:
         """Write rows of the table as new files; a file a task and partition, as an OPTIMIZE writes them."""
-        return self._list(self._txn.writeFiles(rows._jdf, self._none(), True, self._seq([])))  # noqa: SLF001, FBT003
+        return self._list(self._txn.writeFiles(java_frame(rows), self._none(), True, self._seq([])))  # noqa: FBT003
 
     def unchanging(self, described: Iterable[Mapping[str, Any]], tags: Mapping[str, str]) -> list[Any]:
         """The actions that add files, given as the log writes them, without changing the table's content."""
-        return [self._add({**one, "dataChange": False, "tags": dict(tags)}) for one in described]
+        return [self._add({**file, "dataChange": False, "tags": dict(tags)}) for file in described]
 
     def hide(self, positions: Iterable[tuple[Any, Sequence[int]]]) -> list[Any]:
         """The actions that hide rows of files by deletion vectors: (file, positions in it)."""
@@ -175,7 +174,7 @@ class OptimisticTransaction:
         return self._add({**described, "dataChange": True})
 
     def _add(self, described: Mapping[str, Any]) -> Any:
-        return self._jvm.scala_object(f"{_DELTA}.actions.Action").fromJson(json.dumps({"add": described}))
+        return self._jvm.scala_object(f"{DELTA}.actions.Action").fromJson(json.dumps({"add": described}))
 
     def unchanging_removal(self, files: Iterable[Any]) -> list[Any]:
         """The same, where other files of the commit have the same content."""
@@ -215,24 +214,24 @@ class OptimisticTransaction:
         return self._operation("Optimize")(predicates, self._seq(columns), False, self._none(), False)  # noqa: FBT003
 
     def _measured(self, counts: Mapping[str, int]) -> None:
-        context = self._spark._jsparkSession.sparkContext()  # noqa: SLF001
+        context = java_session(self._spark).sparkContext()
         metrics = self._jvm("java.util.HashMap")()
-        make = self._jvm("org.apache.spark.sql.execution.metric.SQLMetrics").createMetric
+        make = self._jvm(f"{SPARK}.execution.metric.SQLMetrics").createMetric
         for name, count in counts.items():
             metric = make(context, name)
             metric.set(count)
             metrics.put(name, metric)
         # Scala's toMap wants the evidence that its items are pairs.
         evidence = self._jvm.scala_object("scala.$less$colon$less").refl()
-        found = self._jvm("scala.jdk.javaapi.CollectionConverters").asScala(metrics).toMap(evidence)
-        self._txn.registerSQLMetrics(self._spark._jsparkSession, found)  # noqa: SLF001
+        pairs = self._jvm("scala.jdk.javaapi.CollectionConverters").asScala(metrics).toMap(evidence)
+        self._txn.registerSQLMetrics(java_session(self._spark), pairs)
 
     def _operation(self, name: str) -> Any:
-        return self._jvm(f"{_DELTA}.DeltaOperations${name}")
+        return self._jvm(f"{DELTA}.DeltaOperations${name}")
 
     def _set_transaction(self, transaction: Transaction) -> Any:
         updated = self._jvm("scala.Option").apply(int(time.time() * 1000))
-        return self._jvm(f"{_DELTA}.actions.SetTransaction")(transaction.app, transaction.number, updated)
+        return self._jvm(f"{DELTA}.actions.SetTransaction")(transaction.app, transaction.number, updated)
 
     def _snapshot(self, version: int | None) -> Any:
         if version is None:
@@ -250,7 +249,7 @@ class OptimisticTransaction:
         return snapshot.filesForScan(wanted, True).files()  # noqa: FBT003 - Scala's keepNumRecords
 
     def _predicates(self, predicate: str) -> Any:
-        parser = self._spark._jsparkSession.sessionState().sqlParser()  # noqa: SLF001
+        parser = java_session(self._spark).sessionState().sqlParser()
         return self._seq([parser.parseExpression(predicate)])
 
     def _none(self) -> Any:
@@ -266,14 +265,3 @@ class OptimisticTransaction:
         """By index: the exception that ends a Java iterator costs as much as fetching a hundred items."""
         listed = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(seq)
         return [listed.get(index) for index in range(int(listed.size()))]
-
-
-def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:
-    """A commit without data, once: it only carries what `transaction` says. The version it made, or had made.
-
-    Written by Spark's writer it would be planned and run as a query, for five times the processor time.
-    """
-    txn = OptimisticTransaction(spark, path)
-    if txn.has_applied(transaction):
-        return txn.version
-    return txn.commit([], txn.empty_operation(), transaction, transaction.metadata)

@@ -10,6 +10,7 @@ from pymysql.constants import ER
 from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.writer import CREATE, WRITE, problem_of, session
 from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
+from tidemark.quoting.mysql import quoted
 from tidemark.system.finding import Finding
 
 if TYPE_CHECKING:
@@ -77,4 +78,4 @@ def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
 
 
 def _grant(one: Database, rights: str) -> str:
-    return f"GRANT {rights} ON `{one.name}`.* TO the user {one.user}, or name another in {_VARIABLE}"
+    return f"GRANT {rights} ON {quoted(one.name)}.* TO the user {one.user}, or name another in {_VARIABLE}"

@@ -24,13 +24,13 @@ def advise(table: str, *, as_json: bool) -> None:
     With --json: {"action": "cluster"|"keep"|"none", "weights": {column: share of scans}, "reason"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.commands.delta.tables import table_path  # noqa: PLC0415 - keeps --help fast
-    from tidemark.delta.clustering.advice import advised  # noqa: PLC0415
+    from tidemark.delta.clustering.advice import advice_for  # noqa: PLC0415
     from tidemark.delta.clustering.layout import layout_of  # noqa: PLC0415
-    from tidemark.delta.clustering.usage import recorded, usage_log  # noqa: PLC0415
+    from tidemark.delta.clustering.usage import recorded_scans, usage_log  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     path = table_path(table)
-    found = advised(recorded(usage_log(Settings.load().data), path), layout_of(path))
+    found = advice_for(recorded_scans(usage_log(Settings.load().data), path), layout_of(path))
     if as_json:
         print_json(asdict(found))
         return

@@ -1,0 +1,169 @@
+"""The contract with private interfaces: the installed version has all of it, the adapter uses it, and nobody else."""
+
+import ast
+import logging
+import re
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tidemark.delta.internals import contract
+from tidemark.delta.internals.probe import has_private_interfaces, missing_interfaces
+from tidemark.spark.internals import Jvm
+
+ROOT = Path(__file__).resolve().parents[3]
+ADAPTER = ("tidemark/delta/internals/", "tidemark/spark/internals.py", "tests/delta/internals/")
+ROOMS = ("tidemark", "warehouse_assets", "sensors", "resources", "benchmarks", "tests")
+# The objects behind PySpark's.
+PRIVATE = frozenset(
+    {
+        "_active_spark_context",
+        "_gateway",
+        "_jc",
+        "_jconf",
+        "_jdf",
+        "_jreader",
+        "_jsc",
+        "_jsparkSession",
+        "_jvm",
+        "_jwrite",
+    }
+)
+# How a session is told to know Delta, by its documentation.
+PUBLIC_CATALOG = f"{contract.DELTA}.catalog.DeltaCatalog"
+CAMEL = re.compile(r"[a-z]+[A-Z]\w*")
+# What is called beside the contract's methods: Java's, Scala's and PySpark's public ones.
+PUBLIC_METHODS = frozenset(
+    {
+        "asJava",
+        "asScala",
+        "classForName",
+        "dataType",
+        "findall",
+        "forName",
+        "fromJson",
+        "getConstructors",
+        "getFileSystem",
+        "getLogger",
+        "getMethods",
+        "isDefined",
+        "mkString",
+        "newSession",
+        "randomUUID",
+        "readValue",
+        "sparkContext",
+        "sparkSession",
+        "statusStore",
+        "toMap",
+        "toSeq",
+        "unsafeWrapArray",
+        "writeValueAsString",
+    }
+)
+
+
+def modules(*, of_adapter: bool) -> Iterator[tuple[str, ast.Module]]:
+    for room in ROOMS:
+        for file in sorted((ROOT / room).rglob("*.py")):
+            name = file.relative_to(ROOT).as_posix()
+            if name.startswith(ADAPTER) == of_adapter:
+                yield name, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def attributes(tree: ast.Module) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def texts(tree: ast.Module) -> set[str]:
+    """All string constants, and f-strings with the contract's two packages filled in."""
+    written = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return written | {_filled(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)}
+
+
+def _filled(node: ast.JoinedStr) -> str:
+    names = {"DELTA": contract.DELTA, "SPARK": contract.SPARK}
+    return "".join(
+        str(part.value)
+        if isinstance(part, ast.Constant)
+        else names.get(part.value.id, "*")
+        if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name)
+        else "*"
+        for part in node.values
+    )
+
+
+@pytest.mark.spark
+def test_the_installed_version_has_all_of_it(spark: SparkSession) -> None:
+    assert missing_interfaces(Jvm(spark).view, contract.CLASSES) == ()
+    assert {name: version(name) for name in contract.PROVEN_WITH} == contract.PROVEN_WITH
+
+
+@pytest.mark.spark
+def test_the_installed_version_knows_every_setting(spark: SparkSession) -> None:
+    assert [name for name in contract.SETTINGS if not spark.conf.isModifiable(name)] == []
+
+
+@pytest.mark.spark
+def test_what_is_missing_is_named(spark: SparkSession) -> None:
+    asked = {f"{contract.DELTA}.NoSuchClass": (), f"{contract.DELTA}.DeltaLog": ("forTable/2", "noMethod/1", "new/99")}
+    assert missing_interfaces(Jvm(spark).view, asked) == (
+        f"{contract.DELTA}.NoSuchClass",
+        f"{contract.DELTA}.DeltaLog.noMethod/1",
+        f"{contract.DELTA}.DeltaLog.new/99",
+    )
+
+
+def test_nobody_else_touches_them() -> None:
+    for name, tree in modules(of_adapter=False):
+        assert attributes(tree).isdisjoint(PRIVATE), name
+        assert {text for text in texts(tree) if contract.DELTA in text} <= {PUBLIC_CATALOG}, name
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert imported.isdisjoint({"pyspark.java_gateway", "py4j.java_gateway", "delta._typing"}), name
+
+
+def test_the_adapter_calls_exactly_the_methods_that_are_listed() -> None:
+    trees = [tree for name, tree in modules(of_adapter=True) if not name.startswith("tests/")]
+    called = {attribute for tree in trees for attribute in attributes(tree) if CAMEL.fullmatch(attribute)}
+    listed = {method.partition("/")[0] for methods in contract.CLASSES.values() for method in methods}
+    assert called - listed - PUBLIC_METHODS == set()
+    assert {method for method in listed if CAMEL.fullmatch(method)} - called == set()
+
+
+def test_the_adapter_names_only_classes_that_are_listed() -> None:
+    named: set[str] = set()
+    for name, tree in modules(of_adapter=True):
+        if not name.startswith("tests/") and not name.endswith("contract.py"):
+            named |= {text for text in texts(tree) if re.fullmatch(r"(org|scala|java|py4j|com)\.[\w.$*]+", text)}
+    listed = {name.removesuffix("$") for name in contract.CLASSES} | contract.PUBLIC_CLASSES
+    assert named - listed - {f"{contract.DELTA}.DeltaOperations$*"} == set()
+
+
+def test_settings_that_nobody_promises_are_all_listed() -> None:
+    named = {
+        text
+        for name, tree in modules(of_adapter=False)
+        if name.startswith("tidemark/")
+        for text in texts(tree)
+        if re.fullmatch(r"spark\.(databricks|sql\.legacy)\.[\w.]+", text)
+    }
+    assert named == set(contract.SETTINGS)
+
+
+def test_the_log_is_read_by_hand_in_the_adapter_alone() -> None:
+    readers = {name for name, tree in modules(of_adapter=False) for text in texts(tree) if text == "_delta_log"}
+    assert {name for name in readers if name.startswith("tidemark/")} == set()
+    for module in contract.LOG_FILES:
+        assert (ROOT / "tidemark/delta/internals" / f"{module}.py").is_file()
+
+
+@pytest.mark.spark
+def test_the_choice_is_made_once_and_logged(
+    spark: SparkSession, public_ways: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "tidemark.delta.internals.probe"):
+        assert [has_private_interfaces(spark), has_private_interfaces(spark)] == [False, False]
+    (record,) = caplog.records
+    assert f"lacks {contract.DELTA}.NoSuchClass: merges, partitions and clustering go by" in record.message

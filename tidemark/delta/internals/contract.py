@@ -1,0 +1,124 @@
+"""Everything private of Delta and Spark that is used, name by name: the contract with the installed version.
+
+A class is followed by its methods as `name/number of parameters`, `new/n` for a constructor. The test of this contract
+proves that the version at hand has all of it, and that the adapter uses nothing else.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+DELTA: Final = "org.apache.spark.sql.delta"
+SPARK: Final = "org.apache.spark.sql"
+
+PROVEN_WITH: Final = {"delta-spark": "4.4.0", "pyspark": "4.2.0"}
+"""The versions that the test of this contract passed with: with them nothing is asked again when a process starts."""
+
+CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
+    f"{DELTA}.DeltaLog": (
+        "forTable/2",
+        "update/3",
+        "startTransaction/2",
+        "dataPath/0",
+        "newDeltaHadoopConf/0",
+        "getSnapshotAt/4",
+        "createDataFrame/4",
+    ),
+    f"{DELTA}.OptimisticTransaction": (
+        "snapshot/0",
+        "readWholeTable/0",
+        "trackReadPredicates/3",
+        "txnVersion/1",
+        "readTxn/0",
+        "writeFiles/1",
+        "writeFiles/4",
+        "commit/2",
+        "registerSQLMetrics/2",
+    ),
+    f"{DELTA}.Snapshot": (
+        "schema/0",
+        "version/0",
+        "metadata/0",
+        "protocol/0",
+        "checksumOpt/0",
+        "filesForScan/2",
+    ),
+    f"{DELTA}.VersionChecksum": ("allFiles/0", "setTransactions/0"),
+    f"{DELTA}.stats.DeltaScan": ("files/0",),
+    f"{DELTA}.actions.Metadata": ("partitionColumns/0", "configuration/0", "json/0"),
+    f"{DELTA}.actions.Protocol": ("json/0",),
+    f"{DELTA}.actions.AddFile": (
+        "remove/0",
+        "removeWithTimestamp/2",
+        "removeRows/3",
+        "deletionVector/0",
+        "absolutePath/1",
+        "size/0",
+    ),
+    f"{DELTA}.actions.SetTransaction": ("new/3", "appId/0", "version/0"),
+    f"{DELTA}.actions.Action$": ("fromJson/1",),
+    f"{DELTA}.actions.DeletionVectorDescriptor": (
+        "onDiskWithRelativePath/6",
+        "isOnDisk/0",
+        "absolutePath/1",
+        "cardinality/0",
+    ),
+    f"{DELTA}.deletionvectors.StoredBitmap": ("create/2", "load/1"),
+    f"{DELTA}.deletionvectors.RoaringBitmapArray": (
+        "new/0",
+        "addAll/1",
+        "merge/1",
+        "serializeAsByteArray/1",
+        "cardinality/0",
+    ),
+    f"{DELTA}.deletionvectors.RoaringBitmapArrayFormat": ("Portable/0",),
+    f"{DELTA}.storage.dv.DeletionVectorStore$": ("createInstance/1",),
+    f"{DELTA}.storage.dv.DeletionVectorStore": ("createWriter/1", "generateFileNameInTable/3"),
+    f"{DELTA}.storage.dv.DeletionVectorStoreUtils$Writer": ("write/1", "close/0"),
+    f"{DELTA}.util.PathWithFileSystem": ("withConf/2",),
+    f"{DELTA}.util.JsonUtils$": ("mapper/0",),
+    f"{DELTA}.DeltaOperations$Merge": ("new/7",),
+    f"{DELTA}.DeltaOperations$Write": ("new/9",),
+    f"{DELTA}.DeltaOperations$Optimize": ("new/5",),
+    f"{SPARK}.classic.SparkSession": ("setActiveSession/1", "sessionState/0", "sparkContext/0"),
+    f"{SPARK}.classic.Dataset": ("queryExecution/0",),
+    f"{SPARK}.execution.QueryExecution": ("sparkPlan/0",),
+    f"{SPARK}.execution.SparkPlan": ("collectLeaves/0",),
+    f"{SPARK}.execution.FileSourceScanExec": ("metadata/0",),
+    f"{SPARK}.execution.metric.SQLMetrics": ("createMetric/2",),
+    f"{SPARK}.execution.metric.SQLMetric": ("set/1",),
+    f"{SPARK}.internal.SessionState": ("sqlParser/0",),
+    f"{SPARK}.catalyst.parser.ParserInterface": ("parseExpression/1",),
+}
+
+PUBLIC_CLASSES: Final = frozenset(
+    {
+        "com.fasterxml.jackson.databind.ObjectMapper",
+        "java.lang.Class",
+        "java.util.ArrayList",
+        "java.util.HashMap",
+        "java.util.UUID",
+        "org.apache.spark.sql.SaveMode",
+        "py4j.reflection.ReflectionUtil",
+        "scala.$less$colon$less",
+        "scala.Option",
+        "scala.collection.immutable.ArraySeq",
+        "scala.jdk.javaapi.CollectionConverters",
+    }
+)
+"""What the adapter uses beside them: Java, Scala, and what Spark and py4j promise to keep."""
+
+SETTINGS: Final = (
+    "spark.databricks.delta.allFilesInCrc.thresholdNumFiles",
+    "spark.databricks.delta.commitInfo.userMetadata",
+    "spark.databricks.delta.lastCommitVersionInSession",
+    "spark.databricks.delta.merge.materializeSource",
+    "spark.databricks.delta.snapshotPartitions",
+    "spark.databricks.delta.write.txnAppId",
+    "spark.databricks.delta.write.txnVersion",
+    "spark.databricks.io.skipping.stringPrefixLength",
+    "spark.sql.legacy.parameterSubstitution.constantsOnly",
+)
+"""Settings of a session that no documentation promises."""
+
+LOG_FILES: Final = ("log_files", "log_replay", "vector_path", "features")
+"""The modules that read the log's files by hand, by Delta's published protocol."""

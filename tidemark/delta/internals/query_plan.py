@@ -1,0 +1,33 @@
+"""The scans of a query's physical plan: where from, and by which filters files can be skipped."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pyspark.sql import DataFrame
+
+from tidemark.spark.internals import java_frame
+
+
+class FileScan(NamedTuple):
+    """Spark's words: `location` as `Name(1 paths)[file:/...]`, `pushed_filters` as `[GreaterThan(id,3), ...]`."""
+
+    location: str
+    pushed_filters: str
+
+
+def file_scans(frame: DataFrame) -> list[FileScan]:
+    """Of a query that is planned, and not run."""
+    plan = java_frame(frame).queryExecution().sparkPlan()
+    return [scan for leaf in _leaves(plan) if (scan := _scan(leaf)) is not None]
+
+
+def _leaves(plan: Any) -> Iterator[Any]:
+    leaves = plan.collectLeaves()
+    return (leaves.apply(at) for at in range(int(leaves.size())))
+
+
+def _scan(leaf: Any) -> FileScan | None:
+    metadata = leaf.metadata() if "metadata" in dir(leaf) else None
+    if metadata is None or not metadata.contains("PushedFilters"):
+        return None
+    return FileScan(str(metadata.apply("Location")), str(metadata.apply("PushedFilters")))
