@@ -69,8 +69,8 @@ EVENTS = (
     "retried",
 )
 FIELDS = (
-    *("subject", "event", "event_id", "event_time", "who", "why", "generation", "state", "changed", "cluster"),
-    *("row_count", "minimum", "maximum", "snapshot_id", "batch_id", "parameters", "watermarks", "unknown"),
+    *("subject", "event", "event_id", "event_time", "who", "why", "generation", "state", "changed", "run_id"),
+    *("cluster", "row_count", "minimum", "maximum", "snapshot_id", "batch_id", "parameters", "watermarks", "unknown"),
 )
 
 
