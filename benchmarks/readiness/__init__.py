@@ -31,7 +31,7 @@ from benchmarks.readiness.dagster_tick import tick_ms
 from benchmarks.readiness.day import Day
 from benchmarks.readiness.judged import judge
 from benchmarks.readiness.reference import inputs_of, instances, key_of
-from benchmarks.readiness.world import SINCE, UNTIL, World, build
+from benchmarks.readiness.world import SINCE, UNTIL, ReadinessWorld, build
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.state_store.database import Database
@@ -89,7 +89,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _write_history(world: World, store: StateStore) -> None:
+def _write_history(world: ReadinessWorld, store: StateStore) -> None:
     """What the day's slices need of the days before is there."""
     found = list(instances(world, SINCE, UNTIL))
     own = {(name, key_of(period, begin)) for name, period, begin in found}

@@ -12,7 +12,7 @@ from benchmarks.readiness.reference import Key, inputs_of, instances, key_of, mo
 from tidemark.state_store.transition import instant_of
 
 if TYPE_CHECKING:
-    from benchmarks.readiness.world import World
+    from benchmarks.readiness.world import ReadinessWorld
     from tidemark.state_store.database import Database
 
 _MOST_LATE: Final = timedelta(seconds=20)
@@ -58,7 +58,7 @@ class _Told:
         return min(older, default=NEVER)
 
 
-def judge(world: World, database: Database, since: datetime, until: datetime) -> Judgement:
+def judge(world: ReadinessWorld, database: Database, since: datetime, until: datetime) -> Judgement:
     """Slice by slice; every decision has to be there that is possible from what was done by then, and no other."""
     told, found = _read(database), Judgement()
     for name, period, begin in instances(world, since, until):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchmarks.readiness.world import Need, World
+    from benchmarks.readiness.world import Need, ReadinessWorld
 
 Key = tuple[str, str]
 """A task's name and a slice's key."""
@@ -54,7 +54,7 @@ def key_of(period: str, begin: datetime) -> str:
     return f"{begin:%Y-%m-%d}"
 
 
-def instances(world: World, since: datetime, until: datetime) -> Iterator[tuple[str, str, datetime]]:
+def instances(world: ReadinessWorld, since: datetime, until: datetime) -> Iterator[tuple[str, str, datetime]]:
     """Task, period and beginning of every slice that ends after `since` and before `until`."""
     begins: dict[str, list[datetime]] = {}
     for name, period in world.periods.items():
@@ -68,7 +68,7 @@ def instances(world: World, since: datetime, until: datetime) -> Iterator[tuple[
             yield name, period, begin
 
 
-def inputs_of(world: World, name: str, period: str, begin: datetime) -> Iterator[tuple[Key, bool]]:
+def inputs_of(world: ReadinessWorld, name: str, period: str, begin: datetime) -> Iterator[tuple[Key, bool]]:
     """What a slice needs, and whether any older slice will do in its place."""
     for need in world.needs[name]:
         up = world.periods[need.up]

@@ -39,7 +39,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class ReadinessWorld:
     """`periods` and `needs` say the same as the graph, in plain words."""
 
     graph: DependencyGraph
@@ -51,7 +51,7 @@ class World:
         return sum(map(len, self.needs.values()))
 
 
-def build(scale: float) -> World:
+def build(scale: float) -> ReadinessWorld:
     """The same world for the same scale."""
     tasks, edges = int(TASKS * scale), int(EDGES * scale)
     chance = random.Random(tasks)
@@ -69,7 +69,7 @@ def build(scale: float) -> World:
     with collection_paused():
         graph = DependencyGraph.build([_entity(name, periods[name], needs[n]) for n, name in enumerate(names)])
     plain = {name: [Need(*one) for one in needs[number].items()] for number, name in enumerate(names)}
-    return World(graph, periods, plain)
+    return ReadinessWorld(graph, periods, plain)
 
 
 def _need(chance: random.Random, periods: list[str], down: int) -> tuple[int, str]:

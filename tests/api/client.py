@@ -8,7 +8,7 @@ import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
 
@@ -31,7 +31,7 @@ GOOD = {
 class Client:
     """Asks one server; `world` is what is behind it."""
 
-    def __init__(self, world: World, url: str) -> None:
+    def __init__(self, world: CenterWorld, url: str) -> None:
         self.world, self.port = world, int(url.rpartition(":")[2])
 
     def ask(
@@ -67,6 +67,6 @@ def serving(
     folder: Path, options: ApiOptions | None = None, connections: Connections | None = None
 ) -> Iterator[Client]:
     """A client of a server on a small world."""
-    world = World(folder, **CHAIN)
+    world = CenterWorld(folder, **CHAIN)
     with served(world.center, options or ApiOptions(token=TOKEN), connections=connections) as url:
         yield Client(world, url)

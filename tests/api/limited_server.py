@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
 from tidemark.console.signals import stop_signals
@@ -20,7 +20,7 @@ def main(folder: str, files: str) -> None:
     """Serve until SIGTERM."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), limit))
-    world, figures = World(Path(folder), **CHAIN), {"turns": 0}
+    world, figures = CenterWorld(Path(folder), **CHAIN), {"turns": 0}
     with stop_signals() as signals, served(world.center, ApiOptions(), status=lambda: figures) as url:
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()

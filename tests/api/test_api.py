@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.client import GOOD, TOKEN, Client, serving
-from tests.center.test_center import CHAIN, NOW, World
+from tests.center.test_center import CHAIN, NOW, CenterWorld
 from tests.dependency_model.world import graph
 from tidemark.api.errors import ApiSettingsError
 from tidemark.api.options import ApiOptions
@@ -177,7 +177,7 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    center = World(tmp_path, **CHAIN).center
+    center = CenterWorld(tmp_path, **CHAIN).center
     with served(center, ApiOptions()) as url:
         assert url.startswith("http://127.0.0.1:")
         taken = ApiOptions(port=int(url.rpartition(":")[2]))

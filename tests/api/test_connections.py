@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.api.client import GOOD, TOKEN, Client, serving
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.connections import Connections, Phase, connection_limit
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
@@ -84,7 +84,7 @@ def test_what_sends_nothing_more_gives_way(tmp_path: Path, sent: bytes) -> None:
 
 
 def test_requests_that_are_answered_do_not_give_way(tmp_path: Path) -> None:
-    may_answer, world = Event(), World(tmp_path, **CHAIN)
+    may_answer, world = Event(), CenterWorld(tmp_path, **CHAIN)
     connections = Connections(limit=2, deadlines=PATIENT)
 
     def status() -> dict[str, int]:

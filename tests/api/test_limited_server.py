@@ -15,7 +15,7 @@ import pytest
 
 from tests.api.client import GOOD, Client
 from tests.api.test_connections import HALF_SENT
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 
 if TYPE_CHECKING:
     import socket
@@ -33,7 +33,7 @@ def limited_server(folder: Path, files: int) -> Iterator[tuple[Client, subproces
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield Client(World(folder, **CHAIN), process.stdout.readline().strip()), process
+            yield Client(CenterWorld(folder, **CHAIN), process.stdout.readline().strip()), process
         finally:
             process.kill()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.api.client import GOOD, TOKEN, Client
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.metrics import Metrics
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
@@ -23,7 +23,7 @@ STATUS: dict[str, Any] = {
     "active": True,
     "holder": "center here:1",
     "launched": 12,
-    "seconds_since_turn": 0.25,
+    "seconds_since_tick": 0.25,
     "pool": {"ready": 2, "crashed": 1},
 }
 
@@ -37,23 +37,23 @@ def test_each_number_is_a_metric_and_texts_are_none() -> None:
         "tidemark_center_pool_crashed_total 1.0",
     ]
     assert "# TYPE tidemark_center_launched_total counter" in lines
-    assert "tidemark_center_seconds_since_turn 0.25" in lines
+    assert "tidemark_center_seconds_since_tick 0.25" in lines
 
 
 @pytest.mark.parametrize(("idle", "code"), [(0.25, 200), (61.0, 503)])
 def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code: int) -> None:
-    figures = {**STATUS, "seconds_since_turn": idle}
-    world = World(tmp_path, **CHAIN)
+    figures = {**STATUS, "seconds_since_tick": idle}
+    world = CenterWorld(tmp_path, **CHAIN)
     with served(world.center, ApiOptions(token=TOKEN), status=lambda: figures) as url:
         client = Client(world, url)
         assert client.ask("GET", "/health", token=None) == (code, {"healthy": code == 200, "active": True})
         assert client.ask("GET", "/metrics", token=None)[0] == 401
         status, text = client.ask("GET", "/metrics")
-        assert (status, f"tidemark_center_seconds_since_turn {idle}" in text) == (200, True)
+        assert (status, f"tidemark_center_seconds_since_tick {idle}" in text) == (200, True)
 
 
 def test_latencies_are_histograms(tmp_path: Path) -> None:
-    world = World(tmp_path, **CHAIN)
+    world = CenterWorld(tmp_path, **CHAIN)
     with served(world.center, ApiOptions(token=TOKEN)) as url:
         client = Client(world, url)
         client.report(GOOD)
@@ -82,7 +82,7 @@ def test_what_was_released_is_launched_once() -> None:
 
 
 def test_one_that_stands_by_takes_no_report(tmp_path: Path) -> None:
-    world = World(tmp_path, **CHAIN)
+    world = CenterWorld(tmp_path, **CHAIN)
     world.store.write.fence = Fence(CENTER, 0, "")
     with served(world.center, ApiOptions()) as url:
         client = Client(world, url)

@@ -11,7 +11,7 @@ from tests.dependency_model.world import graph
 from tests.state_store.conftest import BOTH, empty_database
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
-from tidemark.center.memory import Memory
+from tidemark.center.memory import CenterMemory
 from tidemark.dependency_model.readiness.explanation import explain
 from tidemark.dependency_model.readiness.index import ReadinessDecision
 from tidemark.dependency_model.slice import Slice
@@ -92,7 +92,7 @@ def start(url: str, days: int, *, noted: bool) -> tuple[int, list[ReadinessDecis
     if noted:
         assert DependencyCenter(world(), store, since=SINCE, clock=lambda: now).checkpoint() == 9
     reader = CountingReader(store.database)
-    memory = Memory(world(), reader, SINCE, now)
+    memory = CenterMemory(world(), reader, SINCE, now)
     looked_at = reader.count
     memory.index.observe(Slice("ods", STUCK), DONE, 1 << 40)
     decided = memory.index.decide()

@@ -30,7 +30,7 @@ NOW = datetime(2024, 6, 3, 12, tzinfo=UTC)
 TWO_DAYS = ("2024-06-01", "2024-06-02")
 
 
-class World:
+class CenterWorld:
     """A store, a clock that is set by hand, and the center on them."""
 
     def __init__(self, folder: Path, **texts: str) -> None:
@@ -64,11 +64,11 @@ CHAIN = {"ods": "{period: day, kind: Virtual}", "dwd": "{period: day, depends_on
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, **CHAIN, ads="{period: day, depends_on: [dwd]}")
+def world(tmp_path: Path) -> CenterWorld:
+    return CenterWorld(tmp_path, **CHAIN, ads="{period: day, depends_on: [dwd]}")
 
 
-def test_a_fact_releases_what_waited_for_it_in_the_same_commit(world: World) -> None:
+def test_a_fact_releases_what_waited_for_it_in_the_same_commit(world: CenterWorld) -> None:
     assert world.tell("ods@2024-06-02", "observed") == 1
     assert world.ready() == ["dwd@2024-06-02"]
     assert [(one.event, str(one.slice)) for one in world.store.read.after(0)] == [
@@ -79,7 +79,7 @@ def test_a_fact_releases_what_waited_for_it_in_the_same_commit(world: World) -> 
     assert world.opened().ready() == world.center.ready()
 
 
-def test_what_is_reported_again_changes_nothing(world: World) -> None:
+def test_what_is_reported_again_changes_nothing(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     last = world.store.read.last()
     assert world.tell("ods@2024-06-02", "observed") == 0
@@ -87,7 +87,7 @@ def test_what_is_reported_again_changes_nothing(world: World) -> None:
     assert world.store.read.last() == last
 
 
-def test_the_end_of_a_run_under_an_id_that_was_used_before_is_known(world: World) -> None:
+def test_the_end_of_a_run_under_an_id_that_was_used_before_is_known(world: CenterWorld) -> None:
     """The store is not asked for the ids of such ends beforehand: it refuses them, and others told with them go on."""
     world.tell("ods@2024-06-02", "observed", event_id="x")
     world.tell("ods@2024-06-01", "observed")
@@ -107,7 +107,7 @@ def test_the_end_of_a_run_under_an_id_that_was_used_before_is_known(world: World
     assert world.center.report(ends).known == 2
 
 
-def test_a_launch_is_once_and_says_what_it_reads(world: World) -> None:
+def test_a_launch_is_once_and_says_what_it_reads(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     day = Slice("dwd", "2024-06-02")
     assert world.center.launch([day], "r1", "etl") == [day]
@@ -125,7 +125,7 @@ def test_a_launch_is_once_and_says_what_it_reads(world: World) -> None:
 
 
 def test_time_alone_releases(tmp_path: Path) -> None:
-    world = World(tmp_path, alone="period: hour", late='{period: day, earliest: "0 18 * * *"}')
+    world = CenterWorld(tmp_path, alone="period: hour", late='{period: day, earliest: "0 18 * * *"}')
     world.now = SINCE + timedelta(hours=3)
     assert world.center.tick() == 3
     assert world.center.tick() == 0
@@ -134,7 +134,7 @@ def test_time_alone_releases(tmp_path: Path) -> None:
     assert str(world.center.memory.index.next_time) == "2024-06-01 04:00:00+00:00"
 
 
-def test_a_failed_check_withdraws_what_was_released_and_taints_what_was_computed(world: World) -> None:
+def test_a_failed_check_withdraws_what_was_released_and_taints_what_was_computed(world: CenterWorld) -> None:
     for day in TWO_DAYS:
         world.tell(f"ods@{day}", "observed")
     world.run("dwd@2024-06-01", "r1")
@@ -148,7 +148,7 @@ def test_a_failed_check_withdraws_what_was_released_and_taints_what_was_computed
     assert world.ready() == ["dwd@2024-06-02"]
 
 
-def test_a_backfill_goes_down_the_chain(world: World) -> None:
+def test_a_backfill_goes_down_the_chain(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     world.run("dwd@2024-06-02", "r1")
     world.run("ads@2024-06-02", "r2")
@@ -159,7 +159,7 @@ def test_a_backfill_goes_down_the_chain(world: World) -> None:
     assert world.center.status(Slice("ads", "2024-06-02")).generation == 2
 
 
-def test_a_run_that_read_what_was_replaced_meanwhile_is_made_good(world: World) -> None:
+def test_a_run_that_read_what_was_replaced_meanwhile_is_made_good(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     world.run("dwd@2024-06-02", "r1")
     ads = Slice("ads", "2024-06-02")
@@ -173,7 +173,7 @@ def test_a_run_that_read_what_was_replaced_meanwhile_is_made_good(world: World) 
     assert world.ready() == []
 
 
-def test_a_run_whose_input_was_found_wrong_meanwhile_ends_tainted(world: World) -> None:
+def test_a_run_whose_input_was_found_wrong_meanwhile_ends_tainted(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     world.center.launch([Slice("dwd", "2024-06-02")], "r1", "default")
     world.tell("ods@2024-06-02", "quality_failed")
@@ -183,7 +183,7 @@ def test_a_run_whose_input_was_found_wrong_meanwhile_ends_tainted(world: World) 
 
 
 def test_markers_complete_themselves(tmp_path: Path) -> None:
-    world = World(
+    world = CenterWorld(
         tmp_path,
         canvas="{kind: Project, period: day}",
         member="{period: day, project: canvas}",
@@ -197,14 +197,14 @@ def test_markers_complete_themselves(tmp_path: Path) -> None:
 
 
 def test_rules_have_to_pass_first(tmp_path: Path) -> None:
-    world = World(tmp_path, ods="{period: day, kind: Virtual, quality: [{not_null: [id]}]}", dwd=CHAIN["dwd"])
+    world = CenterWorld(tmp_path, ods="{period: day, kind: Virtual, quality: [{not_null: [id]}]}", dwd=CHAIN["dwd"])
     world.tell("ods@2024-06-02", "observed")
     assert (world.ready(), world.center.status(Slice("ods", "2024-06-02")).quality) == ([], Quality.UNKNOWN)
     world.tell("ods@2024-06-02", "quality_passed")
     assert world.ready() == ["dwd@2024-06-02"]
 
 
-def test_what_is_no_entity_is_not_stored(world: World) -> None:
+def test_what_is_no_entity_is_not_stored(world: CenterWorld) -> None:
     facts = [Fact("1", Slice("tmp_join", "2024-06-02"), Event.OBSERVED, NOW, "test")]
     receipt = world.center.report(facts)
     assert (receipt.unexposed, receipt.new, world.store.read.last()) == (1, 0, 0)
@@ -219,7 +219,7 @@ def test_what_is_no_entity_is_not_stored(world: World) -> None:
         ("dwd@2024-06-02", "kept", TransitionError),
     ],
 )
-def test_a_strict_report_takes_all_or_nothing(world: World, text: str, event: str, error: type[Exception]) -> None:
+def test_a_strict_report_is_all_or_nothing(world: CenterWorld, text: str, event: str, error: type[Exception]) -> None:
     good = Fact("good", Slice("ods", "2024-06-01"), Event.OBSERVED, NOW, "test")
     bad = Fact("bad", Slice.parse(text), Event(event), NOW, "test")
     with pytest.raises(error):
@@ -228,13 +228,13 @@ def test_a_strict_report_takes_all_or_nothing(world: World, text: str, event: st
     assert world.tell("ods@2024-06-01", "observed", event_id="good") == 1
 
 
-def test_a_fact_told_twice_in_one_report_is_one(world: World) -> None:
+def test_a_fact_told_twice_in_one_report_is_one(world: CenterWorld) -> None:
     fact = Fact("1", Slice("ods", "2024-06-01"), Event.OBSERVED, NOW, "test")
     receipt = world.center.report([fact, fact])
     assert (receipt.new, receipt.known) == (1, 1)
 
 
-def test_what_is_refused_is_told_and_the_rest_is_taken(world: World) -> None:
+def test_what_is_refused_is_told_and_the_rest_is_taken(world: CenterWorld) -> None:
     facts = [
         Fact("1", Slice("ods", "2024-06-31"), Event.OBSERVED, NOW, "test"),
         Fact("2", Slice("ods", "2024-06-01"), Event.OBSERVED, NOW, "test"),
@@ -244,7 +244,7 @@ def test_what_is_refused_is_told_and_the_rest_is_taken(world: World) -> None:
     assert world.store.read.cursor("log") == "7"
 
 
-def test_a_report_of_an_earlier_generation_is_late(world: World) -> None:
+def test_a_report_of_an_earlier_generation_is_late(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     world.run("dwd@2024-06-02", "r1")
     world.tell("dwd@2024-06-02", "backfill_requested")
@@ -252,7 +252,7 @@ def test_a_report_of_an_earlier_generation_is_late(world: World) -> None:
 
 
 def test_reports_at_the_same_time_share_commits_and_none_is_lost(tmp_path: Path) -> None:
-    world = World(tmp_path, **CHAIN)
+    world = CenterWorld(tmp_path, **CHAIN)
     hours = [Slice("ods", f"2024-05-{day:02}") for day in range(1, 32)] + [Slice("ods", day) for day in TWO_DAYS]
 
     def tell(slice_: Slice) -> int:
@@ -263,7 +263,7 @@ def test_reports_at_the_same_time_share_commits_and_none_is_lost(tmp_path: Path)
     assert world.ready() == [f"dwd@{day}" for day in TWO_DAYS]
 
 
-def test_a_second_center_is_told_and_reads_on(world: World) -> None:
+def test_a_second_center_is_told_and_reads_on(world: CenterWorld) -> None:
     other = world.opened()
     assert other.ready() == []
     world.tell("ods@2024-06-02", "observed")
@@ -274,7 +274,7 @@ def test_a_second_center_is_told_and_reads_on(world: World) -> None:
     assert [str(slice_) for slice_ in other.ready()] == ["dwd@2024-06-02", "dwd@2024-06-01"]
 
 
-def test_entities_come_and_change_while_it_runs(world: World) -> None:
+def test_entities_come_and_change_while_it_runs(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     world.graph.put(entity("more", "{period: day, depends_on: [ods]}"))
     world.center.refresh(["more"])

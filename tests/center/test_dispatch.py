@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.center.launchers import MemoryLauncher
-from tests.center.test_center import NOW, World
+from tests.center.test_center import NOW, CenterWorld
 from tests.dependency_model.world import entity, graph
 from tidemark.center.critical_path import chain_lengths
 from tidemark.center.dispatch import Dispatch, LaunchPolicy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def dispatch_of(world: World, launcher: MemoryLauncher, pools: str = "default=9", **policy: int) -> Dispatch:
+def dispatch_of(world: CenterWorld, launcher: MemoryLauncher, pools: str = "default=9", **policy: int) -> Dispatch:
     chosen = LaunchPolicy(wait=timedelta(minutes=5), **policy)
     return Dispatch(
         world.center, world.store.read, launcher, Pools.parse(pools), policy=chosen, clock=lambda: world.now
@@ -36,7 +36,7 @@ def launcher() -> MemoryLauncher:
 
 
 def test_neighbours_in_time_share_a_run(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(tmp_path, hours="period: hour")
+    world = CenterWorld(tmp_path, hours="period: hour")
     world.now = NOW.replace(day=1, hour=3)
     dispatch = dispatch_of(world, launcher, together=2)
     world.center.tick()
@@ -50,7 +50,7 @@ def test_where_there_is_no_room_entities_at_the_same_times_share_a_run(
     tmp_path: Path, launcher: MemoryLauncher
 ) -> None:
     names = dict.fromkeys("abcde", "period: day")
-    world = World(tmp_path, **names, z="{period: day, tags: {pool: other}}")
+    world = CenterWorld(tmp_path, **names, z="{period: day, tags: {pool: other}}")
     world.now = NOW.replace(day=2, hour=0)
     dispatch = dispatch_of(world, launcher, "default=2, other=1", together=1, across=3)
     world.center.tick()
@@ -61,7 +61,7 @@ def test_where_there_is_no_room_entities_at_the_same_times_share_a_run(
 
 
 def test_the_last_of_many_are_spread_over_all_places(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(tmp_path, **dict.fromkeys("abcdefghi", "period: day"))
+    world = CenterWorld(tmp_path, **dict.fromkeys("abcdefghi", "period: day"))
     world.now = NOW.replace(day=2, hour=0)
     dispatch = dispatch_of(world, launcher, "default=3", together=1, across=16)
     world.center.tick()
@@ -70,7 +70,7 @@ def test_the_last_of_many_are_spread_over_all_places(tmp_path: Path, launcher: M
 
 
 def test_where_there_is_room_each_entity_has_its_run(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(tmp_path, a="period: day", b="period: day")
+    world = CenterWorld(tmp_path, a="period: day", b="period: day")
     world.now = NOW.replace(day=2, hour=0)
     world.center.tick()
     assert dispatch_of(world, launcher, across=3).step() == 2
@@ -79,7 +79,7 @@ def test_where_there_is_room_each_entity_has_its_run(tmp_path: Path, launcher: M
 def test_a_launch_that_broke_off_is_asked_for_again_under_its_id(
     tmp_path: Path, launcher: MemoryLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = World(tmp_path, a="period: day")
+    world = CenterWorld(tmp_path, a="period: day")
     world.now = NOW.replace(day=2, hour=0)
     world.center.tick()
     dispatch, asked = dispatch_of(world, launcher), list[str]()
@@ -98,7 +98,7 @@ def test_a_launch_that_broke_off_is_asked_for_again_under_its_id(
 
 
 def test_the_longest_chain_goes_first_and_pools_have_an_end(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(
+    world = CenterWorld(
         tmp_path,
         leaf="period: day",
         root="period: day",
@@ -132,7 +132,7 @@ def test_a_pool_that_there_is_not_is_told() -> None:
 
 
 def test_a_wrong_pool_holds_its_own_slices_only(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(tmp_path, good="period: day", bad="{period: day, tags: {pool: nowhere}}")
+    world = CenterWorld(tmp_path, good="period: day", bad="{period: day, tags: {pool: nowhere}}")
     world.center.tick()
     dispatch = dispatch_of(world, launcher)
     assert (dispatch.step(), launcher.groups) == (1, [["good@2024-06-01", "good@2024-06-02"]])
@@ -140,7 +140,7 @@ def test_a_wrong_pool_holds_its_own_slices_only(tmp_path: Path, launcher: Memory
 
 
 def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(tmp_path, days="period: day")
+    world = CenterWorld(tmp_path, days="period: day")
     world.center.tick()
     dispatch, day = dispatch_of(world, launcher), Slice("days", "2024-06-01")
     for attempt in range(2):
@@ -161,7 +161,7 @@ def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path,
 def test_a_launcher_that_does_not_answer_is_asked_again_with_the_same_id(
     tmp_path: Path, launcher: MemoryLauncher
 ) -> None:
-    world = World(tmp_path, days="{period: day}")
+    world = CenterWorld(tmp_path, days="{period: day}")
     world.center.tick()
     dispatch, launcher.is_down = dispatch_of(world, launcher), True
     assert dispatch.step() == 0
@@ -172,7 +172,7 @@ def test_a_launcher_that_does_not_answer_is_asked_again_with_the_same_id(
 
 
 def test_an_orphaned_run_is_launched_again(tmp_path: Path, launcher: MemoryLauncher) -> None:
-    world = World(tmp_path, days="{period: day}")
+    world = CenterWorld(tmp_path, days="{period: day}")
     world.center.tick()
     dispatch = dispatch_of(world, launcher)
     dispatch.step()
@@ -187,7 +187,7 @@ def test_an_orphaned_run_is_launched_again(tmp_path: Path, launcher: MemoryLaunc
 def test_a_launch_that_was_written_down_is_asked_for_by_whoever_starts_again(
     tmp_path: Path, launcher: MemoryLauncher
 ) -> None:
-    world = World(tmp_path, days="{period: day}")
+    world = CenterWorld(tmp_path, days="{period: day}")
     world.center.tick()
     day = Slice("days", "2024-06-01")
     world.center.launch([day], "noted", "default")

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from tests.center.launchers import MemoryLauncher
-from tests.center.test_center import World
+from tests.center.test_center import CenterWorld
 from tests.center.test_dispatch import dispatch_of
 from tests.compute.small_warehouse import small_warehouse
 from tests.dagster.sensors.test_readiness import ARRIVES
@@ -37,7 +37,7 @@ OTHER_DAY = "days@2024-06-02"
 
 @pytest.mark.parametrize("run", FOREIGN)
 def test_a_foreign_run_is_not_asked_for_after_a_restart(tmp_path: Path, run: str) -> None:
-    world, launcher = World(tmp_path, days="period: day"), MemoryLauncher()
+    world, launcher = CenterWorld(tmp_path, days="period: day"), MemoryLauncher()
     world.center.tick()
     world.tell(str(DAY), "started", run=run)
     for _ in range(2):
@@ -50,7 +50,7 @@ def test_a_foreign_run_is_not_asked_for_after_a_restart(tmp_path: Path, run: str
 
 
 def test_a_foreign_run_that_takes_over_a_launched_slice_makes_it_foreign(tmp_path: Path) -> None:
-    world, launcher = World(tmp_path, days="period: day"), MemoryLauncher()
+    world, launcher = CenterWorld(tmp_path, days="period: day"), MemoryLauncher()
     world.center.tick()
     world.center.launch([DAY], "own", "default")
     world.tell(str(DAY), "started", run="airflow-4711")
@@ -61,7 +61,7 @@ def test_a_foreign_run_that_takes_over_a_launched_slice_makes_it_foreign(tmp_pat
 
 
 def test_foreign_runs_take_no_slot_of_a_pool(tmp_path: Path) -> None:
-    world, launcher = World(tmp_path, days="period: day"), MemoryLauncher()
+    world, launcher = CenterWorld(tmp_path, days="period: day"), MemoryLauncher()
     world.center.tick()
     world.tell(str(DAY), "started", run="airflow-4711")
     assert dispatch_of(world, launcher, "default=1").step() == 1
@@ -87,7 +87,7 @@ def service_ticks(warehouse: Warehouse, instance: dg.DagsterInstance) -> Depende
     job = build_definitions(warehouse).resolve_implicit_global_asset_job_def()
     location = cast("CodeLocation", SimpleNamespace(job=job))
     service = Service(warehouse, instance, location, lambda event, **values: told.append((event, values)))
-    service.serve(lambda: service.figures.turns + service.figures.errors >= 2)
+    service.serve(lambda: service.figures.ticks + service.figures.errors >= 2)
     assert [event for event, _ in told] == ["active", "stopped"]
     return service.center
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.center.launchers import MemoryLauncher
-from tests.center.test_center import NOW, World
+from tests.center.test_center import NOW, CenterWorld
 from tests.center.test_dispatch import dispatch_of
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
@@ -42,18 +42,18 @@ def deep(levels: int) -> str:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, days="period: day")
+def world(tmp_path: Path) -> CenterWorld:
+    return CenterWorld(tmp_path, days="period: day")
 
 
-def overwrite(world: World, table: Table, slice_: Slice, **values: object) -> None:
+def overwrite(world: CenterWorld, table: Table, slice_: Slice, **values: object) -> None:
     """Another program, or another version, has written this."""
     rows = (table.c.entity == slice_.entity) & (table.c.key == slice_.key)
     with world.store.database.engine.begin() as connection:
         connection.execute(table.update().where(rows).values(**values))
 
 
-def test_one_tickets_unexpected_error_fails_that_ticket_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_fails_its_ticket_alone(world: CenterWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are queued while a third holds the center: they share a commit."""
     world.center.tick()
     queued, clock = Signal(), world.center._clock
@@ -78,14 +78,14 @@ def test_one_tickets_unexpected_error_fails_that_ticket_alone(world: World, monk
     assert world.opened().status(SECOND).run_state is RunState.RUNNING
 
 
-def test_an_unexpected_error_is_raised_to_who_reported_it_and_the_center_goes_on(world: World) -> None:
+def test_an_unexpected_error_is_raised_to_who_reported_it_and_the_center_goes_on(world: CenterWorld) -> None:
     with pytest.raises(TypeError, match="Unwritable"):
         world.center.report([started(FIRST, value=Unwritable())])
     assert world.center.report([started(FIRST)]).new == 1
 
 
 @pytest.mark.parametrize("levels", [1, 500, 977, 2_000, 100_000])
-def test_details_that_cannot_be_read_concern_their_slice_only(world: World, levels: int) -> None:
+def test_details_that_cannot_be_read_concern_their_slice_only(world: CenterWorld, levels: int) -> None:
     world.center.tick()
     world.center.report([started(FIRST)])
     overwrite(world, TRANSITIONS, FIRST, details=deep(levels))
@@ -102,7 +102,7 @@ def test_details_that_cannot_be_read_concern_their_slice_only(world: World, leve
 
 
 @pytest.mark.parametrize("values", [{"run_state": "dreaming"}, {"issues": "no slice"}, {"quality": "?"}])
-def test_a_status_that_cannot_be_read_makes_its_slice_wait_for_a_backfill(world: World, values: dict[str, str]) -> None:
+def test_a_slice_with_an_unreadable_status_waits_for_a_backfill(world: CenterWorld, values: dict[str, str]) -> None:
     world.center.tick()
     overwrite(world, SLICES, FIRST, **values)
     world.center, launcher = world.opened(), MemoryLauncher()

@@ -27,9 +27,9 @@ def row_changes(binlogs: Sequence[Path]) -> Counter[tuple[str, str]]:
     counted: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
         for line in process.stdout or ():
-            found = _ROW.match(line.rstrip())
-            if found:
-                counted[found[2], _OPERATIONS[found[1]]] += 1
+            match = _ROW.match(line.rstrip())
+            if match:
+                counted[match[2], _OPERATIONS[match[1]]] += 1
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, command)
     return counted

@@ -183,8 +183,8 @@ class _Beans:
         bean = SubElement(self._root, "bean", {"id": name, "class": kind})
         for argument in arguments:
             SubElement(bean, "constructor-arg", _value(argument))
-        for one, value in properties.items():
-            SubElement(bean, "property", {"name": one, **_value(value)})
+        for setting, value in properties.items():
+            SubElement(bean, "property", {"name": setting, **_value(value)})
 
     def text(self) -> bytes:
         return bytes(tostring(self._root, "utf-8", xml_declaration=True))

@@ -119,10 +119,10 @@ def _settings(directory: Path, port: int, *, fsync: bool) -> list[str]:
 
 
 def _program(name: str) -> str:
-    found = find_program(name)
-    if found is None:
+    path = find_program(name)
+    if path is None:
         raise ComponentMissingError("PostgreSQL", name, "install the package postgresql")
-    return found
+    return path
 
 
 def _as_unprivileged(directory: Path) -> list[str]:

@@ -139,13 +139,13 @@ def live(sql: Cursor, chance: random.Random) -> None:
 
 def stored(sql: Cursor) -> Rows:
     """The server's rows, in the lake's types."""
-    found: Rows = {}
+    rows: Rows = {}
     names = ", ".join(f"CAST(`{name}` AS CHAR)" if name.startswith("clock") else f"`{name}`" for name in COLUMNS)
     for shard in range(SHARDS):
         sql.execute(f"SELECT {names} FROM orders_{shard}")  # noqa: S608 - the names are this file's own
         for row in sql.fetchall():
-            found[f"orders_{shard}", int(row[0])] = dict(zip(COLUMNS, map(plain, COLUMNS, row), strict=True))
-    return found
+            rows[f"orders_{shard}", int(row[0])] = dict(zip(COLUMNS, map(plain, COLUMNS, row), strict=True))
+    return rows
 
 
 def captured(path: Path) -> Rows:
@@ -157,14 +157,14 @@ def captured(path: Path) -> Rows:
     }
 
 
-def differences(one: Rows, other: Rows) -> dict[str, Any]:
+def differences(ours: Rows, other: Rows) -> dict[str, Any]:
     """Keys that one of them lacks, and a column's first two values that are not the same."""
-    found: dict[str, Any] = {"keys": one.keys() ^ other.keys()}
-    for key in one.keys() & other.keys():
-        for name, value in one[key].items():
+    unequal: dict[str, Any] = {"keys": ours.keys() ^ other.keys()}
+    for key in ours.keys() & other.keys():
+        for name, value in ours[key].items():
             if value != other[key][name]:
-                found[name] = value, other[key][name]
-    return {name: values for name, values in found.items() if values}
+                unequal[name] = value, other[key][name]
+    return {name: values for name, values in unequal.items() if values}
 
 
 def plain(name: str, value: Any) -> Any:
@@ -196,10 +196,10 @@ def test_both_captures_make_the_servers_tables(spark: SparkSession, kafka_server
         settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers, canal="canal_pair")
         registry = SnapshotRegistry.at(settings.state_db)
         intake = KafkaIntake.of(settings)
-        found: list[Rows] = []
+        captures: list[Rows] = []
         deadline = time.monotonic() + SECONDS
-        while found != [expected, expected] and time.monotonic() < deadline:
+        while captures != [expected, expected] and time.monotonic() < deadline:
             report = Ingestion(spark, settings, sources, registry, intake).step()
             assert not report.held
-            found = [captured(settings.warehouse / one.name) for one in sources]
-    assert [differences(of_one, expected) for of_one in found] == [{}, {}]
+            captures = [captured(settings.warehouse / source.name) for source in sources]
+    assert [differences(of_one, expected) for of_one in captures] == [{}, {}]

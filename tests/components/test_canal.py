@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 def rows(kafka: Kafka, topic: str, count: int) -> list[dict[str, Any]]:
     """The first `count` messages with rows."""
     settings = {"bootstrap.servers": kafka.bootstrap_servers, "log_level": 3, "group.id": "reader"}
-    found: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     with closing(Consumer(settings)) as consumer:
         consumer.assign([TopicPartition(topic, 0, 0)])
-        while len(found) < count:
+        while len(messages) < count:
             message = consumer.poll(30)
-            assert message is not None, f"{len(found)} of {count} messages"
+            assert message is not None, f"{len(messages)} of {count} messages"
             value = json.loads(message.value() or b"{}")
-            found += [value] if value["data"] else []
-    return found
+            messages += [value] if value["data"] else []
+    return messages
 
 
 @pytest.mark.long
@@ -51,7 +51,7 @@ def test_changes_come_in_the_binlogs_order_also_after_a_restart(
         sql.execute("DELETE FROM t_0 WHERE id = 2")
         with canal(canal_classpath(), kafka_server, [mariadb_server], "canal_test", tmp_path):
             after = rows(kafka_server, topic, 3)
-    assert [(one["type"], one["data"], one["old"]) for one in after] == [
+    assert [(message["type"], message["data"], message["old"]) for message in after] == [
         ("INSERT", [{"id": "1", "v": "2.0"}, {"id": "2", "v": None}], None),
         ("UPDATE", [{"id": "1", "v": "3.0"}], [{"v": "2.0"}]),
         ("DELETE", [{"id": "2", "v": None}], None),

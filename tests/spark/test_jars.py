@@ -1,12 +1,16 @@
 """Jars are resolved once; what is there already is used without any process or network."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tidemark.spark import jars
+from tidemark.system.checksums import ChecksumError
 from tidemark.system.errors import JarsError, JavaMissingError
+
+STORAGE = "io.delta_delta-storage-4.4.0.jar"
 
 
 def test_coordinates_follow_the_installed_packages() -> None:
@@ -23,18 +27,36 @@ def test_resolved_jars_are_only_listed(tmp_path: Path, monkeypatch: pytest.Monke
     assert jars.resolved_jars(tmp_path) == (folder / "one.jar",)
 
 
-def test_what_spark_ships_is_left_out_and_the_folder_appears_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def resolve(ivy: Path, wanted: Sequence[str], _excluded: Sequence[str]) -> None:
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository that has two jars, one of which Spark ships as well."""
+
+    def resolve(ivy: Path, _wanted: Sequence[str], _excluded: Sequence[str]) -> None:
         (ivy / "jars").mkdir(parents=True)
-        for name in ("io.delta_delta-storage-4.4.0.jar", "com.fasterxml.jackson.core_jackson-core-2.13.5.jar"):
-            (ivy / "jars" / name).write_text(wanted[0])
+        for name in (STORAGE, "com.fasterxml.jackson.core_jackson-core-2.13.5.jar"):
+            (ivy / "jars" / name).write_text("the jar")
 
     monkeypatch.setattr(jars, "_run_ivy", resolve)
     monkeypatch.setattr(jars, "java_problem", lambda: None)
-    assert [path.name for path in jars.resolved_jars(tmp_path)] == ["io.delta_delta-storage-4.4.0.jar"]
-    assert [path.name for path in tmp_path.iterdir()] == [jars.jars_directory(tmp_path).name]
+
+
+@pytest.mark.usefixtures("resolved")
+def test_what_spark_ships_is_left_out_and_the_folder_appears_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing = tmp_path / "jars.sha256"
+    listing.write_text(f"{hashlib.sha256(b'the jar').hexdigest()}  {STORAGE}\n")
+    monkeypatch.setattr(jars, "CHECKSUMS", listing)
+    base = tmp_path / "base"
+    assert [path.name for path in jars.resolved_jars(base)] == [STORAGE]
+    assert [path.name for path in base.iterdir()] == [jars.jars_directory(base).name]
+
+
+@pytest.mark.usefixtures("resolved")
+def test_jars_of_other_bytes_are_refused_and_nothing_remains(tmp_path: Path) -> None:
+    with pytest.raises(ChecksumError, match=f"{STORAGE} has "):
+        jars.resolved_jars(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_repository_out_of_reach_leaves_nothing_and_says_what_to_do(

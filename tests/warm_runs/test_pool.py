@@ -46,7 +46,7 @@ class FakeRuns:
         self.said.append((run_id, why))
 
 
-class World:
+class PoolWorld:
     """A pool of two workers, each made ready one after the other."""
 
     def __init__(self, **options: Any) -> None:
@@ -70,14 +70,14 @@ class World:
 
 
 @pytest.fixture
-def world() -> World:
-    made = World()
+def world() -> PoolWorld:
+    made = PoolWorld()
     made.ready(0, 1)
     return made
 
 
 def test_workers_start_one_after_the_other_and_runs_wait_for_them() -> None:
-    world = World()
+    world = PoolWorld()
     assert world.pool.run("a")
     assert (len(world.workers), world.pool.where("a")) == (1, "waiting")
     world.ready(0)
@@ -88,7 +88,7 @@ def test_workers_start_one_after_the_other_and_runs_wait_for_them() -> None:
     assert [worker.given for worker in world.workers] == [["a"], ["b"]]
 
 
-def test_a_run_is_taken_once(world: World) -> None:
+def test_a_run_is_taken_once(world: PoolWorld) -> None:
     assert [world.pool.run("a"), world.pool.run("a")] == [True, True]
     assert [worker.given for worker in world.workers] == [["a"], []]
     assert world.runs.said == [("a", "taken")]
@@ -98,13 +98,13 @@ def test_a_run_is_taken_once(world: World) -> None:
 
 
 def test_more_than_may_wait_are_for_somebody_else() -> None:
-    world = World(workers=1, waiting=2)
+    world = PoolWorld(workers=1, waiting=2)
     world.ready(0)
     assert [world.pool.run(run) for run in "abcd"] == [True, True, True, False]
     assert world.pool.status()["waiting"] == 2
 
 
-def test_a_worker_that_crashes_fails_its_run_and_is_replaced(world: World) -> None:
+def test_a_worker_that_crashes_fails_its_run_and_is_replaced(world: PoolWorld) -> None:
     world.pool.run("a")
     world.pool.run("b")
     world.pool.run("c")
@@ -117,14 +117,14 @@ def test_a_worker_that_crashes_fails_its_run_and_is_replaced(world: World) -> No
     assert world.pool.status()["crashed"] == 1
 
 
-def test_a_run_that_its_worker_could_not_close_is_closed(world: World) -> None:
+def test_a_run_that_its_worker_could_not_close_is_closed(world: PoolWorld) -> None:
     world.pool.run("a")
     world.done(0, ended=False)
     assert world.last("a") == "Its worker could not tell its end."
 
 
 def test_a_worn_worker_serves_until_the_next_one_is_ready() -> None:
-    world = World(workers=1, runs_a_worker=2, megabytes=100)
+    world = PoolWorld(workers=1, runs_a_worker=2, megabytes=100)
     world.ready(0)
     for run in "ab":
         world.pool.run(run)
@@ -144,7 +144,7 @@ def test_a_worn_worker_serves_until_the_next_one_is_ready() -> None:
     assert world.pool.status()["crashed"] == 0
 
 
-def test_code_that_changed_is_loaded_before_another_run(world: World) -> None:
+def test_code_that_changed_is_loaded_before_another_run(world: PoolWorld) -> None:
     world.pool.run("a")
     world.version = 2
     world.pool.tick()
@@ -157,7 +157,7 @@ def test_code_that_changed_is_loaded_before_another_run(world: World) -> None:
     assert world.workers[0].is_ending
 
 
-def test_a_run_that_is_stopped_takes_its_worker_with_it(world: World) -> None:
+def test_a_run_that_is_stopped_takes_its_worker_with_it(world: PoolWorld) -> None:
     for run in "abc":
         world.pool.run(run)
     assert world.pool.stop_run("c")
@@ -172,7 +172,7 @@ def test_a_run_that_is_stopped_takes_its_worker_with_it(world: World) -> None:
 
 
 def test_workers_that_do_not_start_are_not_tried_for_ever() -> None:
-    world = World()
+    world = PoolWorld()
     for number in range(3):
         world.pool.is_gone(world.workers[number], "ended with status 1")
     assert (len(world.workers), world.pool.run("a")) == (3, False)
@@ -184,7 +184,7 @@ def test_workers_that_do_not_start_are_not_tried_for_ever() -> None:
     assert world.pool.run("a")
 
 
-def test_in_the_end_nothing_is_left(world: World) -> None:
+def test_in_the_end_nothing_is_left(world: PoolWorld) -> None:
     for run in "abc":
         world.pool.run(run)
     world.pool.close()
@@ -200,7 +200,7 @@ def test_in_the_end_nothing_is_left(world: World) -> None:
 
 
 def test_a_worker_that_loads_still_is_not_waited_for() -> None:
-    world = World()
+    world = PoolWorld()
     world.version = 2
     world.pool.tick()
     assert world.workers[0].is_killed

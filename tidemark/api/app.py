@@ -112,7 +112,7 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
     async def health(response: Response) -> HealthModel:
         """Say whether the center works."""
         figures = await run_in(threads.watching, status)
-        is_stuck = figures.get("seconds_since_turn", 0.0) > _STUCK_SECONDS
+        is_stuck = figures.get("seconds_since_tick", 0.0) > _STUCK_SECONDS
         response.status_code = 503 if is_stuck else 200
         return HealthModel(healthy=not is_stuck, active=figures.get("active", True))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     StatusOf = Callable[[], Mapping[str, Any]]
 
 _PREFIX: Final = "tidemark_center"
-_COUNTERS: Final = frozenset({"turns", "facts", "launched", "errors", "taken", "ended", "crashed", "replaced"})
+_COUNTERS: Final = frozenset({"ticks", "facts", "launched", "errors", "taken", "ended", "crashed", "replaced"})
 _UNKNOWN_PATH: Final = "other"
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.latency import Latency
-from tidemark.center.memory import Memory
+from tidemark.center.memory import CenterMemory
 from tidemark.center.staging import Staging
 from tidemark.center.stale_inputs import inputs_read
 from tidemark.dependency_model.errors import TidemarkError
@@ -72,7 +72,7 @@ class DependencyCenter:
         self._store, self._since, self._clock, self._who = store, since, clock, who
         self._lock = Lock()
         self._queue: deque[_Ticket] = deque()
-        self._memory: Memory | None = None
+        self._memory: CenterMemory | None = None
         self._unkept = 0
 
     def report(
@@ -137,16 +137,16 @@ class DependencyCenter:
         """One commit of it; how many slices were noted, and whether that was the last."""
         with self._lock:
             memory = self._fresh()
-            found = memory.index.checkpoint(self._clock() - behind, most)
-            if found is None:
+            note = memory.index.checkpoint(self._clock() - behind, most)
+            if note is None:
                 return 0, True
             try:
-                self._store.write.note(found, after=memory.last)
+                self._store.write.note(note, after=memory.last)
             except BaseException:
                 self._forget()
                 raise
-            memory.index.noted(found)
-            return len(found.waiting), found.is_last
+            memory.index.noted(note)
+            return len(note.waiting), note.is_last
 
     def refresh(self, names: Iterable[str]) -> None:
         """These entities of the graph came, changed or went, or what they depend on did."""
@@ -159,11 +159,11 @@ class DependencyCenter:
         """Take in what another center wrote to the store; how many transitions there were."""
         with self._lock:
             memory = self._fresh()
-            found = self._store.read.after(memory.last)
-            if found:  # its clock may be ahead: what it released by time is not to be withdrawn here
-                memory.index.advance(max(self._clock(), found[-1].record_time))
-                memory.apply(found)
-            return len(found)
+            transitions = self._store.read.after(memory.last)
+            if transitions:  # its clock may be ahead: what it released by time is not to be withdrawn here
+                memory.index.advance(max(self._clock(), transitions[-1].record_time))
+                memory.apply(transitions)
+            return len(transitions)
 
     def forget_memory(self) -> None:
         """Build everything again from the store at the next call."""
@@ -189,8 +189,8 @@ class DependencyCenter:
         """What is there, as far as it is computed by scheduled or captured entities of the graph and no marker."""
         for name in self.graph:
             node = self.graph.node(name)
-            found = self._store.read.completed(name)
-            yield from ((one.slice, one.status) for one in found if not is_marker(node, one.slice))
+            currents = self._store.read.completed(name)
+            yield from ((current.slice, current.status) for current in currents if not is_marker(node, current.slice))
 
     def failed(self) -> list[Slice]:
         """What failed and was not tried again."""
@@ -221,14 +221,14 @@ class DependencyCenter:
             return dict(self._fresh().unreadable)
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> CenterMemory:
         """What is known, for queries that look at much of it; not to be kept."""
         with self._lock:
             return self._fresh()
 
-    def _fresh(self) -> Memory:
+    def _fresh(self) -> CenterMemory:
         if self._memory is None:
-            self._memory = Memory(self.graph, self._store.read, self._since, self._clock())
+            self._memory = CenterMemory(self.graph, self._store.read, self._since, self._clock())
             self._keep(len(self._memory.index.statuses) + len(self.graph))
         return self._memory
 
@@ -376,7 +376,7 @@ class DependencyCenter:
             self.latency.released(slice_)
         return decision.event is Event.RELEASED
 
-    def _launch_of(self, memory: Memory, slice_: Slice, run_id: str, pool: str, now: datetime) -> Fact:
+    def _launch_of(self, memory: CenterMemory, slice_: Slice, run_id: str, pool: str, now: datetime) -> Fact:
         status = memory.index.status(slice_)
         state = next_state(self.graph.entity(slice_.entity), status) or ""
         data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, slice_, state, memory.index.statuses))

@@ -1,4 +1,4 @@
-"""What to launch first: the slice with the longest chain of entities below it holds up the most."""
+"""What to launch first: the slice with the longest chain of entities below it delays the most."""
 
 from __future__ import annotations
 

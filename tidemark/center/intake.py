@@ -35,7 +35,7 @@ class FactIntake:
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
         """Take in what is new and let time work; returns how many facts changed something.
 
-        With `reconcile` also what another center wrote, what became visible late, and names that the capture gave.
+        With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave.
         After an error everything begins with what is stored.
         """
         if reconcile or self._events is None:
@@ -50,7 +50,7 @@ class FactIntake:
         return new
 
     def upkeep(self, wiped_seconds: float) -> None:
-        """What is done less often: what is there is compared with what Dagster has, the schedule's place is noted."""
+        """What is done less often: slices are reconciled with what Dagster has, the schedule's position is noted."""
         if self._events and self._has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
         if self._has_come("noted", _NOTED_SECONDS):

@@ -56,12 +56,12 @@ _GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Er
 class ServiceFigures:
     """What the service has done since it started."""
 
-    turns: int = 0
+    ticks: int = 0
     facts: int = 0
     launched: int = 0
     errors: int = 0
-    last_turn: float = 0.0
-    turn_seconds: float = 0.0
+    last_tick: float = 0.0
+    tick_seconds: float = 0.0
 
 
 class Service:
@@ -124,17 +124,17 @@ class Service:
             pool = ask(pool_folder(self._instance), {"do": "status"}, 1.0)
         except PoolDownError:
             pool = {}
-        idle = time.monotonic() - self.figures.last_turn if self.figures.last_turn else 0.0
+        idle = time.monotonic() - self.figures.last_tick if self.figures.last_tick else 0.0
         return {
             "active": leads,
             "generation": self.leadership.generation or 0,
             "holder": self.leadership.holder,
-            "turns": self.figures.turns,
+            "ticks": self.figures.ticks,
             "facts": self.figures.facts,
             "launched": self.figures.launched,
             "errors": self.figures.errors,
-            "turn_seconds": round(self.figures.turn_seconds, 6),
-            "seconds_since_turn": round(idle, 3) if leads else 0.0,
+            "tick_seconds": round(self.figures.tick_seconds, 6),
+            "seconds_since_tick": round(idle, 3) if leads else 0.0,
             "pool": {name: value for name, value in pool.items() if isinstance(value, int)},
         }
 
@@ -165,9 +165,9 @@ class Service:
             self._intake.read_again()
             time.sleep(_AGAIN_SECONDS)
         else:
-            self.figures.turns += 1
-            self.figures.last_turn = time.monotonic()
-            self.figures.turn_seconds += self.figures.last_turn - begun
+            self.figures.ticks += 1
+            self.figures.last_tick = time.monotonic()
+            self.figures.tick_seconds += self.figures.last_tick - begun
             self._waker.wait()
 
     def _work(self) -> None:

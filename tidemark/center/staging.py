@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.center.fact import Fact
-    from tidemark.center.memory import Memory
+    from tidemark.center.memory import CenterMemory
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.transition import Facts, InputRead
@@ -29,7 +29,7 @@ class Staging:
     """Changes nothing that is known: what it holds is there once it is written, or is thrown away."""
 
     def __init__(
-        self, graph: DependencyGraph, memory: Memory, last: int, now: datetime, below: Staging | None = None
+        self, graph: DependencyGraph, memory: CenterMemory, last: int, now: datetime, below: Staging | None = None
     ) -> None:
         self._graph, self._memory, self._now = graph, memory, now
         self._below = below
@@ -45,10 +45,10 @@ class Staging:
 
     def get(self, slice_: Slice, /) -> SliceStatus | None:
         """The status of a slice after all that is staged."""
-        found = self._statuses.get(slice_)
-        if found is None:
-            found = self._below.get(slice_) if self._below else self._memory.index.statuses.get(slice_)
-        return found
+        status = self._statuses.get(slice_)
+        if status is None:
+            status = self._below.get(slice_) if self._below else self._memory.index.statuses.get(slice_)
+        return status
 
     def take(self, fact: Fact) -> bool:
         """Stage a fact with all that follows from it; whether it says anything new.
@@ -106,13 +106,13 @@ class Staging:
 
     def run_of(self, slice_: Slice) -> str | None:
         """The last run of a slice."""
-        found = self.runs.get(slice_)
-        if found is None:
-            found = self._below.run_of(slice_) if self._below else self._memory.runs.get(slice_)
-        return found
+        run = self.runs.get(slice_)
+        if run is None:
+            run = self._below.run_of(slice_) if self._below else self._memory.runs.get(slice_)
+        return run
 
     def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
-        """Without rules a slice that is there has passed; what changed while it was computed is made good."""
+        """Without rules a slice that is there has passed; what changed while it was computed is reconciled."""
         yield from events
         if not events or events[-1] not in _FINISHED:
             return

@@ -1,7 +1,7 @@
 """Which inputs a run read, and what follows where they changed while it ran.
 
-A run that began before an input was computed again, or found wrong, ends with a slice that is out of date already. The
-spreading of those events passed it over, as it was not there yet; so it is made good when it ends.
+A run that began before an input was computed again, or found wrong, ends with a slice that is out of date already.
+Those events invalidated what was there, and it was not there yet; so it is reconciled when it ends.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ _UNKNOWN = SliceStatus()
 
 def inputs_read(graph: DependencyGraph, slice_: Slice, state: str, known: KnownStatuses) -> tuple[InputRead, ...]:
     """The input slices of a launch with their generations, stretch by stretch."""
-    found = []
+    reads = []
     for requirement in graph.requirements(slice_, state):
-        for generation, group in groupby(requirement.slices, lambda one: (known.get(one) or _UNKNOWN).generation):
+        for generation, group in groupby(
+            requirement.slices, lambda slice_read: (known.get(slice_read) or _UNKNOWN).generation
+        ):
             slices = list(group)
-            found.append(InputRead(str(slices[0]), str(slices[-1]), len(slices), generation))
-    return tuple(found)
+            reads.append(InputRead(str(slices[0]), str(slices[-1]), len(slices), generation))
+    return tuple(reads)
 
 
 def late_events(
@@ -38,8 +40,8 @@ def late_events(
 ) -> Iterator[Event]:
     """What has to happen to a slice that was just computed from these inputs."""
     changed = False
-    for one, generation in _slices_read(graph, slice_, reads):
-        status = known.get(one) or _UNKNOWN
+    for slice_read, generation in _slices_read(graph, slice_, reads):
+        status = known.get(slice_read) or _UNKNOWN
         if status.issues or status.tainted:
             yield Event.TAINTED
             return
@@ -52,7 +54,7 @@ def late_events(
 
 def _slices_read(graph: DependencyGraph, slice_: Slice, reads: tuple[InputRead, ...]) -> Iterator[tuple[Slice, int]]:
     """Slice by slice; nothing where the declaration changed since, as the stretches then fit no more."""
-    slices = [one for requirement in graph.requirements(slice_) for one in requirement.slices]
+    slices = [slice_read for requirement in graph.requirements(slice_) for slice_read in requirement.slices]
     generations = [read.generation for read in reads for _ in range(read.slices)]
     if len(slices) == len(generations):
         yield from zip(slices, generations, strict=True)

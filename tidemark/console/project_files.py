@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SAMPLE: Final = Path(__file__).parent / "sample"
 """The recording of a school's databases, and their own answers."""
 _TEMPLATE: Final = Path(__file__).parent / "project_template"
+TEMPLATE_OF_DAGSTER: Final = _TEMPLATE / "shared" / "dagster_home" / "dagster.yaml"
 _HIDDEN: Final = {"gitignore": ".gitignore"}
 """A template's .gitignore would be obeyed where it lies."""
 _PLACEHOLDER: Final = "my_warehouse"

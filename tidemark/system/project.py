@@ -20,6 +20,8 @@ PROJECT_FILE: Final = "tidemark.yaml"
 ROOT_VARIABLE: Final = "TIDEMARK_ROOT"
 DECLARATIONS: Final = "warehouse_assets"
 """The folder of a project that holds its declarations."""
+DAGSTER_FOLDER: Final = "dagster_home"
+"""The folder of a project that holds `dagster.yaml`, and Dagster's storage unless told otherwise."""
 
 
 def project_root(env: Mapping[str, str] = os.environ) -> Path:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 from tidemark.system.errors import SettingsError
 from tidemark.system.pools import pool_capacities, valid_pools
-from tidemark.system.project import DECLARATIONS, project_root
+from tidemark.system.project import DAGSTER_FOLDER, DECLARATIONS, project_root
 from tidemark.system.project_file import ProjectFile, read_project_file
 
 ENV_PREFIX: Final = "TIDEMARK_"
@@ -115,7 +115,7 @@ class Settings(BaseModel):
             "landing": data / "landing",
             "warehouse": data / "warehouse",
             "state_db": data / "state.db",
-            "dagster_home": root / "dagster_home",
+            "dagster_home": root / DAGSTER_FOLDER,
         }
         try:
             return cls.model_validate({"root": root, **defaults, **given})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _AGAIN_SECONDS: Final = 1.0
 
 
-class DagsterRuns:
+class DagsterRunCloser:
     """Closes runs in a thread of its own; the journal keeps them until Dagster has been told."""
 
     def __init__(self, instance: DagsterInstance, journal: Journal) -> None:
@@ -41,8 +41,8 @@ class DagsterRuns:
         self._thread.join(seconds)
 
     def _work(self) -> None:
-        while (found := self._queue.get()) is not None:
-            run_id, why = found
+        while (order := self._queue.get()) is not None:
+            run_id, why = order
             while not self._told(run_id, why):
                 self._is_ending.wait(_AGAIN_SECONDS)
             self._journal.remove(run_id)

@@ -52,7 +52,7 @@ def main(home: Path, log: Path) -> None:
 def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     from dagster import DagsterInstance  # noqa: PLC0415 - a host that waits for the lock needs none of it
 
-    from tidemark.warm_runs.closing import DagsterRuns  # noqa: PLC0415
+    from tidemark.warm_runs.closing import DagsterRunCloser  # noqa: PLC0415
     from tidemark.warm_runs.journal import Journal  # noqa: PLC0415
     from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
     from tidemark.warm_runs.pool import Pool  # noqa: PLC0415
@@ -65,7 +65,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         if not isinstance(instance.run_launcher, WarmRunLauncher):  # runs of this home go elsewhere
             return
         options, journal = instance.run_launcher.options, Journal(folder)
-        runs, left = DagsterRuns(instance, journal), journal.runs()
+        runs, left = DagsterRunCloser(instance, journal), journal.runs()
         for run_id in left:
             runs.close(run_id, "The pool of workers that ran this was killed.")
         watched = source_folders([*options.watch, *options.modules])

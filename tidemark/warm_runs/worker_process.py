@@ -80,8 +80,8 @@ class WorkerProcess:
     def megabytes(self) -> float:
         """Resident memory, with that of its JVM."""
         try:
-            family = [found := psutil.Process(self.pid), *found.children(recursive=True)]
-            return float(sum(one.memory_info().rss for one in family)) / _MEGABYTE
+            family = [worker := psutil.Process(self.pid), *worker.children(recursive=True)]
+            return float(sum(process.memory_info().rss for process in family)) / _MEGABYTE
         except psutil.NoSuchProcess:
             return 0.0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pytest
 
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.dependency_model.slice import Slice
 from tidemark.warm_runs.launcher import RUN_TAG
@@ -40,7 +40,7 @@ def hide(instance: dg.DagsterInstance, day: str, monkeypatch: pytest.MonkeyPatch
 def test_an_event_that_becomes_visible_after_a_later_one_is_taken_in(
     tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = World(tmp_path, **CHAIN)
+    world = CenterWorld(tmp_path, **CHAIN)
     detector = EventLogDetector(instance, world.center, world.store.read)
     for day in ("2024-06-01", "2024-06-02"):
         arrive(instance, day)
@@ -59,7 +59,7 @@ def test_an_event_that_becomes_visible_after_a_later_one_is_taken_in(
 
 
 def test_of_two_runs_under_one_id_the_centers_own_counts(tmp_path: Path, instance: dg.DagsterInstance) -> None:
-    world = World(tmp_path, **CHAIN)
+    world = CenterWorld(tmp_path, **CHAIN)
     arrive(instance, "2024-06-02")
     detector = EventLogDetector(instance, world.center, world.store.read)
     detector.poll()

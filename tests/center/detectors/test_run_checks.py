@@ -12,7 +12,7 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 from dagster_webserver.app import create_app_from_workspace_process_context
 
-from tests.center.test_center import World
+from tests.center.test_center import CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
@@ -35,11 +35,11 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, dwd=f"{{period: day, {RULES}}}", ads="{period: day, depends_on: [dwd]}")
+def world(tmp_path: Path) -> CenterWorld:
+    return CenterWorld(tmp_path, dwd=f"{{period: day, {RULES}}}", ads="{period: day, depends_on: [dwd]}")
 
 
-def polled(world: World, instance: dg.DagsterInstance) -> tuple[RunState, Quality, list[str]]:
+def polled(world: CenterWorld, instance: dg.DagsterInstance) -> tuple[RunState, Quality, list[str]]:
     EventLogDetector(instance, world.center, world.store.read).poll()
     status = world.center.status(Slice("dwd", DAY))
     return status.run_state, status.quality, [name for name in world.ready() if name.startswith("ads@")]
@@ -58,26 +58,26 @@ def run(instance: dg.DagsterInstance, passed: tuple[bool, ...], name: str = "dwd
     assert dg.materialize([computed], instance=instance, partition_key=DAY).success
 
 
-def test_a_run_that_evaluated_its_checks_has_passed(world: World, instance: dg.DagsterInstance) -> None:
+def test_a_run_that_evaluated_its_checks_has_passed(world: CenterWorld, instance: dg.DagsterInstance) -> None:
     run(instance, ALL)
     assert polled(world, instance) == (RunState.COMPLETED, Quality.PASSED, [f"ads@{DAY}"])
 
 
 @pytest.mark.parametrize("passed", [(), (True,), (True, False)])
 def test_a_run_whose_checks_were_not_all_seen_to_pass_is_unknown(
-    world: World, instance: dg.DagsterInstance, passed: tuple[bool, ...]
+    world: CenterWorld, instance: dg.DagsterInstance, passed: tuple[bool, ...]
 ) -> None:
     run(instance, passed)
     assert polled(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
 
 
-def test_checks_of_another_asset_do_not_count(world: World, instance: dg.DagsterInstance) -> None:
+def test_checks_of_another_asset_do_not_count(world: CenterWorld, instance: dg.DagsterInstance) -> None:
     run(instance, ALL, name="other")
     run(instance, ())
     assert polled(world, instance)[1] is Quality.UNKNOWN
 
 
-def test_what_is_reported_over_http_stays_unknown(world: World, instance: dg.DagsterInstance) -> None:
+def test_what_is_reported_over_http_stays_unknown(world: CenterWorld, instance: dg.DagsterInstance) -> None:
     assert reported(instance) == [200, 200, 200]
     assert polled(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
     run(instance, ALL)

@@ -1,4 +1,4 @@
-"""Names of the capture as facts: what arrived is released, what was opened again is computed again, downstream too."""
+"""Tags of the capture as facts: what arrived is released, what was restated is computed again, downstream too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.center.test_center import World
+from tests.center.test_center import CenterWorld
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState
@@ -24,7 +24,7 @@ CAPTURED = (
 NAMED = TaggedSnapshot("ods", "day", DAY, 4, 10, datetime(2024, 6, 3, tzinfo=UTC))
 
 
-class Captured(World):
+class Captured(CenterWorld):
     """A captured table, what is made of it, and the detector that a process has just opened."""
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ def world(tmp_path: Path) -> Captured:
     return Captured(tmp_path)
 
 
-def test_a_reopened_snapshot_is_computed_again_and_so_is_what_was_made_of_it(world: Captured) -> None:
+def test_a_restated_snapshot_is_computed_again_and_so_is_what_was_made_of_it(world: Captured) -> None:
     world.poll()
     world.run(f"ods@{DAY}", "r1")
     world.run(f"dwd@{DAY}", "r2")
@@ -62,7 +62,7 @@ def test_a_reopened_snapshot_is_computed_again_and_so_is_what_was_made_of_it(wor
     assert world.run_state() == (RunState.COMPLETED, 2)
     assert world.run_state("dwd") == (RunState.READY, 2)
     told = [one for one in world.store.read.history(Slice("ods", DAY)) if one.event is Event.BACKFILL_REQUESTED]
-    assert [one.why for one in told] == ["version 4 was opened again for late events, generation 2"]
+    assert [one.why for one in told] == ["version 4 was restated with late changes, generation 2"]
     world.run(f"dwd@{DAY}", "r4")
     world.poll()
     assert (world.ready(), world.run_state("dwd")) == ([], (RunState.COMPLETED, 2))
@@ -83,7 +83,7 @@ def test_what_waits_for_late_events_is_not_there_yet(world: Captured) -> None:
     assert (world.run_state(), world.run_state("dwd")) == ((RunState.COMPLETED, 1), (RunState.READY, 1))
 
 
-def test_what_is_reopened_before_it_is_computed_is_computed_once(world: Captured) -> None:
+def test_what_is_restated_before_it_is_computed_is_computed_once(world: Captured) -> None:
     world.reopen(7)
     world.poll()
     world.reopen(8)

@@ -7,26 +7,26 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.center.detectors.tail import OLD_SECONDS, SETTLED_SECONDS, Tail
+from tidemark.center.detectors.tail import COMMIT_SECONDS, OLD_SECONDS, Tail
 
-DELAYS = st.lists(st.tuples(st.floats(0, 3), st.floats(0, 0.99 * SETTLED_SECONDS)), max_size=40)
+DELAYS = st.lists(st.tuples(st.floats(0, 3), st.floats(0, 0.99 * COMMIT_SECONDS)), max_size=40)
 
 
 @dataclass
 class Reader:
-    """Reads behind `last`, and every second time behind `settled`."""
+    """Reads behind `last`, and every second time behind `safe_cursor`."""
 
     tail: Tail
     taken: list[int] = field(default_factory=list)
 
     def read(self, visible: list[int], now: float, *, reconcile: bool) -> None:
-        after = self.tail.settled if reconcile else self.tail.last
+        after = self.tail.safe_cursor if reconcile else self.tail.last
         for number in sorted(visible):
             if number > after and self.tail.is_new(number):
                 self.tail.take(number, now)
                 self.taken.append(number)
         if reconcile:
-            self.tail.settle(now)
+            self.tail.advance(now)
 
 
 @given(DELAYS)
@@ -47,6 +47,6 @@ def test_history_need_not_be_remembered() -> None:
     tail = Tail(0, lambda: 100.0, lambda: 1_000_000.0)
     tail.take(7, 1_000_000.0 - 2 * OLD_SECONDS)
     tail.take(9, 1_000_000.0)
-    tail.settle(100.0)
-    assert (tail.settled, tail.last) == (7, 9)
+    tail.advance(100.0)
+    assert (tail.safe_cursor, tail.last) == (7, 9)
     assert [tail.is_new(number) for number in (6, 8, 9, 10)] == [False, True, False, True]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.center.test_center import CHAIN, World
+from tests.center.test_center import CHAIN, CenterWorld
 from tests.warm_runs.warm_home import until
 from tidemark.center.detectors.topic import TopicDetector, TopicMessage
 from tidemark.center.topic_subscription import TopicSubscription, subscription_of
@@ -44,7 +44,7 @@ class ListSource:
         """Nothing is held."""
 
 
-class Told:
+class EventRecorder:
     """What a subscription tells, without its values."""
 
     def __init__(self) -> None:
@@ -55,11 +55,11 @@ class Told:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, **CHAIN)
+def world(tmp_path: Path) -> CenterWorld:
+    return CenterWorld(tmp_path, **CHAIN)
 
 
-def test_messages_are_taken_once_also_after_a_restart(world: World) -> None:
+def test_messages_are_taken_once_also_after_a_restart(world: CenterWorld) -> None:
     source = ListSource(*map(report, DAYS))
     detector = TopicDetector("facts", source, world.center, world.store.read)
     assert [(taken.messages, taken.new) for taken in (detector.poll(1), detector.poll(1), detector.poll())] == [
@@ -73,7 +73,7 @@ def test_messages_are_taken_once_also_after_a_restart(world: World) -> None:
     assert world.store.read.cursor("topic:facts") == '{"0": 1, "1": 1}'
 
 
-def test_bad_messages_are_told_and_passed_over(world: World) -> None:
+def test_bad_messages_are_told_and_passed_over(world: CenterWorld) -> None:
     source = ListSource(b"{", report(DAYS[0]), report(DAYS[1], "kept"), report("2024-06-31"), report(DAYS[1]))
     taken = TopicDetector("facts", source, world.center, world.store.read).poll()
     assert (taken.messages, taken.new) == (5, 2)
@@ -81,7 +81,7 @@ def test_bad_messages_are_told_and_passed_over(world: World) -> None:
     assert world.ready() == [f"dwd@{day}" for day in DAYS]
 
 
-def test_a_message_with_an_unexpected_error_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_with_an_unexpected_error_is_passed_over(world: CenterWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     write, last = world.store.write.append, report(DAYS[1])
 
     def append(transitions: Sequence[Transition], **where: Any) -> None:
@@ -99,14 +99,14 @@ def test_a_message_with_an_unexpected_error_is_passed_over(world: World, monkeyp
 
 
 @pytest.mark.components
-def test_a_service_takes_in_the_reports_of_the_topic_that_its_settings_name(world: World, kafka_server: Kafka) -> None:
+def test_a_service_takes_in_the_reports_of_its_topic(world: CenterWorld, kafka_server: Kafka) -> None:
     """It begins where the last one was, is silent while another one is active, and outlives a bad message."""
     from confluent_kafka import Producer
 
     kafka_server.create_topic("facts", partitions=2)
     producer = Producer({"bootstrap.servers": kafka_server.bootstrap_servers})
     settings = Settings.at(world.folder, reports_topic="facts", kafka=kafka_server.bootstrap_servers)
-    told = Told()
+    told = EventRecorder()
 
     def takes_in(day: str) -> None:
         center = world.opened()
@@ -126,17 +126,17 @@ def test_a_service_takes_in_the_reports_of_the_topic_that_its_settings_name(worl
     assert told.events == ["refused"]
 
 
-def test_a_topic_needs_kafka_and_no_topic_needs_nothing(world: World) -> None:
+def test_a_topic_needs_kafka_and_no_topic_needs_nothing(world: CenterWorld) -> None:
     def opened(settings: Settings) -> object:
-        return subscription_of(settings, world.center, world.store.read, lambda: 1, Told())
+        return subscription_of(settings, world.center, world.store.read, lambda: 1, EventRecorder())
 
     with pytest.raises(SettingsError, match="TIDEMARK_KAFKA"):
         opened(Settings.at(world.folder, reports_topic="facts"))
     assert isinstance(opened(Settings.at(world.folder)), nullcontext)
 
 
-def test_the_subscription_goes_on_after_an_error(world: World) -> None:
-    source, told = ListSource(report(DAYS[0])), Told()
+def test_the_subscription_goes_on_after_an_error(world: CenterWorld) -> None:
+    source, told = ListSource(report(DAYS[0])), EventRecorder()
 
     def opened() -> TopicDetector:
         if not told.events:

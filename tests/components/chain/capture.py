@@ -37,8 +37,8 @@ def said(report: IngestReport) -> dict[str, Any]:
         "changes": sum(report.changes.values()),
         "late": sum(report.late.values()),
         "commits": report.commits,
-        "closed": [f"{one.entity} {one.slice}" for one in report.closed],
-        "held": [str(one) for one in report.held],
+        "closed": [f"{snapshot.entity} {snapshot.slice}" for snapshot in report.closed],
+        "held": [str(instance) for instance in report.held],
         "warnings": [*report.warnings],
         "seconds": round(report.seconds, 1),
     }

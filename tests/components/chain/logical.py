@@ -52,13 +52,13 @@ class Came:
         self.messages += 1
         if value is None:
             return
-        found = json.loads(value)
-        source = found["source"]
+        change = json.loads(value)
+        source = change["source"]
         physical = f"{source['db']}.{source['table']}"
         self.chains[physical].add(value)
-        if "op" in found:
+        if "op" in change:
             # A key that moves is a delete and an insert at one position.
-            position = (source["file"], source["pos"], source["row"], found["op"] == "c")
+            position = (source["file"], source["pos"], source["row"], change["op"] == "c")
             if position > self._reached:
                 self._reached = position
                 self.changes[physical] += 1
@@ -68,10 +68,10 @@ class Came:
 
 def came(servers: str, topic: str) -> Came:
     """All that a connector sent."""
-    found = Came()
+    came = Came()
     for message in messages_of(servers, topic, 1):
-        found.add(message.value())
-    return found
+        came.add(message.value())
+    return came
 
 
 def waiting(servers: str, names: Iterable[str]) -> int:
@@ -81,7 +81,7 @@ def waiting(servers: str, names: Iterable[str]) -> int:
     try:
         ends = [consumer.get_watermark_offsets(place, 30)[1] for place in places]
         done = consumer.committed(places, timeout=60)
-        return sum(end - max(0, one.offset) for end, one in zip(ends, done, strict=True))
+        return sum(end - max(0, position.offset) for end, position in zip(ends, done, strict=True))
     except KafkaException:
         return -1
     finally:
@@ -90,7 +90,7 @@ def waiting(servers: str, names: Iterable[str]) -> int:
 
 def problems(servers: str, instances: dict[str, Came]) -> list[str]:
     """What the logical topics have otherwise."""
-    found: list[str] = []
+    problems: list[str] = []
     for source in sources():
         topic = logical_topic(source)
         sent = _sent(servers, topic)
@@ -98,16 +98,16 @@ def problems(servers: str, instances: dict[str, Came]) -> list[str]:
             for physical, chain in came_.chains.items():
                 wanted = PARTITIONS if physical == HEARTBEAT else 1 if source.holds(instance, physical) else 0
                 places = sent.pop(f"{instance}.{physical}", {})
-                if len(places) != wanted or any(one != chain for one in places.values()):
-                    counts = {partition: one.count for partition, one in places.items()}
-                    found.append(f"{topic} {instance}.{physical}: {counts} by partition instead of {chain.count}")
-        found += [f"{topic}: {key} is of no instance" for key in sent]
-    return found
+                if len(places) != wanted or any(other != chain for other in places.values()):
+                    counts = {partition: other.count for partition, other in places.items()}
+                    problems.append(f"{topic} {instance}.{physical}: {counts} by partition instead of {chain.count}")
+        problems += [f"{topic}: {key} is of no instance" for key in sent]
+    return problems
 
 
 def _sent(servers: str, topic: str) -> dict[str, dict[int, Chain]]:
     """By key and partition."""
-    found: dict[str, dict[int, Chain]] = defaultdict(lambda: defaultdict(Chain))
+    chains: dict[str, dict[int, Chain]] = defaultdict(lambda: defaultdict(Chain))
     for message in messages_of(servers, topic, PARTITIONS):
-        found[(message.key() or b"").decode()][message.partition() or 0].add(message.value() or b"")
-    return found
+        chains[(message.key() or b"").decode()][message.partition() or 0].add(message.value() or b"")
+    return chains

@@ -88,7 +88,8 @@ class Play:
 
     def _behind(self, contents: dict[str, dict[tuple[object, ...], int]]) -> list[bool]:
         return [
-            bool(difference(captured(self.settings.warehouse / one.name, one), contents[one.name])) for one in TABLES
+            bool(difference(captured(self.settings.warehouse / table.name, table), contents[table.name]))
+            for table in TABLES
         ]
 
     def _named(self) -> int:
@@ -118,7 +119,7 @@ def play(story: Story, folder: Path, rate: float, say: Callable[[str], None], co
         return Told(
             seed=story.seed,
             command=command,
-            injections=counted([one.kind for one in play_.injected]),
+            injections=counted([injection.kind for injection in play_.injected]),
             changes=verdict.changes,
             captured=verdict.captured,
             messages=verdict.messages,
@@ -136,5 +137,5 @@ def play(story: Story, folder: Path, rate: float, say: Callable[[str], None], co
             errors=running.taker.errors(),
             writes_lost=play_.writer.lost,
             seconds=round(time.monotonic() - begun, 1),
-            problems=[*verdict.problems, *(f"held: {one}" for one in sorted(held))],
+            problems=[*verdict.problems, *(f"held: {instance}" for instance in sorted(held))],
         )

@@ -107,7 +107,7 @@ class Statements:
     def _order(self, table: ChainTable, _: int) -> dict[str, str]:
         values: dict[str, Any] = {name: self._chance.choice([None, *some]) for name, some in _EXAMPLES.items()}
         return {"id": str(self._chance.randrange(table.keys))} | {
-            f"`{name}`": literal(one) for name, one in values.items()
+            f"`{name}`": literal(value) for name, value in values.items()
         }
 
     def _narrow(self, table: ChainTable, at: int) -> dict[str, str]:

@@ -71,4 +71,4 @@ TABLES: Final = (
 
 def sources(tables: Iterable[ChainTable] = TABLES) -> list[SourceTable]:
     """All of them, as they are declared to the capture and to the distribution."""
-    return [one.source() for one in tables]
+    return [table.source() for table in tables]

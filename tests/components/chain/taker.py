@@ -103,11 +103,11 @@ class Taker:
 
     def taken(self) -> int:
         """Changes, but for those of steps that were killed before they could tell."""
-        return sum(one.get("changes", 0) for one in self.steps())
+        return sum(step.get("changes", 0) for step in self.steps())
 
     def errors(self) -> dict[str, int]:
         """Steps that failed, by the error."""
-        return dict(Counter(one["error"] for one in self.steps() if "error" in one))
+        return dict(Counter(step["error"] for step in self.steps() if "error" in step))
 
     def _again(self, environment: dict[str, str]) -> None:
         self._process = self._started(environment)

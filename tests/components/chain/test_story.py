@@ -9,10 +9,10 @@ from tests.components.chain.story import KINDS, Story
 
 
 def test_a_seed_is_one_story() -> None:
-    one, other = Story(7, 1000, 60, 4), Story(7, 1000, 60, 4)
-    assert one.injections == other.injections
-    assert one.injections != Story(8, 1000, 60, 4).injections
-    at = one.at(0)
+    story, same = Story(7, 1000, 60, 4), Story(7, 1000, 60, 4)
+    assert story.injections == same.injections
+    assert story.injections != Story(8, 1000, 60, 4).injections
+    at = story.at(0)
     assert [Statements("7 a").transaction(at) for _ in range(3)] == [
         Statements("7 a").transaction(at) for _ in range(3)
     ]
@@ -20,10 +20,10 @@ def test_a_seed_is_one_story() -> None:
 
 def test_injections_come_in_order_with_every_kind_among_them() -> None:
     story = Story(3, 1000, len(KINDS) * 4, 24)
-    steps = [one.step for one in story.injections]
+    steps = [injection.step for injection in story.injections]
     assert steps == sorted(steps)
     assert 0 < steps[0] <= steps[-1] < story.steps
-    assert Counter(one.kind for one in story.injections) == Counter(KINDS * 4)
+    assert Counter(injection.kind for injection in story.injections) == Counter(KINDS * 4)
 
 
 def test_hours_end_with_the_step_that_begins_the_next() -> None:

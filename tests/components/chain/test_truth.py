@@ -10,7 +10,7 @@ EXPECTED = {("a", 1): 10, ("a", 2): 20}
 
 
 @pytest.mark.parametrize(
-    ("found", "wrong"),
+    ("actual", "wrong"),
     [
         ([(("a", 1), 10), (("a", 2), 20)], Difference()),
         ([(("a", 1), 10)], Difference(lost=1, example="('a', 2)")),
@@ -19,6 +19,6 @@ EXPECTED = {("a", 1): 10, ("a", 2): 20}
         ([(("a", 1), 10), (("a", 2), 20), (("b", 1), 10)], Difference(extra=1, example="('b', 1)")),
     ],
 )
-def test_differences_are_counted(found: list[tuple[Key, int]], wrong: Difference) -> None:
-    assert difference(found, EXPECTED) == wrong
+def test_differences_are_counted(actual: list[tuple[Key, int]], wrong: Difference) -> None:
+    assert difference(actual, EXPECTED) == wrong
     assert bool(wrong) == (wrong != Difference())

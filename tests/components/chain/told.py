@@ -58,7 +58,7 @@ class Told:
                 f"restarted, {self.sessions_lost} sessions of the distribution begun again, "
                 f"failed steps {self.errors or 'none'}"
             ),
-            *(f"PROBLEM: {one}" for one in self.problems[:40]),
+            *(f"PROBLEM: {problem}" for problem in self.problems[:40]),
             f"{self.seconds:.0f} s; again with: {self.command}",
         ]
         return "\n".join(lines)

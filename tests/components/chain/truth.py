@@ -52,13 +52,13 @@ def captured(path: Path, table: ChainTable, version: int | None = None) -> list[
     return list(_numbered(table, read_rows(path, version).to_pylist()))
 
 
-def difference(found: Sequence[tuple[Key, int]], expected: Content) -> Difference:
+def difference(actual: Sequence[tuple[Key, int]], expected: Content) -> Difference:
     """What is wrong with the lake's rows."""
-    counts = Counter(key for key, _ in found)
+    counts = Counter(key for key, _ in actual)
     lost, extra = expected.keys() - counts.keys(), counts.keys() - expected.keys()
     doubled = [key for key, count in counts.items() if count > 1]
-    torn = [key for key, number in found if key in expected and expected[key] != number]
-    first = next((str(min(one)) for one in (lost, extra, doubled, torn) if one), "")
+    torn = [key for key, number in actual if key in expected and expected[key] != number]
+    first = next((str(min(keys)) for keys in (lost, extra, doubled, torn) if keys), "")
     return Difference(len(lost), len(extra), len(doubled), len(torn), first)
 
 
@@ -79,7 +79,7 @@ def _selected(instance: str, cursor: Cursor, table: ChainTable) -> Iterator[dict
         cursor.execute(f"SHOW COLUMNS FROM {shard}")
         names = [str(row[0]) for row in cursor.fetchall()]
         # The client makes a duration of a TIME, which has other bounds.
-        listed = ", ".join(f"CAST(`{one}` AS CHAR)" if one.startswith("clock") else f"`{one}`" for one in names)
+        listed = ", ".join(f"CAST(`{name}` AS CHAR)" if name.startswith("clock") else f"`{name}`" for name in names)
         cursor.execute(f"SELECT {listed} FROM {shard}")  # noqa: S608 - our own names
         for row in cursor.fetchall():
             yield {"_shard": f"{instance}.{DATABASE}.{shard}", **dict(zip(names, row, strict=True))}

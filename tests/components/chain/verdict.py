@@ -39,29 +39,29 @@ class Verdict:
         """The tables as they are now."""
         for table in TABLES:
             self.rows += len(contents[table.name])
-            found = difference(captured(warehouse / table.name, table), contents[table.name])
-            self._note(f"{table.name} in the end", found)
+            wrong = difference(captured(warehouse / table.name, table), contents[table.name])
+            self._note(f"{table.name} in the end", wrong)
 
     def snapshots(self, story: Story, warehouse: Path, registry: SnapshotRegistry, writer: Writer) -> None:
         """Each at its version, against what the database answered then."""
         for table in TABLES:
-            named = {one.slice: one for one in registry.of(table.name, PERIOD)}
+            named = {snapshot.slice: snapshot for snapshot in registry.of(table.name, PERIOD)}
             for key in story.slices:
                 if key not in named:
                     self.problems.append(f"{table.name} {key} is not named")
                     continue
                 expected = kept(writer.truth(table.name, key))
-                found = captured(warehouse / table.name, table, named[key].version)
-                self.compared += len(found)
-                wrong = difference(found, expected)
+                rows = captured(warehouse / table.name, table, named[key].version)
+                self.compared += len(rows)
+                wrong = difference(rows, expected)
                 self.equal += not wrong
                 self._note(f"{table.name} {key} (version {named[key].version})", wrong)
 
     def topics(self, servers: str, names: dict[str, str], warehouse: Path) -> None:
         """Each change once in the lake's count, each message once in the logical topics."""
         instances = {name: logical.came(servers, topic) for name, topic in names.items()}
-        self.messages = sum(one.messages for one in instances.values())
-        self.sent_again = sum(one.again for one in instances.values())
+        self.messages = sum(instance.messages for instance in instances.values())
+        self.sent_again = sum(instance.again for instance in instances.values())
         for table in TABLES:
             source = table.source()
             wanted = sum(
@@ -70,14 +70,14 @@ class Verdict:
                 for physical, count in came.changes.items()
                 if source.holds(name, physical)
             )
-            merged = sum(one.state.counts["changes"] for one in commits(warehouse / table.name))
+            merged = sum(commit.state.counts["changes"] for commit in commits(warehouse / table.name))
             self.changes, self.captured = self.changes + wanted, self.captured + merged
             if wanted != merged:
                 self.problems.append(f"{table.name}: {merged:,} changes captured instead of {wanted:,}")
         self.problems += logical.problems(servers, instances)
 
-    def _note(self, what: str, found: Difference) -> None:
-        self.lost, self.doubled = self.lost + found.lost, self.doubled + found.doubled
-        self.torn += found.torn + found.extra
-        if found:
-            self.problems.append(f"{what}: {found}")
+    def _note(self, what: str, wrong: Difference) -> None:
+        self.lost, self.doubled = self.lost + wrong.lost, self.doubled + wrong.doubled
+        self.torn += wrong.torn + wrong.extra
+        if wrong:
+            self.problems.append(f"{what}: {wrong}")

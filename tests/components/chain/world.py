@@ -44,8 +44,8 @@ class World:
     bookmarks: dict[str, list[Any]] = field(default_factory=dict)
     tended: int = 0
 
-    def inject(self, one: Injection) -> None:
-        chance = random.Random(one.draw)
+    def inject(self, injection: Injection) -> None:
+        chance = random.Random(injection.draw)
         actions: dict[str, Callable[[random.Random], None]] = {
             "capture killed": lambda _: self.taker.kill(),
             "capture and its JVM killed": lambda _: self.taker.kill_all(),
@@ -63,9 +63,9 @@ class World:
             "database killed": lambda draw: self._database(draw, kill=True),
             "database restarted": lambda draw: self._database(draw, kill=False),
         }
-        if one.kind.startswith("capture"):
+        if injection.kind.startswith("capture"):
             self.taker.let_work(chance)
-        actions[one.kind](chance)
+        actions[injection.kind](chance)
 
     def tend(self) -> None:
         """What an operator's tools do: start again who is gone, and connectors that failed."""
@@ -82,9 +82,9 @@ class World:
     def bookmark(self) -> None:
         """Remember where the connectors are."""
         for name in self.connect.connectors:
-            found = self._ask("GET", f"{name}/offsets")
-            if found and found["offsets"]:
-                self.bookmarks.setdefault(name, []).append(found)
+            offsets = self._ask("GET", f"{name}/offsets")
+            if offsets and offsets["offsets"]:
+                self.bookmarks.setdefault(name, []).append(offsets)
 
     def settle(self) -> None:
         """The connectors run."""

@@ -150,14 +150,14 @@ class Writer:
     def _transaction(self, instance: str, made: list[Statement], at: int) -> None:
         begin, end = (f"SET TIMESTAMP = {at}", "BEGIN"), ("COMMIT",)
         try:
-            counts = self._sessions.execute(instance, "; ".join([*begin, *(one.sql for one in made), *end]))
+            counts = self._sessions.execute(instance, "; ".join([*begin, *(statement.sql for statement in made), *end]))
         except (pymysql.err.MySQLError, OSError):
             # Nobody knows whether it was done; the database will say.
             self.lost += 1
             time.sleep(_AGAIN_SECONDS)
             return
-        for one, count in zip(made, counts[len(begin) :], strict=False):
-            self.written += count * one.each if one.changes is None else one.changes
+        for statement, count in zip(made, counts[len(begin) :], strict=False):
+            self.written += count * statement.each if statement.changes is None else statement.changes
 
     def _pace(self) -> None:
         """Real time: whoever reads it is a real chain."""

@@ -81,15 +81,15 @@ class Oracle:
         tables = {"day": TABLES, "hour": (ORDERS, ATTENDANCE)}.get(own.period, ())
         with session.cursor() as cursor:
             for table in tables:
-                found = content(cursor, table)
+                answer = content(cursor, table)
                 self.snapshots.append(
                     {
                         "table": table.name,
                         "period": own.period,
                         "slice": own.name,
-                        "rows": found.rows,
-                        "checksum": found.checksum,
-                        "columns": list(found.columns),
+                        "rows": answer.rows,
+                        "checksum": answer.checksum,
+                        "columns": list(answer.columns),
                     }
                 )
 

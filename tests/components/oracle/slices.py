@@ -32,18 +32,18 @@ class Slice:
 
 def slices(settings: Settings) -> list[Slice]:
     """The slices that end within the played days, by their end; an hour before the day that it ends, and so on."""
-    found = [own for day in clock.days(settings.first_day, settings.days) for own in _ending_on(settings, day)]
-    return sorted(found, key=lambda own: own.end)
+    ending = [own for day in clock.days(settings.first_day, settings.days) for own in _ending_on(settings, day)]
+    return sorted(ending, key=lambda own: own.end)
 
 
 def _ending_on(settings: Settings, day: date) -> list[Slice]:
     end, start = clock.midnight(day + timedelta(days=1)), clock.wall(clock.midnight(day))
     hours = clock.hours(day) if day in HOURLY_DAYS else []
-    found = [Slice("hour", clock.wall(hour), hour + clock.HOUR) for hour in hours]
-    found.append(Slice("day", start, end))
+    ending = [Slice("hour", clock.wall(hour), hour + clock.HOUR) for hour in hours]
+    ending.append(Slice("day", start, end))
     monday, first = start - timedelta(days=6), start.replace(day=1)
     if (day + timedelta(days=1)).weekday() == _MONDAY and monday.date() >= settings.first_day:
-        found.append(Slice("week", monday, end))
+        ending.append(Slice("week", monday, end))
     if (day + timedelta(days=1)).day == 1:
-        found.append(Slice("month", first, end))
-    return found
+        ending.append(Slice("month", first, end))
+    return ending

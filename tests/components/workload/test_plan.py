@@ -176,7 +176,7 @@ def test_keys_are_inserted_again_after_their_deletion_within_the_second_and_days
 
     assert waits.keys() == SHARDED.keys()
     assert all(min(waits[table]) == 0 for table in SHARDED)
-    assert max(wait for found in waits.values() for wait in found) >= 8 * clock.HOUR
+    assert max(wait for times in waits.values() for wait in times) >= 8 * clock.HOUR
 
 
 def test_partition_columns_change_and_change_back() -> None:

@@ -40,9 +40,9 @@ def test_inserts_of_one_second_are_one_statement_and_a_delete_between_keeps_its_
 
 
 def test_a_created_database_is_used() -> None:
-    (found,) = statements([SchemaChange(1, "a", None, "CREATE DATABASE school")])
+    (statement,) = statements([SchemaChange(1, "a", None, "CREATE DATABASE school")])
 
-    assert found == Statement(1, "a", "CREATE DATABASE school; USE school", 0)
+    assert statement == Statement(1, "a", "CREATE DATABASE school; USE school", 0)
 
 
 @pytest.mark.parametrize(

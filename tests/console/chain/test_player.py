@@ -36,19 +36,19 @@ def test_each_change_happens_once_however_often_the_player_is_started(mariadb_se
             player.play(until)
             assert player.at is not None
             assert player.at > until
-        found = binlog.row_changes(mariadb_server.binlogs()) - before
+        played = binlog.row_changes(mariadb_server.binlogs()) - before
         cursor.execute("SELECT UNIX_TIMESTAMP(beat_at) FROM heartbeat")
         assert cursor.fetchall() == ((START + 1_866,),)
         cursor.execute(f"DROP DATABASE {DATABASE}; DROP DATABASE played")
-    assert found == recorded(START + 1_870)
-    assert found["orders_2", "insert"] > 100
+    assert played == recorded(START + 1_870)
+    assert played["orders_2", "insert"] > 100
 
 
 def recorded(until: int) -> Counter[tuple[str, str]]:
     """Row changes up to a time by (table, operation), as the binlog's own are counted."""
-    recording, found = Recording(CHANGES / "b"), Counter[tuple[str, str]]()
+    recording, changes = Recording(CHANGES / "b"), Counter[tuple[str, str]]()
     while packet := recording.until(until, 1_000):
         for _, statement in packet:
             if not statement.is_ddl:
-                found[statement.sql.split("`")[1], statement.sql.split()[0].lower()] += 1
-    return found
+                changes[statement.sql.split("`")[1], statement.sql.split()[0].lower()] += 1
+    return changes

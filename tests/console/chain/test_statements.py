@@ -67,12 +67,12 @@ def test_the_recording_is_read_up_to_a_time_and_goes_on_from_an_offset() -> None
     whole, later = Recording(CHANGES / "b"), Recording(CHANGES / "b", first_offset=500)
     first = whole.at
     assert first == 1774220400
-    found = []
+    statements = []
     while packet := whole.until(first + 1_900, 100):
         assert len(packet) <= 100
         assert len(packet) == 1 or not any(statement.is_ddl for _, statement in packet)
-        found += packet
-    assert [statement.at for _, statement in found] == sorted(statement.at for _, statement in found)
+        statements += packet
+    assert [statement.at for _, statement in statements] == sorted(statement.at for _, statement in statements)
     assert whole.at is not None
     assert whole.at > first + 1_900
-    assert later.until(first + 10**9, 1)[0] == next(one for one in found if one[0] >= 500)
+    assert later.until(first + 10**9, 1)[0] == next(pair for pair in statements if pair[0] >= 500)

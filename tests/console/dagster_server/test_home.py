@@ -9,6 +9,7 @@ import pytest
 import yaml
 from dagster import DagsterInstance
 
+from tests.project import write_project
 from tidemark.console.dagster_server.errors import ForeignHomeError
 from tidemark.console.dagster_server.home import dagster_home, prepare_home
 from tidemark.system.settings import Settings
@@ -38,6 +39,18 @@ def test_a_new_home_gets_our_configuration_and_a_users_own_is_kept(tmp_path: Pat
     ours = yaml.safe_load((tmp_path / "new" / "home" / "dagster.yaml").read_text())
     assert ours["telemetry"] == {"enabled": False}
     assert (tmp_path / "own" / "dagster.yaml").read_text() == "telemetry: {enabled: true}\n"
+
+
+def test_a_home_that_the_environment_names_gets_the_projects_configuration(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "p", {})
+    settings = Settings.load({"TIDEMARK_ROOT": str(root), "DAGSTER_HOME": str(tmp_path / "home")})
+    prepare_home(settings, settings.dagster_home)
+    assert "WarmRunLauncher" in (tmp_path / "home" / "dagster.yaml").read_text()
+
+    (root / "dagster_home").mkdir()
+    (root / "dagster_home" / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    prepare_home(settings, tmp_path / "another")
+    assert (tmp_path / "another" / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
 
 
 def test_a_home_whose_data_is_gone_or_elsewhere_is_refused_before_anything_is_written(tmp_path: Path) -> None:

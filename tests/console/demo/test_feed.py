@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidemark.console.demo.errors import SampleError
-from tidemark.console.demo.feed import Feed
+from tidemark.console.demo.feed import ChangeFeed
 
 START = datetime(2026, 3, 23, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def landed(landing: Path, instance: str) -> list[int]:
 
 def test_what_is_recorded_before_the_moment_lands_and_a_tombstone_with_its_delete(tmp_path: Path) -> None:
     write_sample(tmp_path, "a", [0, 5, None, 10, 15], split=3)
-    feed = Feed(tmp_path, tmp_path / "landing")
+    feed = ChangeFeed(tmp_path, tmp_path / "landing")
     assert feed.land(START + timedelta(minutes=10)) == 3
     assert landed(tmp_path / "landing", "a") == [0, 1, 2]
     assert feed.land(START + timedelta(minutes=60)) == 2
@@ -60,10 +60,10 @@ def test_any_stops_and_a_restart_land_everything_once(
 ) -> None:
     folder = tmp_path_factory.mktemp("feed")
     write_sample(folder, "a", list(minutes), split=len(minutes) // 2)
-    feed = Feed(folder, folder / "landing")
+    feed = ChangeFeed(folder, folder / "landing")
     for stop in stops[:restart_after]:
         feed.land(START + timedelta(minutes=stop))
-    again = Feed(folder, folder / "landing")
+    again = ChangeFeed(folder, folder / "landing")
     for stop in [*stops, 200]:
         again.land(START + timedelta(minutes=stop))
     assert landed(folder / "landing", "a") == list(range(len(minutes)))
@@ -74,10 +74,10 @@ def test_a_broken_recording_names_the_file_and_what_to_do(tmp_path: Path) -> Non
     broken = tmp_path / "changes" / "a" / "2026-03-24.jsonl.xz"
     broken.write_bytes(broken.read_bytes()[:-12])
     with pytest.raises(SampleError, match=r"2026-03-24.jsonl.xz.*git checkout -- sample"):
-        Feed(tmp_path, tmp_path / "landing").land(START + timedelta(days=1))
+        ChangeFeed(tmp_path, tmp_path / "landing").land(START + timedelta(days=1))
 
 
 def test_an_empty_recording_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "changes").mkdir()
     with pytest.raises(SampleError, match="the recording is empty"):
-        Feed(tmp_path, tmp_path / "landing")
+        ChangeFeed(tmp_path, tmp_path / "landing")

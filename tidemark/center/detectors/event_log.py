@@ -53,12 +53,12 @@ class EventLogDetector:
         With `reconcile` also events that became visible late, and runs that ended without what they had planned.
         """
         ended, new, begun = self._ended_runs() if reconcile else {}, 0, time.monotonic()
-        after = self._tail.settled if reconcile else self._tail.last
+        after = self._tail.safe_cursor if reconcile else self._tail.last
         while records := self._next(after):
             after = records[-1].storage_id
             new += self._take_in([record for record in records if self._tail.is_new(record.storage_id)])
             if reconcile:
-                self._tail.settle(begun)
+                self._tail.advance(begun)
         return new + self._center.report(list(self._unfinished(ended))).new
 
     def _take_in(self, records: list[EventLogRecord]) -> int:
@@ -66,21 +66,21 @@ class EventLogDetector:
             return 0
         checks = RunChecks(self.instance)
         facts = [fact for record in records for fact in self._facts(record, checks)]
-        new = self._center.report(facts, cursors={CURSOR: str(self._tail.settled)}).new
+        new = self._center.report(facts, cursors={CURSOR: str(self._tail.safe_cursor)}).new
         for record in records:
             self._tail.take(record.storage_id, record.timestamp)
         return new
 
     def _next(self, after: int) -> list[EventLogRecord]:
         """The next records of all kinds in order: up to where each kind was read."""
-        found = [
+        by_kind = [
             self.instance.event_log_storage.get_event_records(
                 EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True
             )
             for kind in _KINDS
         ]
-        full = [records[-1].storage_id for records in found if len(records) == _AT_ONCE]
-        everything = sorted(chain.from_iterable(found), key=lambda record: record.storage_id)
+        full = [records[-1].storage_id for records in by_kind if len(records) == _AT_ONCE]
+        everything = sorted(chain.from_iterable(by_kind), key=lambda record: record.storage_id)
         return [record for record in everything if not full or record.storage_id <= min(full)]
 
     def _facts(self, record: EventLogRecord, checks: RunChecks) -> Iterator[Fact]:
@@ -123,15 +123,15 @@ class EventLogDetector:
     def _ended_runs(self) -> dict[str, str]:
         """Runs under way that have ended by now, with how; asked for before their last events are read."""
         wanted = sorted({run for run, _ in self._center.under_way().values() if run})
-        found = {}
+        ended = {}
         for start in range(0, len(wanted), _RUNS_AT_ONCE):
             some = wanted[start : start + _RUNS_AT_ONCE]
             by_id = {run.run_id: run for run in self.instance.get_runs(dg.RunsFilter(run_ids=some))}
             tagged = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: some}))
             # Of two that were asked for under one id the center's own counts: the other one was not let run.
             runs = {**{run.tags[RUN_TAG]: run for run in tagged}, **by_id}
-            found.update({name: run.status.value.lower() for name, run in runs.items() if run.status in _ENDED})
-        return found
+            ended.update({name: run.status.value.lower() for name, run in runs.items() if run.status in _ENDED})
+        return ended
 
     def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:
         now = datetime.now(UTC)

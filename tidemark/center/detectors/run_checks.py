@@ -38,4 +38,7 @@ class RunChecks:
         evaluations = [
             entry.dagster_event.asset_check_evaluation_data for entry in events if entry.dagster_event is not None
         ]
-        return {(found.asset_key.to_user_string(), found.check_name): found.passed for found in evaluations}
+        return {
+            (evaluation.asset_key.to_user_string(), evaluation.check_name): evaluation.passed
+            for evaluation in evaluations
+        }

@@ -1,6 +1,6 @@
-"""Inspection of the capture's names: a snapshot that has one has arrived, and its slice may be checked and used.
+"""Inspection of the capture's tags: a tagged snapshot has arrived, and its slice may be checked and used.
 
-A snapshot that is opened again for late events is asked for again, as what was repaired is: its rules are checked anew,
+A snapshot that is restated with late changes is asked for again, as what was repaired is: its rules are checked anew,
 and what was made of it gets a new generation, as each table's policy says.
 """
 
@@ -25,7 +25,7 @@ _OVER: Final = frozenset({RunState.COMPLETED, RunState.FAILED, RunState.ABSENT})
 
 
 class SnapshotDetector:
-    """Looks at the names of every entity that is captured."""
+    """Looks at the tags of every entity that is captured."""
 
     def __init__(self, registry: SnapshotRegistry, center: DependencyCenter, read: StateReader) -> None:
         self._registry, self._center, self._read = registry, center, read
@@ -38,27 +38,29 @@ class SnapshotDetector:
             entity = graph.entity(name)
             if not (entity.source or entity.snapshot_of):
                 continue
-            for one in self._registry.of(name, str(entity.period)):
-                status = self._center.status(slice_ := Slice(name, one.slice))
-                if status.run_state is RunState.WAITING and not one.waits_for_late:
+            for snapshot in self._registry.of(name, str(entity.period)):
+                status = self._center.status(slice_ := Slice(name, snapshot.slice))
+                if status.run_state is RunState.WAITING and not snapshot.waits_for_late:
                     event_id = f"snapshot:{slice_}:{status.generation}"
-                    facts.append(Fact(event_id, slice_, Event.RELEASED, now, "capture", _why(one), data=_told(one)))
+                    facts.append(
+                        Fact(event_id, slice_, Event.RELEASED, now, "capture", _why(snapshot), data=_told(snapshot))
+                    )
         return self._center.report(facts).new if facts else 0
 
     def _ask_again(self) -> None:
-        """Report what was reopened since; what nobody computed yet will be computed of the reopened one anyway."""
+        """Report what was restated since; what nobody computed yet will be computed of the restated one anyway."""
         before, now, facts = int(self._read.cursor(CURSOR) or 0), datetime.now(UTC), []
         after = before
-        for one in self._registry.restated_after(before):
-            slice_ = Slice(one.entity, one.slice)
-            if one.entity in self._center.graph:
+        for snapshot in self._registry.restated_after(before):
+            slice_ = Slice(snapshot.entity, snapshot.slice)
+            if snapshot.entity in self._center.graph:
                 run_state = self._center.status(slice_).run_state
                 if run_state in _UNDER_WAY:
                     break  # that run may have read what was: asked for again when it is over
                 if run_state in _OVER:
-                    event_id = f"snapshot:{slice_}:reopened:{one.generation}"
-                    facts.append(Fact(event_id, slice_, Event.BACKFILL_REQUESTED, now, "capture", _why(one)))
-            after = one.restatement
+                    event_id = f"snapshot:{slice_}:reopened:{snapshot.generation}"
+                    facts.append(Fact(event_id, slice_, Event.BACKFILL_REQUESTED, now, "capture", _why(snapshot)))
+            after = snapshot.restatement
         if after > before:
             self._center.report(facts, cursors={CURSOR: str(after)})
 
@@ -69,5 +71,5 @@ def _told(named: TaggedSnapshot) -> Facts:
 
 def _why(named: TaggedSnapshot) -> str:
     if named.generation > 1:
-        return f"version {named.version} was opened again for late events, generation {named.generation}"
-    return f"version {named.version} was named"
+        return f"version {named.version} was restated with late changes, generation {named.generation}"
+    return f"version {named.version} was tagged"

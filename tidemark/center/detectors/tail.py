@@ -11,39 +11,39 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SETTLED_SECONDS: Final = 10.0
+COMMIT_SECONDS: Final = 10.0
 """So long a writer may take from a record's number to its commit."""
 OLD_SECONDS: Final = 600.0
 """Records of so long ago are history: what is read of it at once need not be remembered."""
 
 
 class Tail:
-    """Up to `settled` nothing more will appear; above it the numbers that were seen are remembered.
+    """Up to `safe_cursor` nothing more will appear; above it the numbers that were seen are remembered.
 
     `monotonic` tells when a record was first seen, `now` (epoch seconds) how old it is.
     """
 
-    def __init__(self, settled: int, monotonic: Callable[[], float], now: Callable[[], float]) -> None:
-        self.settled = settled
+    def __init__(self, safe_cursor: int, monotonic: Callable[[], float], now: Callable[[], float]) -> None:
+        self.safe_cursor = safe_cursor
         self._monotonic, self._now = monotonic, now
         self._seen: dict[int, float] = {}
 
     @property
     def last(self) -> int:
         """The greatest number seen."""
-        return max(self._seen, default=self.settled)
+        return max(self._seen, default=self.safe_cursor)
 
     def is_new(self, number: int) -> bool:
-        return number > self.settled and number not in self._seen
+        return number > self.safe_cursor and number not in self._seen
 
     def take(self, number: int, timestamp: float) -> None:
         """A record was taken in that was written at `timestamp` (epoch seconds, by the writer's clock)."""
         is_old = self._now() - timestamp > OLD_SECONDS
-        self._seen[number] = self._monotonic() - (SETTLED_SECONDS if is_old else 0.0)
+        self._seen[number] = self._monotonic() - (COMMIT_SECONDS if is_old else 0.0)
 
-    def settle(self, looked_at: float) -> None:
-        """All above `settled` was looked at again then: what was numbered before a record seen long ago was there."""
-        long_ago = looked_at - SETTLED_SECONDS
+    def advance(self, looked_at: float) -> None:
+        """All above `safe_cursor` was looked at again then: what precedes a record seen long ago was there."""
+        long_ago = looked_at - COMMIT_SECONDS
         due = [number for number, seen_at in self._seen.items() if seen_at <= long_ago]
-        self.settled = max(due, default=self.settled)
-        self._seen = {number: at for number, at in self._seen.items() if number > self.settled}
+        self.safe_cursor = max(due, default=self.safe_cursor)
+        self._seen = {number: at for number, at in self._seen.items() if number > self.safe_cursor}

@@ -18,6 +18,7 @@ from tidemark.console.preflight.port import free_port
 from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.process import LOOPBACK, ServerProcess
+from tidemark.system.environment import TOKEN_VARIABLE
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import ENV_PREFIX
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "kafka"
 _CAPTURE_SECONDS: Final = "10"
+_SERVES_PAGES: Final = "dagster"
 _UI_SECONDS: Final = 240.0
 _SPARK_MEMORY: Final = "1g"
 
@@ -87,10 +89,10 @@ def chain(
         commands = {
             "distribution": ["capture", "distribute"],
             "capture": ["capture", "run", "--every", _CAPTURE_SECONDS],
-            "dagster": ["up", "--json", "--port", str(port)],
+            _SERVES_PAGES: ["up", "--json", "--port", str(port)],
         }
         children = tuple(
-            stack.enter_context(child(name, words, data / name, {**_nothing_else(data), **env}))
+            stack.enter_context(child(name, words, data / name, {**_nothing_else(data), **env, **_token_of(name)}))
             for name, words in commands.items()
         )
         started = Chain(running, children, player, pace, env, f"http://{LOOPBACK}:{port}")
@@ -123,6 +125,12 @@ def _nothing_else(data: Path) -> dict[str, str]:
     settings |= {"STATE_DB": str(data / "state.db")}
     settings |= {"SPARK_MEMORY": os.environ.get(f"{ENV_PREFIX}SPARK_MEMORY", _SPARK_MEMORY)}
     return {"PYTHONUNBUFFERED": "1", **{ENV_PREFIX + name: value for name, value in settings.items()}}
+
+
+def _token_of(command: str) -> dict[str, str]:
+    """The token, for the command that serves pages."""
+    token = os.environ.get(TOKEN_VARIABLE)
+    return {TOKEN_VARIABLE: token} if token and command == _SERVES_PAGES else {}
 
 
 def _wait(started: Chain, stopped: Callable[[], bool]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.console.dagster_server.processes import stop_session
 from tidemark.console.servers.process import ServerProcess, start
+from tidemark.system.environment import without_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,9 +24,9 @@ _GRACE_SECONDS: Final = 45.0
 @contextmanager
 def child(name: str, arguments: Sequence[str], directory: Path, env: Mapping[str, str]) -> Iterator[ServerProcess]:
     """Start `tidemark <arguments>`; in the end ask it to stop, and stop it with all that it started if it does not."""
-    # A command of ours is no server: it has the whole environment, as it would have when it is typed.
+    # A command of ours is no server of others: it has our environment, but the token only where `env` has it.
     words = [sys.executable, "-m", "tidemark.console", *arguments]
-    started = start(name, words, directory, {**os.environ, **env})
+    started = start(name, words, directory, {**without_token(os.environ), **env})
     try:
         yield started
     finally:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.dagster_server.errors import ForeignHomeError
+from tidemark.console.project_files import TEMPLATE_OF_DAGSTER
 from tidemark.system.disk import writable_directory
+from tidemark.system.project import DAGSTER_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +28,7 @@ def dagster_home(settings: Settings, env: Mapping[str, str]) -> Path:
 
 
 def prepare_home(settings: Settings, home: Path) -> None:
-    """Create the folder, and give one that has no dagster.yaml ours: else Dagster would run with its defaults.
+    """Create the folder, and give one that has no dagster.yaml the project's: else Dagster would run with its defaults.
 
     Raises ForeignHomeError where its event log tells of other data than `settings.data` holds: each slice would count
     as complete that was so there.
@@ -34,7 +36,8 @@ def prepare_home(settings: Settings, home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
-        shutil.copy(settings.dagster_home / _CONFIGURATION, home / _CONFIGURATION)
+        own = settings.root / DAGSTER_FOLDER / _CONFIGURATION
+        shutil.copyfile(own if own.is_file() else TEMPLATE_OF_DAGSTER, home / _CONFIGURATION)
 
 
 def _belong_together(data: Path, home: Path) -> None:

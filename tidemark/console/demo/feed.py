@@ -25,7 +25,7 @@ class Arrival:
     line: str
 
 
-class Feed:
+class ChangeFeed:
     """Replays `sample/changes/<instance>/*.jsonl.xz` into `landing/<instance>/`.
 
     Safe to repeat: a landed file is never written again.
@@ -81,8 +81,8 @@ def _arrivals(folder: Path) -> Iterator[Arrival]:
         try:
             with lzma.open(path, "rt", encoding="utf-8") as lines:
                 for line in lines:
-                    offset, found = _position(line)
-                    event_ms = max(event_ms, found or 0)
+                    offset, millis = _position(line)
+                    event_ms = max(event_ms, millis or 0)
                     yield Arrival(offset, event_ms, line)
         except (lzma.LZMAError, EOFError, ValueError) as error:
             raise SampleError(

@@ -51,7 +51,7 @@ class OracleMetric:
 
 
 @dataclass(frozen=True)
-class Oracle:
+class OracleAnswers:
     """Everything that the database was asked."""
 
     snapshots: tuple[OracleSnapshot, ...]
@@ -66,16 +66,16 @@ class Comparison:
     equal: int = 0
     differences: list[str] = field(default_factory=list)
 
-    def add(self, name: str, expected: object, found: object) -> None:
+    def add(self, name: str, expected: object, actual: object) -> None:
         """Count one comparison."""
         self.checked += 1
-        if expected == found:
+        if expected == actual:
             self.equal += 1
         else:
-            self.differences.append(f"{name}: the database says {expected}, the lake {found}")
+            self.differences.append(f"{name}: the database says {expected}, the lake {actual}")
 
 
-def load_oracle(sample: Path) -> Oracle:
+def load_oracle(sample: Path) -> OracleAnswers:
     """Read sample/oracle.json.xz. Raises SampleError."""
     path = sample / "oracle.json.xz"
     try:
@@ -83,9 +83,9 @@ def load_oracle(sample: Path) -> Oracle:
             content = json.load(file)
     except (OSError, lzma.LZMAError, ValueError) as error:
         raise SampleError("the oracle cannot be read", found=str(error), where=str(path)) from error
-    return Oracle(
-        tuple(OracleSnapshot(**{**one, "columns": tuple(one["columns"])}) for one in content["snapshots"]),
-        tuple(OracleMetric(one["entity"], one["slice"], tuple(one["rows"])) for one in content["metrics"]),
+    return OracleAnswers(
+        tuple(OracleSnapshot(**{**entry, "columns": tuple(entry["columns"])}) for entry in content["snapshots"]),
+        tuple(OracleMetric(entry["entity"], entry["slice"], tuple(entry["rows"])) for entry in content["metrics"]),
     )
 
 
@@ -95,8 +95,8 @@ def compare_snapshots(oracle: Sequence[OracleSnapshot], warehouse: Warehouse, re
     for expected in oracle:
         entity = f"ods_{expected.table}" + ("_1h" if expected.period == "hour" else "")
         named = registry.get(entity, expected.period, expected.slice)
-        found = None if named is None else _checksum(warehouse.table_path(entity), named.version, expected.columns)
-        result.add(f"{entity}@{expected.slice}", (expected.rows, expected.checksum), found)
+        actual = None if named is None else _checksum(warehouse.table_path(entity), named.version, expected.columns)
+        result.add(f"{entity}@{expected.slice}", (expected.rows, expected.checksum), actual)
     return result
 
 
@@ -127,18 +127,18 @@ def compare_metrics(oracle: Sequence[OracleMetric], warehouse: Warehouse, store:
         partition = partition_values(str(entity.period), expected.slice)
         rows = store.read(expected.entity, partition).to_pylist()
         names = list(expected.rows[0]) if expected.rows else []
-        found = Counter(tuple(plain(row.get(name)) for name in names) for row in rows)
+        rows_left = Counter(tuple(plain(row.get(name)) for name in names) for row in rows)
         for wanted in expected.rows:
             values = tuple(plain(wanted[name]) for name in names)
-            hit = found[values] > 0
-            found[values] -= hit
+            hit = rows_left[values] > 0
+            rows_left[values] -= hit
             result.checked += len(names)
             result.equal += len(names) if hit else 0
             if not hit:
                 result.differences.append(
                     f"{expected.entity}@{expected.slice}: no row {dict(zip(names, values, strict=True))}"
                 )
-        surplus = sum(found.values())
+        surplus = sum(rows_left.values())
         if surplus or not expected.rows:
             result.add(f"{expected.entity}@{expected.slice}: rows beside the database's", 0, surplus)
     return result

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from tidemark.center.in_process_host import InProcessHost
 from tidemark.compute.runtime import Runtime
-from tidemark.console.demo.feed import Feed
+from tidemark.console.demo.feed import ChangeFeed
 from tidemark.console.demo.usage import Usage
 from tidemark.dagster.definitions import build_definitions
 
@@ -46,7 +46,7 @@ class ReplayResult:
     cpu_seconds: float
 
 
-class Replay:
+class DemoReplay:
     """One warehouse, one recording."""
 
     def __init__(self, warehouse: Warehouse, sample: Path, instance: dg.DagsterInstance, end: datetime) -> None:
@@ -66,7 +66,7 @@ class Replay:
         started = time.monotonic()
         job = build_definitions(self.warehouse).resolve_implicit_global_asset_job_def()
         host = InProcessHost(self.warehouse, job, self._instance, HOST)
-        feed = Feed(self._sample, self.warehouse.settings.landing)
+        feed = ChangeFeed(self._sample, self.warehouse.settings.landing)
         done = _completed(host)
         with Usage() as usage, open_display(self.expected() - done) as display:
             changes = self._steps(host, feed, display)
@@ -79,7 +79,7 @@ class Replay:
             usage.cpu_seconds,
         )
 
-    def _steps(self, host: InProcessHost, feed: Feed, display: Display) -> int:
+    def _steps(self, host: InProcessHost, feed: ChangeFeed, display: Display) -> int:
         """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together."""
         changes, dispatch = 0, host.dispatch(display)
         display.say("starting Spark (half a minute the first time)")
@@ -100,7 +100,7 @@ class Replay:
                 raise
         return changes
 
-    def _capture(self, feed: Feed, moment: datetime, display: Display) -> int:
+    def _capture(self, feed: ChangeFeed, moment: datetime, display: Display) -> int:
         """Let everything up to a moment come in, and say so at once: returns how many changes that were."""
         landed, report = feed.land(moment + GRACE), self.runtime.ingestion.step()
         for warning in report.warnings:

@@ -39,9 +39,9 @@ def _metric_table(name: str, metric: OracleMetric, ours: list[dict[str, object]]
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("the database says", justify="center", no_wrap=True)
     key = columns[0] if columns else ""
-    found = {str(row.get(key)): row for row in ours}
+    row_of = {str(row.get(key)): row for row in ours}
     for expected in metric.rows[:ROWS_SHOWN]:
-        row = found.get(str(expected[key]), {}) if len(metric.rows) > 1 else (ours[0] if ours else {})
+        row = row_of.get(str(expected[key]), {}) if len(metric.rows) > 1 else (ours[0] if ours else {})
         cells = [_cell(row.get(column), expected[column]) for column in columns]
         equal = all(cell.style != "red" for cell in cells)
         table.add_row(*cells, Text("equal", style="green") if equal else Text("differs", style="red"))

@@ -17,8 +17,8 @@ from tidemark.console.dagster_server.home import dagster_home, prepare_home
 from tidemark.console.dagster_server.notices import hide_notices
 from tidemark.console.demo.display import LiveDisplay, PlainDisplay
 from tidemark.console.demo.errors import DemoRunningError, SampleError
-from tidemark.console.demo.oracle import Oracle, compare_metrics, compare_snapshots, load_oracle
-from tidemark.console.demo.replay import Replay
+from tidemark.console.demo.oracle import OracleAnswers, compare_metrics, compare_snapshots, load_oracle
+from tidemark.console.demo.replay import DemoReplay
 from tidemark.console.demo.report import print_metrics, print_summary
 from tidemark.console.project_files import SAMPLE
 from tidemark.system.disk import writable_directory
@@ -48,7 +48,7 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
     writable_directory(settings.data)
     with _only_one(settings.data), _instance(settings) as instance:
         end = datetime.combine(last + timedelta(days=1), time(), ZoneInfo(settings.time_zone))
-        replay = Replay(_with_sample(settings), SAMPLE, instance, end)
+        replay = DemoReplay(_with_sample(settings), SAMPLE, instance, end)
         result = replay.run(lambda total: _display(console, total, as_json=as_json))
         comparisons = {
             "snapshots": compare_snapshots(oracle.snapshots, replay.warehouse, replay.runtime.registry),
@@ -76,7 +76,7 @@ def _with_sample(settings: Settings) -> Warehouse:
     return warehouse
 
 
-def _until(oracle: Oracle, last: date) -> Oracle:
+def _until(oracle: OracleAnswers, last: date) -> OracleAnswers:
     """The answers about slices that are over at the end of `last`."""
     limit = last.isoformat()
     week = (last - timedelta(days=6)).isoformat()
@@ -88,9 +88,9 @@ def _until(oracle: Oracle, last: date) -> Oracle:
             return (last + timedelta(days=1)).day == 1 and key <= limit
         return key[:10] <= limit
 
-    return Oracle(
-        tuple(one for one in oracle.snapshots if over(one.table, one.slice)),
-        tuple(one for one in oracle.metrics if over(one.entity, one.slice)),
+    return OracleAnswers(
+        tuple(snapshot for snapshot in oracle.snapshots if over(snapshot.table, snapshot.slice)),
+        tuple(metric for metric in oracle.metrics if over(metric.entity, metric.slice)),
     )
 
 
@@ -102,11 +102,13 @@ def _display(console: Console, total: int, *, as_json: bool) -> Display:
 
 def _figures(result: ReplayResult, comparisons: Mapping[str, Comparison]) -> dict[str, object]:
     counts = {
-        f"{name}_{what}": getattr(one, what) for name, one in comparisons.items() for what in ("checked", "equal")
+        f"{name}_{what}": getattr(comparison, what)
+        for name, comparison in comparisons.items()
+        for what in ("checked", "equal")
     }
     return {
         **counts,
-        "differences": [text for one in comparisons.values() for text in one.differences][:20],
+        "differences": [text for comparison in comparisons.values() for text in comparison.differences][:20],
         "changes": result.changes,
         "slices_computed": result.computed,
         "slices_failed": [str(slice_) for slice_ in result.failed],

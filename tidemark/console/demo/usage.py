@@ -45,10 +45,10 @@ class Usage:
         while True:
             children = me.children(recursive=True)
             # A program that the JVM is about to start has the JVM's own pages until it runs: it would count them twice.
-            lasting = [one for one in children if one.pid in before]
-            self.megabytes = max(self.megabytes, sum(_resident(one) for one in (me, *lasting)))
-            self._spent.update((one.pid, _spent(one)) for one in (me, *lasting))
-            before = {one.pid for one in children}
+            lasting = [child for child in children if child.pid in before]
+            self.megabytes = max(self.megabytes, sum(_resident(child) for child in (me, *lasting)))
+            self._spent.update((child.pid, _spent(child)) for child in (me, *lasting))
+            before = {child.pid for child in children}
             if self._stop.wait(self._every_seconds):
                 return
 
