@@ -92,12 +92,12 @@ def _labels(days: Ints, period: Period, week_start: int) -> Ints:
 
 def label(day: int, period: Period, week_start: int) -> int:
     """The first date of the day, week, month, quarter or year that a date lies in, as days since 1970."""
-    found = EPOCH + timedelta(days=day)
+    result = EPOCH + timedelta(days=day)
     first = {
-        Period.DAY: found,
-        Period.WEEK: found - timedelta(days=(found.weekday() - week_start) % 7),
-        Period.MONTH: found.replace(day=1),
-        Period.QUARTER: found.replace(month=(found.month - 1) // 3 * 3 + 1, day=1),
-        Period.YEAR: found.replace(month=1, day=1),
+        Period.DAY: result,
+        Period.WEEK: result - timedelta(days=(result.weekday() - week_start) % 7),
+        Period.MONTH: result.replace(day=1),
+        Period.QUARTER: result.replace(month=(result.month - 1) // 3 * 3 + 1, day=1),
+        Period.YEAR: result.replace(month=1, day=1),
     }[period]
     return (first - EPOCH).days

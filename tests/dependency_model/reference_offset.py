@@ -131,4 +131,4 @@ def _by_clock(down: Cut, number: int, up: Cut) -> tuple[int, Names]:
         zero, count = dates[0] * DAY, (dates[1] - dates[0]) * DAY // step
     names = np.clip((shown - zero) // step, 0, count - 1)
     numbers = up.clock.numbers(up.period)[first:end]
-    return count, lambda positions: {int(found) for found in np.unique(numbers[np.isin(names, positions)])}
+    return count, lambda positions: {int(result) for result in np.unique(numbers[np.isin(names, positions)])}

@@ -45,19 +45,19 @@ def read(root: Path) -> Declarations:
 
 
 def cache_file(root: Path) -> Path:
-    (found,) = (root.parent / "data" / "cache").glob("inference-*.json")
-    return found
+    (result,) = (root.parent / "data" / "cache").glob("inference-*.json")
+    return result
 
 
-def needs(found: Declarations, name: str) -> list[tuple[str, str]]:
-    return [(one.entity, str(one.offset)) for one in found.entities[name].depends_on]
+def needs(declarations: Declarations, name: str) -> list[tuple[str, str]]:
+    return [(dependency.entity, str(dependency.offset)) for dependency in declarations.entities[name].depends_on]
 
 
 def test_dependencies_come_from_queries_and_from_quality_rules(root: Path) -> None:
-    found = read(root).checked()
-    assert needs(found, "orders") == [("ods_users", "Set 0")]
-    assert needs(found, "week") == [("orders", "all"), ("ods_users", "Set 6")]
-    assert found.differences == ()
+    checked = read(root).checked()
+    assert needs(checked, "orders") == [("ods_users", "Set 0")]
+    assert needs(checked, "week") == [("orders", "all"), ("ods_users", "Set 6")]
+    assert checked.differences == ()
 
 
 def test_everything_that_is_wrong_is_told_at_once(root: Path) -> None:

@@ -40,14 +40,14 @@ class Slice(NamedTuple):
         if not at or not name or not _KEY.fullmatch(key):
             raise _unreadable(text)
         sub = tuple(_dimension(part, text) for part in parts)
-        found = cls(unquote(name), key, sub)
+        parsed = cls(unquote(name), key, sub)
         try:
-            is_canonical = str(found) == text
+            is_canonical = str(parsed) == text
         except UnicodeError:
             is_canonical = False
         if not is_canonical or [d for d, _ in sub] != sorted({d for d, _ in sub}):
             raise _unreadable(text)
-        return found
+        return parsed
 
     def __str__(self) -> str:
         head = f"{_quoted(self.entity)}@{self.key}"

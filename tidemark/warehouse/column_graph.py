@@ -49,8 +49,8 @@ class ColumnGraph:
         entity, _, column = name.rpartition(".")
         if entity in self.same:
             return (f"{self.same[entity]}.{column}",)
-        found = self.entities.get(entity)
-        return found.direct.get(column, ()) if found else ()
+        columns_of_entity = self.entities.get(entity)
+        return columns_of_entity.direct.get(column, ()) if columns_of_entity else ()
 
     def down(self, name: str) -> Names:
         """The columns that are computed of `entity.column`."""
@@ -58,9 +58,9 @@ class ColumnGraph:
 
     def columns(self, entity: str) -> Names:
         """The known columns of an entity: of its SQL, or those that others read of it."""
-        found = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
-        if found:
-            return tuple(found.direct)
+        columns_of_entity = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
+        if columns_of_entity:
+            return tuple(columns_of_entity.direct)
         read = {name for name in self._users if name.rpartition(".")[0] == entity}
         return tuple(sorted(name.rpartition(".")[2] for name in read))
 
@@ -74,7 +74,7 @@ class ColumnGraph:
         for copy, entity in self.same.items():
             for column in {name.rpartition(".")[2] for name in users if name.rpartition(".")[0] == copy}:
                 users.setdefault(f"{entity}.{column}", []).append(f"{copy}.{column}")
-        return {name: tuple(found) for name, found in users.items()}
+        return {name: tuple(names) for name, names in users.items()}
 
 
 def column_graph(
@@ -83,19 +83,21 @@ def column_graph(
     """The lineage of every entity with SQL; `order` has upstreams before what reads them. Raises QueryError."""
     path = cache_path("columns", root, settings)
     old, new = read_cache(path), dict[str, Any]()
-    found: dict[str, EntityColumns] = {}
+    by_entity: dict[str, EntityColumns] = {}
     for name in order:
         if name not in queries or name not in entities:
             continue
-        known = {one: tuple(columns.direct) for one, columns in found.items() if columns.is_known}
+        known = {each: tuple(columns.direct) for each, columns in by_entity.items() if columns.is_known}
         key = _key(entities[name], queries[name], known, entities)
         entry = _valid(old.get(name), key) or {"key": key, **_analysed(name, queries[name], known, entities)}
         new[name] = entry
         direct = {column: tuple(sources) for column, sources in entry["direct"].items()}
-        found[name] = EntityColumns(direct, tuple(entry["indirect"]))
+        by_entity[name] = EntityColumns(direct, tuple(entry["indirect"]))
     if new != old:
         write_cache(path, new)
-    return ColumnGraph(found, {one.name: one.snapshot_of for one in entities.values() if one.snapshot_of})
+    return ColumnGraph(
+        by_entity, {entity.name: entity.snapshot_of for entity in entities.values() if entity.snapshot_of}
+    )
 
 
 def _valid(entry: Any, key: str) -> dict[str, Any] | None:
@@ -112,18 +114,18 @@ def _analysed(name: str, text: str, known: Mapping[str, Names], entities: Mappin
     from tidemark.dependency_model.time.partition_columns import partition_columns  # noqa: PLC0415
 
     tables = {
-        one.name.lower(): Table(one.name, partition_columns(one.period), known.get(one.name))
-        for one in entities.values()
+        entity.name.lower(): Table(entity.name, partition_columns(entity.period), known.get(entity.name))
+        for entity in entities.values()
     }
     lineage = column_lineage(read_query(text, file=f"{name}.sql"), Tables(tables))
     return {
-        "direct": {column: [str(one) for one in sources] for column, sources in lineage.direct.items()},
-        "indirect": [str(one) for one in lineage.indirect],
+        "direct": {column: [str(source) for source in sources] for column, sources in lineage.direct.items()},
+        "indirect": [str(bound) for bound in lineage.indirect],
     }
 
 
 def _key(entity: Entity, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> str:
-    upstreams = dict.fromkeys(one.entity for one in entity.depends_on)
+    upstreams = dict.fromkeys(dependency.entity for dependency in entity.depends_on)
     parts = [analysis_version(), entity.name, text]
     parts += [f"{name} {entities[name].period} {known.get(name)}" for name in upstreams if name in entities]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

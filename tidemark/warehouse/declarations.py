@@ -62,7 +62,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     entities, problems = read_entities(root, settings.declaration_defaults)
     files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    found, differences = dict(entities.items()), list[EntityError]()
+    agreed_entities, differences = dict(entities.items()), list[EntityError]()
     with InferenceCache.of(root, settings) as cache:
         for name, path in files.items():
             entity = entities.get(name)
@@ -75,7 +75,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
             except EntityError as error:
                 problems.append(error)
                 continue
-            found[name] = agreement.entity
+            agreed_entities[name] = agreement.entity
             problems += agreement.missing
             differences += agreement.differences
     functions, unread = dict[str, PythonFunction](), set[str]()
@@ -86,13 +86,16 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
             except EntityError as error:
                 problems.append(error)
                 continue
-            functions[name], found[name], files[name] = function, agreement.entity, path
+            functions[name], agreed_entities[name], files[name] = function, agreement.entity, path
             differences += agreement.differences
             unread |= {name} if reads is None else set()
     written = {
-        name: tuple(path for path in (files.get(name), root / entity.file) if path) for name, entity in found.items()
+        name: tuple(path for path in (files.get(name), root / entity.file) if path)
+        for name, entity in agreed_entities.items()
     }
-    return Declarations(found, queries, written, functions, tuple(problems), tuple(differences), frozenset(unread))
+    return Declarations(
+        agreed_entities, queries, written, functions, tuple(problems), tuple(differences), frozenset(unread)
+    )
 
 
 def _python_files(

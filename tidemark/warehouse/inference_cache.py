@@ -59,11 +59,11 @@ class InferenceCache:
 
     def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         """What an entity's queries read. Raises QueryError."""
-        found = self.known(entity, texts, entities)
-        if found is None:
-            found = self._analysed(entity, texts, entities)
-            self.keep(entity, texts, entities, found)
-        return found
+        known = self.known(entity, texts, entities)
+        if known is None:
+            known = self._analysed(entity, texts, entities)
+            self.keep(entity, texts, entities, known)
+        return known
 
     def known(
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
@@ -73,24 +73,24 @@ class InferenceCache:
         if entity.name in self._passing:
             return _valid(self._passing[entity.name], key, entities)
         entry = self._new.get(entity.name, self._old.get(entity.name))
-        found = _valid(entry, key, entities)
-        if found is not None:
+        valid = _valid(entry, key, entities)
+        if valid is not None:
             self._new[entity.name] = entry
-        return found
+        return valid
 
     def keep(
         self,
         entity: Entity,
         texts: Sequence[QueryText],
         entities: Mapping[str, Entity],
-        found: Mapping[str, Read],
+        read_by_table: Mapping[str, Read],
         *,
         lasting: bool = True,
     ) -> None:
         """Note what an entity reads; in this process only where it is not `lasting`."""
         key = _key(entity, texts, self.time_zone)
-        tables = {name: _signature(entities[name]) for name in found}
-        entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in found.values()]}
+        tables = {name: _signature(entities[name]) for name in read_by_table}
+        entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in read_by_table.values()]}
         (self._new if lasting else self._passing)[entity.name] = entry
 
     def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
@@ -100,10 +100,11 @@ class InferenceCache:
         from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
 
         self.analysed += 1
-        queries = [read_query(one.text, file=one.file, first_line=one.first_line) for one in texts]
+        queries = [read_query(text.text, file=text.file, first_line=text.first_line) for text in texts]
         if self._subjects is None:
             self._subjects = {
-                one.name: EntityOutline(one.name, one.period, one.calendar, one.start) for one in entities.values()
+                entity.name: EntityOutline(entity.name, entity.period, entity.calendar, entity.start)
+                for entity in entities.values()
             }
         subjects = self._subjects
         for query in queries:
@@ -122,7 +123,7 @@ def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:
     """Raise QueryError for a parameter that no slice of the entity binds: the query cannot run."""
     for name, place in query.parameters().items():
         if name not in known:
-            expected = ", ".join(f":{one}" for one in known) or "none, a Static entity has no business time"
+            expected = ", ".join(f":{name}" for name in known) or "none, a Static entity has no business time"
             hint = did_you_mean(name, known)
             raise QueryError(
                 "unknown parameter", expected=expected, found=f":{name}", where=query.where(place), hint=hint
@@ -134,13 +135,13 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
     try:
         if entry["key"] != key or any(_signature(entities[name]) != was for name, was in entry["tables"].items()):
             return None
-        return {one["table"]: _from_json(one) for one in entry["reads"]}
+        return {each["table"]: _from_json(each) for each in entry["reads"]}
     except (KeyError, TypeError, AttributeError, ValueError, ParseError):
         return None
 
 
 def _as_json(read: Read) -> dict[str, Any]:
-    offsets = [str(one) for one in read.offsets]
+    offsets = [str(offset) for offset in read.offsets]
     return {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
 
 
@@ -151,7 +152,7 @@ def _from_json(value: Mapping[str, Any]) -> Read:
 
 def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
     parts = [analysis_version(), time_zone, entity.name, _signature(entity)]
-    parts += [f"{one.file}:{one.first_line}\n{one.text}" for one in texts]
+    parts += [f"{text.file}:{text.first_line}\n{text.text}" for text in texts]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -29,10 +29,10 @@ def cache_path(kind: str, root: Path, settings: Settings) -> Path | None:
 def read_cache(path: Path | None) -> dict[str, Any]:
     """What is kept, or nothing."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        content = json.loads(path.read_text(encoding="utf-8")) if path else {}
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def write_cache(path: Path | None, entries: Mapping[str, Any]) -> None:

@@ -30,10 +30,10 @@ def dagster_key(period: str, key: str) -> str:
             return f"{key}-01-01"
         case "day" | "week":
             return key
-    found = _CLOCK.match(key)
-    if not found:
+    match = _CLOCK.match(key)
+    if not match:
         raise ValueError(f"not a slice key of period {period}: {key!r}")
-    date, hour, minute, *offset = found.groups()
+    date, hour, minute, *offset = match.groups()
     zone = "".join(part or "" for part in offset)
     return f"{date}-{hour}:{minute or '00'}{zone}"
 
@@ -49,10 +49,10 @@ def slice_key(period: str, partition: str) -> str:
             return partition[:4]
         case "day" | "week":
             return partition
-    found = _DAGSTER_CLOCK.match(partition)
-    if not found:
+    match = _DAGSTER_CLOCK.match(partition)
+    if not match:
         raise ValueError(f"not a partition key of period {period}: {partition!r}")
-    date, hour, minute, sign_hour, zone_minute = found.groups()
+    date, hour, minute, sign_hour, zone_minute = match.groups()
     clock = f"{date}T{hour}" if period == "hour" else f"{date}T{hour}:{minute}"
     return clock if sign_hour is None else f"{clock}{sign_hour}:{zone_minute}"
 

@@ -59,17 +59,19 @@ def read_function(path: Path, file: str) -> PythonFunction:
     except (SyntaxError, ValueError) as error:
         where = f"{file}:{getattr(error, 'lineno', None) or 1}:{getattr(error, 'offset', None) or 1}"
         raise EntityError(f"this is no Python: {getattr(error, 'msg', error)}", where=where) from error
-    found = [one for one in module.body if isinstance(one, ast.FunctionDef) and one.name == FUNCTION]
-    if len(found) != 1:
+    functions = [
+        statement for statement in module.body if isinstance(statement, ast.FunctionDef) and statement.name == FUNCTION
+    ]
+    if len(functions) != 1:
         raise EntityError(
             "an entity is computed by one function", expected=f"def {FUNCTION}(table, ...)", where=f"{file}:1:1"
         )
-    arguments, where = found[0].args, _place(file, found[0])
+    arguments, where = functions[0].args, _place(file, functions[0])
     tables = [*arguments.posonlyargs, *arguments.args]
     if arguments.vararg or arguments.kwarg or not tables:
         raise EntityError("its parameters are the tables that it reads, each by its name", where=where)
-    places = {one.arg: _place(file, one) for one in (*tables, *arguments.kwonlyargs)}
-    names = tuple(one.arg for one in tables), tuple(one.arg for one in arguments.kwonlyargs)
+    places = {table.arg: _place(file, table) for table in (*tables, *arguments.kwonlyargs)}
+    names = tuple(table.arg for table in tables), tuple(kwonlyarg.arg for kwonlyarg in arguments.kwonlyargs)
     return PythonFunction(path, where, QueryText(text, file), *names, places)
 
 

@@ -70,11 +70,11 @@ class Warehouse:
             instances=tuple(source.instances),
             key=tuple(entity.key),
             partition_by=entity.partition_by,
-            boundaries=tuple((one.name, str(one.period), first_slice(self.graph, one.name).key) for one in named),
+            boundaries=tuple((each.name, str(each.period), first_slice(self.graph, each.name).key) for each in named),
             threshold=Threshold(source.idle_after, source.broken_after),
-            reopened=frozenset(one.name for one in named if one.late_events is LateEvents.REOPEN),
-            kept={one.name: one.keep_snapshots for one in named if one.keep_snapshots is not None},
-            lateness={one.name: one.allowed_lateness // _MILLISECOND for one in named if one.allowed_lateness},
+            reopened=frozenset(each.name for each in named if each.late_events is LateEvents.REOPEN),
+            kept={each.name: each.keep_snapshots for each in named if each.keep_snapshots is not None},
+            lateness={each.name: each.allowed_lateness // _MILLISECOND for each in named if each.allowed_lateness},
         )
 
 
@@ -87,7 +87,7 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
     read = read_declarations(root, settings).checked()
     declared = tuple(read.entities.values())
     entities = {
-        entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda one: one.export, declared)))
+        entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda each: each.export, declared)))
     }
     with collection_paused():
         graph = DependencyGraph.build(entities.values())

@@ -65,7 +65,7 @@ def test_what_is_after_the_end_does_not_exist_and_is_not_waited_for() -> None:
     assert world.exists(Slice("weekly", "2024-03-18"))
     assert not world.exists(Slice("weekly", "2024-03-25")), "the week is not over at its end"
     assert Slice("weekly", "2024-03-25") not in world.downstream(Slice("old", "2024-03-30"))
-    assert [one.key for one in world.slices("old", datetime(2025, 1, 1, tzinfo=UTC))][-1] == "2024-03-30"
+    assert [slice_.key for slice_ in world.slices("old", datetime(2025, 1, 1, tzinfo=UTC))][-1] == "2024-03-30"
     assert world.slices_within("old", world.window(Slice("weekly", "2024-03-25"))) == tuple(
         Slice("old", f"2024-03-{day}") for day in range(25, 31)
     )

@@ -53,10 +53,10 @@ def needs(*dependencies: tuple[str, str], period: str = "day") -> str:
     ],
 )
 def test_a_cycle_is_shown_as_the_way_round(world: dict[str, str], way: str) -> None:
-    found = graph(**world).problems()
-    assert len(found) == 1
-    assert way in found[0].message
-    assert found[0].hint
+    problems = graph(**world).problems()
+    assert len(problems) == 1
+    assert way in problems[0].message
+    assert problems[0].hint
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_cycles_behind_long_chains_are_found_in_time() -> None:
     ],
 )
 def test_between_entities(declared: str, says: str) -> None:
-    found = graph(daily="period: day", fixed="kind: Static", table=declared).problems()
-    assert [says in str(problem) for problem in found] == [True], [str(problem) for problem in found]
-    assert str(found[0]).startswith("table.yaml: ")
+    problems = graph(daily="period: day", fixed="kind: Static", table=declared).problems()
+    assert [says in str(problem) for problem in problems] == [True], [str(problem) for problem in problems]
+    assert str(problems[0]).startswith("table.yaml: ")

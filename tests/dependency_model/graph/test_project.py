@@ -76,11 +76,11 @@ def released(graph: DependencyGraph, world: Projects, done: set[tuple[str, int]]
     there = {Slice(task, DAYS[day]) for task, day in done}
 
     def is_met(slice_: Slice) -> bool:
-        return all(one in there for requirement in graph.requirements(slice_) for one in requirement.slices)
+        return all(each in there for requirement in graph.requirements(slice_) for each in requirement.slices)
 
     nodes = [Slice(name, day) for name in graph for day in DAYS if graph.entity(name).is_project]
-    while found := [node for node in nodes if node not in there and is_met(node)]:
-        there.update(found)
+    while result := [node for node in nodes if node not in there and is_met(node)]:
+        there.update(result)
     tasks = [task for own in world.tasks.values() for task in own]
     waiting = [(task, day) for task in tasks for day in range(len(DAYS)) if (task, day) not in done]
     return {(task, day) for task, day in waiting if is_met(Slice(task, DAYS[day]))}

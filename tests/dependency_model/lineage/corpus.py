@@ -27,9 +27,9 @@ class Case:
 
 
 def cases() -> list[Case]:
-    found = []
+    result = []
     for path in sorted(FOLDER.glob("*.sql")):
         for name, down, reads, sql in _CASE.findall(path.read_text()):
             expected = dict(part.split(" = ", 1) for part in reads.split("; "))
-            found.append(Case(f"{path.stem}-{name}", Period.parse(down or "day"), expected, sql))
-    return found
+            result.append(Case(f"{path.stem}-{name}", Period.parse(down or "day"), expected, sql))
+    return result

@@ -79,7 +79,7 @@ def _one_of(random: Random, options: Sequence[str]) -> str:
     shuffled = random.sample(options, k=len(options))
     if random.random() < 0.5:
         return f"@dt IN ({', '.join(shuffled)})"
-    text = " OR ".join(f"@dt = {one}" if random.random() < 0.5 else f"{one} = @dt" for one in shuffled)
+    text = " OR ".join(f"@dt = {each}" if random.random() < 0.5 else f"{each} = @dt" for each in shuffled)
     return random.choice([f"({text})", f"NOT (NOT ({text}))"])
 
 
@@ -238,7 +238,7 @@ def verdict(case: Generated) -> str:
     reads = infer([read_query(case.sql)], downstream, SUBJECTS, session=QuerySession("Europe/Paris"))
     for name, offsets in case.offsets.items():
         read = reads[name]
-        if read.undecidable or not _same(case.down, name, offsets, [str(one) for one in read.offsets]):
+        if read.undecidable or not _same(case.down, name, offsets, [str(offset) for offset in read.offsets]):
             return f"{name}: expected {offsets}, found {read}"
     return "" if reads.keys() == case.offsets.keys() else f"tables {list(reads)}"
 
@@ -247,22 +247,24 @@ def _same(down: Period, name: str, ours: Sequence[str], theirs: Sequence[str]) -
     period = SUBJECTS[name].period
     assert period is not None
     up = PARIS.grid(period)
-    named = [[mapping_between(Offset.parse(one), (PARIS, down), up) for one in offsets] for offsets in (ours, theirs)]
+    named = [
+        [mapping_between(Offset.parse(offset), (PARIS, down), up) for offset in offsets] for offsets in (ours, theirs)
+    ]
     return all(
-        {up for one in named[0] for up in one.expand(time)} == {up for one in named[1] for up in one.expand(time)}
+        {up for each in named[0] for up in each.expand(time)} == {up for each in named[1] for up in each.expand(time)}
         for time in sparse_slices(PARIS, down, START, closely=False)
     )
 
 
 def failures(first: int, count: int) -> list[tuple[int, str, str]]:
     """(seed, query, what came) of the cases that do not come back."""
-    found = []
+    result = []
     for seed in range(first, first + count):
         case = generate(seed)
         wrong = verdict(case)
         if wrong:
-            found.append((seed, case.sql, wrong))
-    return found
+            result.append((seed, case.sql, wrong))
+    return result
 
 
 def main() -> None:

@@ -85,30 +85,30 @@ def _condition(random: Random, alias: str, other: str | None, depth: int = 2) ->
 def _random_query(random: Random) -> str:
     a, b = (_item(random) for _ in range(2))
     shape = random.randrange(9)
-    one, two = _condition(random, "a", None), _condition(random, "a", "b")
+    each, two = _condition(random, "a", None), _condition(random, "a", "b")
     if shape < 4:
         join = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
         return (
             f"SELECT a.u, a.dt AS d, b.x FROM {a} AS a {join} {b} AS b ON {_condition(random, 'b', 'a')} AND a.u = b.u"
-            f" WHERE {random.choice([one, two, _condition(random, 'b', None)])}"
+            f" WHERE {random.choice([each, two, _condition(random, 'b', None)])}"
         )
     if shape == 4:
         wanted = random.choice(["EXISTS", "NOT EXISTS"])
         inner = f"SELECT 1 FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')}"
-        return f"SELECT a.u, a.x FROM {a} AS a WHERE {one} {random.choice(['AND', 'AND', 'OR'])} {wanted} ({inner})"
+        return f"SELECT a.u, a.x FROM {a} AS a WHERE {each} {random.choice(['AND', 'AND', 'OR'])} {wanted} ({inner})"
     if shape == 5:
         inner = f"SELECT b.dt FROM {b} AS b WHERE {_condition(random, 'b', None)}"
-        return f"SELECT a.u, a.x FROM {a} AS a WHERE {one} AND a.dt {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
+        return f"SELECT a.u, a.x FROM {a} AS a WHERE {each} AND a.dt {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
     if shape == 6:
         kind = random.choice(["UNION ALL", "UNION", "EXCEPT", "INTERSECT"])
         united = f"SELECT dt, u, x FROM {a} AS p {kind} SELECT dt, u, x FROM {b} AS q"
-        return f"SELECT a.u, a.x FROM ({united}) AS a WHERE {one}"
+        return f"SELECT a.u, a.x FROM ({united}) AS a WHERE {each}"
     if shape == 7:
         kind = random.choice(["SEMI", "ANTI"])
         on = f"a.u = b.u AND {_condition(random, 'b', 'a')}"
-        return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {one}"
+        return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {each}"
     scalar = f"(SELECT sum(b.x) FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')})"
-    return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {one}"
+    return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {each}"
 
 
 def _item(random: Random) -> str:
@@ -130,12 +130,14 @@ def _needed(sql: str) -> dict[str, set[date] | None]:
     tables = Tables({name: subject.table for name, subject in SUBJECTS.items()})
     evaluation = Evaluation(PARIS, Period.DAY, START, SUBJECTS)
     grid = PARIS.grid(Period.DAY)
-    found = evaluation.needed_at([grid.ordinal(TODAY.isoformat())], bind(read_query(sql), tables), QuerySession("UTC"))
+    needed_at = evaluation.needed_at(
+        [grid.ordinal(TODAY.isoformat())], bind(read_query(sql), tables), QuerySession("UTC")
+    )
     return {
         name: None
         if isinstance(needed, str)
-        else {date.fromisoformat(grid.key(one)) for all_ in needed.values() for one in all_}
-        for name, needed in found.items()
+        else {date.fromisoformat(grid.key(each)) for all_ in needed.values() for each in all_}
+        for name, needed in needed_at.items()
     }
 
 
@@ -171,14 +173,14 @@ def _checked(database: duckdb.DuckDBPyConnection, seed: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("first", range(0, 300, _CHUNK))
 def test_nothing_that_is_read_is_left_out(database: duckdb.DuckDBPyConnection, first: int) -> None:
-    found = [_checked(database, seed) for seed in range(first, first + _CHUNK)]
-    assert sum(told for told, _ in found) > 50
-    assert sum(matter for _, matter in found) > 10
+    result = [_checked(database, seed) for seed in range(first, first + _CHUNK)]
+    assert sum(told for told, _ in result) > 50
+    assert sum(matter for _, matter in result) > 10
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(300, 6_300, 500))
 def test_nothing_that_is_read_is_left_out_of_many(database: duckdb.DuckDBPyConnection, first: int) -> None:
-    found = [_checked(database, seed) for seed in range(first, first + 500)]
-    assert sum(told for told, _ in found) > 500
-    assert sum(matter for _, matter in found) > 100
+    result = [_checked(database, seed) for seed in range(first, first + 500)]
+    assert sum(told for told, _ in result) > 500
+    assert sum(matter for _, matter in result) > 100

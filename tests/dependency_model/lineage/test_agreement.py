@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 UP = entity("up", "period: day")
 HOURLY = entity("hourly", "period: hour")
 SIGNAL = entity("signal", "{period: day, kind: Virtual}")
-ENTITIES = {one.name: one for one in (UP, HOURLY, SIGNAL)}
+ENTITIES = {each.name: each for each in (UP, HOURLY, SIGNAL)}
 
 
 def of(depends: str, *reads: Read, period: str = "day") -> Agreement:
@@ -24,33 +24,33 @@ def of(depends: str, *reads: Read, period: str = "day") -> Agreement:
 
 
 def read(table: str, *offsets: str, why: str = "") -> Read:
-    return Read(table, "down.sql:3:6", tuple(Offset.parse(one) for one in offsets), why)
+    return Read(table, "down.sql:3:6", tuple(Offset.parse(offset) for offset in offsets), why)
 
 
-def offsets(found: Entity) -> list[tuple[str, str]]:
-    return [(one.entity, str(one.offset)) for one in found.depends_on]
+def offsets(entity: Entity) -> list[tuple[str, str]]:
+    return [(dependency.entity, str(dependency.offset)) for dependency in entity.depends_on]
 
 
 def test_what_sql_reads_needs_no_yaml() -> None:
-    found = of("", read("up", "Set -1", "to_date month"), read("hourly", "all"))
-    assert offsets(found.entity) == [("up", "Set -1"), ("up", "to_date month"), ("hourly", "all")]
-    assert (found.missing, found.differences) == ((), ())
+    agreement = of("", read("up", "Set -1", "to_date month"), read("hourly", "all"))
+    assert offsets(agreement.entity) == [("up", "Set -1"), ("up", "to_date month"), ("hourly", "all")]
+    assert (agreement.missing, agreement.differences) == ((), ())
 
 
 def test_yaml_adds_what_sql_cannot_say() -> None:
-    found = of("{entity: hourly, weak: {at_least: 22}}", read("hourly", "Range 0-23"))
-    (dependency,) = found.entity.depends_on
+    agreement = of("{entity: hourly, weak: {at_least: 22}}", read("hourly", "Range 0-23"))
+    (dependency,) = agreement.entity.depends_on
     assert (str(dependency.offset), dependency.strength) == ("Range 0..23", "weak")
 
 
 def test_a_difference_names_the_place_and_both_offsets() -> None:
-    found = of("{entity: up, offset: Set -2}", read("up", "Set -1"))
-    (problem,) = found.differences
+    agreement = of("{entity: up, offset: Set -2}", read("up", "Set -1"))
+    (problem,) = agreement.differences
     assert str(problem) == (
         "down.sql:3:6: the query reads other slices of up than declared: expected Set -1 (read by the query), "
         "found Set -2 (declared in down.yaml) - leave depends_on to the query, or say why it differs: because: ..."
     )
-    assert offsets(found.entity) == [("up", "Set -2")]
+    assert offsets(agreement.entity) == [("up", "Set -2")]
 
 
 def test_offsets_are_compared_by_the_slices_that_they_name() -> None:
@@ -62,13 +62,13 @@ def test_offsets_are_compared_by_the_slices_that_they_name() -> None:
 
 
 def test_a_reason_allows_a_difference() -> None:
-    found = of("{entity: up, offset: Set 0, because: restated until noon}", read("up", "Set -1"))
-    assert (found.differences, offsets(found.entity)) == ((), [("up", "Set 0")])
+    agreement = of("{entity: up, offset: Set 0, because: restated until noon}", read("up", "Set -1"))
+    assert (agreement.differences, offsets(agreement.entity)) == ((), [("up", "Set 0")])
 
 
 def test_what_no_query_reads_is_told_but_for_signals() -> None:
-    found = of("up, signal, {entity: hourly, because: it tells that the day is over}")
-    (problem,) = found.differences
+    agreement = of("up, signal, {entity: hourly, because: it tells that the day is over}")
+    (problem,) = agreement.differences
     assert (problem.message, problem.word) == ("up is declared, but no query of down reads it", "up")
 
 

@@ -18,13 +18,15 @@ def test_the_query_reads_what_is_expected(case: Case) -> None:
     reads = infer([query], downstream, SUBJECTS, session=QuerySession("Europe/Paris"), views=VIEWS)
     assert reads.keys() == case.reads.keys()
     for table, expected in case.reads.items():
-        found = str(reads[table])
-        assert found.startswith(expected) if expected.startswith("undecidable") else found == expected, found
+        offset_text = str(reads[table])
+        assert offset_text.startswith(expected) if expected.startswith("undecidable") else offset_text == expected, (
+            offset_text
+        )
         assert reads[table].where.partition(":")[0] in (f"{case.name}.sql", "v_paid.sql")
 
 
 def test_the_corpus_is_large_and_every_case_of_it_is_read() -> None:
-    found = cases()
+    all_cases = cases()
     written = sum(path.read_text().count("-- case: ") for path in FOLDER.glob("*.sql"))
-    assert len(found) == len({case.name for case in found}) == written >= 120
-    assert sum(case.name.startswith("warehouse-") for case in found) >= 30
+    assert len(all_cases) == len({case.name for case in all_cases}) == written >= 120
+    assert sum(case.name.startswith("warehouse-") for case in all_cases) >= 30

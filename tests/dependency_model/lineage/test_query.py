@@ -45,8 +45,8 @@ def test_a_query_inside_a_file_counts_from_its_line() -> None:
 
 def test_parameters_are_found_where_they_are_none_else() -> None:
     text = "SELECT ':no', a::date -- :not\n/* :nor */ FROM d_orders WHERE dt = :biz_date AND h = :biz_hour"
-    found = read_query(text).parameters()
-    assert {name: (place.line, place.column) for name, place in found.items()} == {
+    parameters = read_query(text).parameters()
+    assert {name: (place.line, place.column) for name, place in parameters.items()} == {
         "biz_date": (2, 37),
         "biz_hour": (2, 55),
     }

@@ -86,5 +86,5 @@ def test_other_pairs(downstream: str, key: str, upstream: str, offset: str, need
         up=f"period: {upstream}",
         down=f"period: {downstream}\ndepends_on:\n  - {{entity: up, offset: '{offset}'}}\n",
     )
-    found = keys(world, f"down@{key}")["up"]
-    assert (len(found) if isinstance(needed, int) else found) == needed
+    result = keys(world, f"down@{key}")["up"]
+    assert (len(result) if isinstance(needed, int) else result) == needed

@@ -29,16 +29,16 @@ class ReferenceIndex:
 
     def newest(self, slice_: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
         end = self.graph.window(slice_).end
-        found = [
+        result = [
             (self.graph.window(other).end, other)
             for other, status in self.statuses.items()
             if other[::2] == slice_[::2] and accepts(status)
         ]
-        return max(((ended, other) for ended, other in found if ended <= end), default=(None, None))[1]
+        return max(((ended, other) for ended, other in result if ended <= end), default=(None, None))[1]
 
     def expected(self) -> dict[Slice, tuple[Event, str, bool]]:
         """What has to change: the event, the state that the slice is to reach, whether it goes on without something."""
-        found = {}
+        result = {}
         for slice_ in set(self._candidates()):
             status = self.status(slice_)
             state = next((s for s in self.graph.entity(slice_.entity).state_names if s not in status.states), None)
@@ -47,10 +47,10 @@ class ReferenceIndex:
             not_before = earliest(self.graph.entity(slice_.entity), self.graph.window(slice_))
             released = release(self.graph.requirements(slice_, state), self, not_before, self.now)
             if released.released and status.run_state is RunState.WAITING:
-                found[slice_] = (Event.RELEASED, state, released.partial)
+                result[slice_] = (Event.RELEASED, state, released.partial)
             elif not released.released and status.run_state is RunState.READY:
-                found[slice_] = (Event.WITHDRAWN, state, False)
-        return found
+                result[slice_] = (Event.WITHDRAWN, state, False)
+        return result
 
     def _candidates(self) -> Iterator[Slice]:
         """Scheduled slices from `since` to now, and those that someone asked for."""

@@ -42,20 +42,20 @@ class StoredIndex:
     def loaded(self) -> list[KnownSlice]:
         """What a start reads."""
         return [
-            one
-            for one in self._all()
-            if one.slice.key >= self.floor or one.status.run_state not in _CLOSED or one.status.tainted
+            each
+            for each in self._all()
+            if each.slice.key >= self.floor or each.status.run_state not in _CLOSED or each.status.tainted
         ]
 
     def fetch(self, slices: Collection[Slice]) -> list[KnownSlice]:
         assert all(slice_.key < self.floor for slice_ in slices)
-        return [one for one in self._all() if one.slice in slices]
+        return [each for each in self._all() if each.slice in slices]
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterator[KnownSlice]:
         for entity, sub in places:
-            found = [one for one in self._all() if one.slice.entity == entity and one.slice.sub == sub]
-            earlier = [one for one in found if one.slice.key < before]
-            yield from sorted(earlier, key=lambda one: one.slice.key, reverse=True)[:limit]
+            result = [each for each in self._all() if each.slice.entity == entity and each.slice.sub == sub]
+            earlier = [each for each in result if each.slice.key < before]
+            yield from sorted(earlier, key=lambda each: each.slice.key, reverse=True)[:limit]
 
     def _all(self) -> Iterator[KnownSlice]:
         yield from (KnownSlice(slice_, *told) for slice_, told in self.known.items())

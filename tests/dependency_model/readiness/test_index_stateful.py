@@ -54,10 +54,12 @@ class IndexMachine(RuleBasedStateMachine):
     def inputs_arrive(self, which: int, gap: int) -> None:
         """All inputs of a slice, or all but one."""
         slice_ = self._piece(which)
-        clauses = [one for state in self.graph.entity(slice_.entity).state_names for one in self._needs(slice_, state)]
-        for number, one in enumerate(clauses):
+        clauses = [
+            need for state in self.graph.entity(slice_.entity).state_names for need in self._needs(slice_, state)
+        ]
+        for number, each in enumerate(clauses):
             if gap % 3 or number != gap % len(clauses):
-                self._tell(one, DONE)
+                self._tell(each, DONE)
 
     @rule(which=numbers)
     def completes(self, which: int) -> None:
@@ -95,10 +97,10 @@ class IndexMachine(RuleBasedStateMachine):
     @rule(hours=st.sampled_from([0, 3, 40]), most=st.sampled_from([1, 5, 1_000]))
     def is_noted(self, hours: int, most: int) -> None:
         """A part of a checkpoint, or all of it."""
-        found = self.index.checkpoint(self.reference.now - timedelta(hours=hours), most)
-        if found:
-            self.stored.note(found)
-            self.index.noted(found)
+        checkpoint = self.index.checkpoint(self.reference.now - timedelta(hours=hours), most)
+        if checkpoint:
+            self.stored.note(checkpoint)
+            self.index.noted(checkpoint)
 
     @rule(hours=st.sampled_from([None, -30, 0, 2, 30]), seed=numbers)
     def restarts(self, hours: int | None, seed: int) -> None:
@@ -124,9 +126,11 @@ class IndexMachine(RuleBasedStateMachine):
     def decides_what_the_reference_decides(self) -> None:
         IndexMachine.steps += 1
         expected = self.reference.expected()
-        found = {one.slice: (one.event, one.state, one.partial) for one in self.index.decide()}
-        assert found == expected
-        for slice_, (event, _, _) in found.items():
+        result = {
+            decision.slice: (decision.event, decision.state, decision.partial) for decision in self.index.decide()
+        }
+        assert result == expected
+        for slice_, (event, _, _) in result.items():
             self._tell(slice_, apply(self.reference.status(slice_), event))
         assert self.index.decide() == []
 

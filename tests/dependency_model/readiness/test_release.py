@@ -72,12 +72,12 @@ def test_nothing_starts_before_its_earliest_time() -> None:
 )
 def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Reason) -> None:
     assert not asked(world(weak), there(enough - 1)).released
-    found = asked(world(weak), there(enough))
-    assert found.released
-    assert found.verdicts[0].reason is reason
-    assert found.partial == (enough < 24)
-    assert found.missing == tuple(HOURS[enough:])
-    assert found.verdicts[0].used == tuple(HOURS[:enough])
+    answer = asked(world(weak), there(enough))
+    assert answer.released
+    assert answer.verdicts[0].reason is reason
+    assert answer.partial == (enough < 24)
+    assert answer.missing == tuple(HOURS[enough:])
+    assert answer.verdicts[0].used == tuple(HOURS[:enough])
 
 
 def test_a_timeout_goes_on_with_what_is_there() -> None:
@@ -136,14 +136,15 @@ def test_times_of_a_slice_go_by_the_local_clock() -> None:
 def test_an_explanation_goes_down_to_what_is_missing() -> None:
     shop = graph(ods="period: day", dwd="{period: day, depends_on: [ods]}", ads="{period: day, depends_on: [dwd, ods]}")
     day, now = Slice("ads", "2024-06-01"), MIDNIGHT
-    found = explain(shop, day, known=Statuses(shop, {Slice("ods", "2024-06-01"): DONE}), now=now, depth=2)
+    explanation = explain(shop, day, known=Statuses(shop, {Slice("ods", "2024-06-01"): DONE}), now=now, depth=2)
     assert [
-        (clause.requirement.dependency.entity, bool(clause.verdict and clause.verdict.met)) for clause in found.clauses
+        (clause.requirement.dependency.entity, bool(clause.verdict and clause.verdict.met))
+        for clause in explanation.clauses
     ] == [
         ("dwd", False),
         ("ods", True),
     ]
-    (deeper,) = found.clauses[0].missing
+    (deeper,) = explanation.clauses[0].missing
     assert (str(deeper.slice), deeper.release and deeper.release.released) == ("dwd@2024-06-01", True)
     assert names(deeper.downstream) == ["ads@2024-06-01"]
     plain = explain(shop, day)

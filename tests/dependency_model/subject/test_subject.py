@@ -28,7 +28,7 @@ TASKS = {"1234": "daily"}
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "slices"),
     [
         ("taskId=1234&&bizDate=20240101", ["daily@2024-01-01"]),
         ("taskId=daily&&bizDate=2024-01-01", ["daily@2024-01-01"]),
@@ -51,8 +51,8 @@ TASKS = {"1234": "daily"}
         ("table=daily&&dt=20231231", []),
     ],
 )
-def test_a_subject_stands_for_slices(text: str, found: list[str]) -> None:
-    assert names(resolve(DependencySubject.parse(text), WORLD, TASKS)) == found
+def test_a_subject_stands_for_slices(text: str, slices: list[str]) -> None:
+    assert names(resolve(DependencySubject.parse(text), WORLD, TASKS)) == slices
 
 
 def test_a_date_of_an_hourly_job_is_all_its_hours() -> None:

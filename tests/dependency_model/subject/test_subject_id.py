@@ -36,9 +36,9 @@ def test_the_order_of_conditions_does_not_matter(subject_id: DependencySubjectId
 
 
 def test_the_seeds_example() -> None:
-    found = DependencySubjectId.parse("taskId=1234&&bizDate=20220101")
-    assert found == DependencySubjectId.of(bizDate="20220101", taskId="1234")
-    assert str(found) == "bizDate=20220101&&taskId=1234"
+    parse = DependencySubjectId.parse("taskId=1234&&bizDate=20220101")
+    assert parse == DependencySubjectId.of(bizDate="20220101", taskId="1234")
+    assert str(parse) == "bizDate=20220101&&taskId=1234"
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_every_change_of_every_zone_is_found() -> None:
 def _compare(name: str) -> None:
     listed = dict(_listed(name))
     zone = Zone.load(name)
-    found = {c: o for c, o in zip(zone.changes[1:], zone.offsets[1:], strict=True) if 0 <= c <= max(listed, default=0)}
-    assert found == {instant: offset for instant, offset in listed.items() if instant >= 0}, name
+    result = {c: o for c, o in zip(zone.changes[1:], zone.offsets[1:], strict=True) if 0 <= c <= max(listed, default=0)}
+    assert result == {instant: offset for instant, offset in listed.items() if instant >= 0}, name
 
 
 def _data(name: str) -> bytes:

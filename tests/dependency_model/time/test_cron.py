@@ -26,18 +26,20 @@ PARIS = ZoneInfo("Europe/Paris")
 )
 def test_the_next_time_is_the_first_minute_that_matches(text: str, times: set[str]) -> None:
     start = datetime(2026, 6, 3, 7, 13, tzinfo=UTC)
-    found = datetime.fromtimestamp(Cron.parse(text).next(int(start.timestamp()), Zone.load("Europe/Paris")), UTC)
+    fromtimestamp = datetime.fromtimestamp(
+        Cron.parse(text).next(int(start.timestamp()), Zone.load("Europe/Paris")), UTC
+    )
     minute = start
     while True:
         local = minute.astimezone(PARIS)
         if {f"*-{local.minute}-{local.hour}", f"{local.weekday()}-{local.minute}-{local.hour}"} & times:
             break
         minute += timedelta(minutes=1)
-    assert found == minute
+    assert fromtimestamp == minute
 
 
 @pytest.mark.parametrize(
-    ("text", "after", "found"),
+    ("text", "after", "expected"),
     [
         ("0 3 1 * *", "2026-03-02T00:00", "2026-04-01T01:00"),
         ("0 3 29 feb *", "2026-03-02T00:00", "2028-02-29T02:00"),
@@ -48,10 +50,10 @@ def test_the_next_time_is_the_first_minute_that_matches(text: str, times: set[st
         ("0 0 * * *", "2026-03-28T23:00", "2026-03-28T23:00"),
     ],
 )
-def test_next_times_of_paris(text: str, after: str, found: str) -> None:
+def test_next_times_of_paris(text: str, after: str, expected: str) -> None:
     instant = int(datetime.fromisoformat(after + "+00:00").timestamp())
     next_time = Cron.parse(text).next(instant, Zone.load("Europe/Paris"))
-    assert datetime.fromtimestamp(next_time, UTC) == datetime.fromisoformat(found + "+00:00")
+    assert datetime.fromtimestamp(next_time, UTC) == datetime.fromisoformat(expected + "+00:00")
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ class Entity:
 
     def dependencies(self, state: str) -> tuple[Dependency, ...]:
         """What a state needs; nothing where the entity does not have the state."""
-        return next((found.depends_on for found in self.states if found.entity_state == state), ())
+        return next((declared.depends_on for declared in self.states if declared.entity_state == state), ())
 
     @property
     def state_names(self) -> tuple[str, ...]:

@@ -47,22 +47,22 @@ def read_plain(text: str) -> dict[str, Any] | None:
 
 
 def _mapping(lines: list[str]) -> dict[str, Any] | None:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     block: str | None = None
     for line in lines:
         if not line.startswith("  - "):
             key, value, is_open = _entry(line)
-            if key in found:
+            if key in mapping:
                 raise _NotPlainError
-            found[key] = value
+            mapping[key] = value
             block = key if is_open else None
         elif block is None:
             raise _NotPlainError
-        elif found[block] is None:
-            found[block] = [_item(line[4:])]
+        elif mapping[block] is None:
+            mapping[block] = [_item(line[4:])]
         else:
-            found[block].append(_item(line[4:]))
-    return found or None
+            mapping[block].append(_item(line[4:]))
+    return mapping or None
 
 
 @lru_cache(maxsize=4096)
@@ -112,10 +112,10 @@ def _flow_mapping(text: str) -> dict[str, Any]:
     if not _FLOW_MAP.fullmatch(text):
         raise _NotPlainError
     pairs = _PAIR.findall(text)
-    found = {key: _flow_scalar(value) for key, value in pairs}
-    if len(found) != len(pairs):
+    mapping = {key: _flow_scalar(value) for key, value in pairs}
+    if len(mapping) != len(pairs):
         raise _NotPlainError
-    return found
+    return mapping
 
 
 def _flow_list(text: str) -> list[Any]:

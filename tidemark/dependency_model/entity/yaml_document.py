@@ -100,27 +100,27 @@ class _Builder:
         return self._sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(path)
 
     def _sequence(self, path: Path) -> list[Any]:
-        found: list[Any] = []
+        values: list[Any] = []
         for event in self.events:
             if isinstance(event, yaml.SequenceEndEvent):
                 break
-            found.append(self.value(event, (*path, len(found))))
-        return found
+            values.append(self.value(event, (*path, len(values))))
+        return values
 
     def _mapping(self, path: Path) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        values: dict[Any, Any] = {}
         for event in self.events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
-            key = self._key(event, found)
+            key = self._key(event, values)
             self.lines[*path, key] = _line(event.start_mark)
-            found[key] = self.value(next(self.events), (*path, key))
-        return found
+            values[key] = self.value(next(self.events), (*path, key))
+        return values
 
-    def _key(self, event: yaml.Event, found: dict[Any, Any]) -> str:
+    def _key(self, event: yaml.Event, values: dict[Any, Any]) -> str:
         if not isinstance(event, yaml.ScalarEvent):
             raise EntityError("a key has to be a plain word", where=_place(self.file, event.start_mark))
-        if event.value in found:
+        if event.value in values:
             raise EntityError(f"the key '{event.value}' stands twice", where=_place(self.file, event.start_mark))
         return str(event.value)
 

@@ -118,11 +118,11 @@ def _latest(edge: Edge, ordinal: int) -> int | None:
 
 
 def _path(step: _CycleStep | None) -> tuple[Slice, ...]:
-    found: list[Slice] = []
+    path: list[Slice] = []
     while step:
-        found.append(step.node.slice(step.ordinal, WHOLE))
+        path.append(step.node.slice(step.ordinal, WHOLE))
         step = step.before
-    return tuple(reversed(found))
+    return tuple(reversed(path))
 
 
 def format_cycle(way: Iterable[Slice]) -> str:

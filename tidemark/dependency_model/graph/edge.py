@@ -44,12 +44,12 @@ class Edge:
     def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
         """Each different mapping between parts of the two, with its grids; none where the upstream is static."""
         pairs = ((sub, part) for sub in self.down.parts for part in self._parts_needed(sub))
-        found = {}
+        between = {}
         for sub, part in pairs:
             mapping, down, up = self._between(sub, part), self.down.grid_of(sub), self.up.grid_of(part)
             if mapping and down and up:
-                found[mapping] = (mapping, down, up)
-        yield from found.values()
+                between[mapping] = (mapping, down, up)
+        yield from between.values()
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
         """The upstream slices that a slice needs, in order of time, part by part."""
@@ -57,13 +57,13 @@ class Edge:
             return tuple(Slice(self.up.name, STATIC_KEY, part) for part in self._parts_needed(sub))
         if not self._by_parts:
             return _slices(self.up, self._needed(self._mapping, ordinal, self.up.existing), self.up.existing)
-        found: list[Slice] = []
+        slices: list[Slice] = []
         for part in self._parts_needed(sub):
             mapping = self._between(sub, part)
             if mapping:
                 existing = self.up.existing_of(part)
-                found += _slices(self.up, self._needed(mapping, ordinal, existing), existing, part)
-        return tuple(found)
+                slices += _slices(self.up, self._needed(mapping, ordinal, existing), existing, part)
+        return tuple(slices)
 
     def _needed(self, mapping: Mapping, ordinal: int, existing: range) -> Sequence[int]:
         """What the offset names; of an upstream that has ended, its last slice stays the newest."""
@@ -88,10 +88,10 @@ class Edge:
         last = grid.at(until) if until is not None else None
         if mapping is None:
             return () if last is None else range(self.down.existing_of(part).start, last + 1)
-        found = mapping.inverse(ordinal)
-        if self.is_latest and last is not None and found:
-            return range(found[0], last + 1)
-        return found
+        ordinals = mapping.inverse(ordinal)
+        if self.is_latest and last is not None and ordinals:
+            return range(ordinals[0], last + 1)
+        return ordinals
 
     def _parts_needed(self, sub: Sub) -> Sequence[Sub]:
         """The parts of the upstream: those chosen, else the same values, else all of them."""

@@ -98,15 +98,15 @@ class DependencyGraph:
         node = self._node(slice_.entity)
         ordinal, limit = node.ordinal(slice_), checked_seconds(until) if until else None
         parts = node.parts if slice_.sub == WHOLE else (slice_.sub,)
-        found = {
+        nodes = {
             (edge.down.name, down, sub): edge.down
             for edge in self._edges.downstream[node.name]
             for part in parts
             for down, sub in edge.inverse(ordinal, part, limit)
         }
         if slice_.sub != WHOLE and ordinal in node.existing_of(WHOLE):
-            found[slice_.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
-        return tuple([found[place].slice(place[1], place[2]) for place in sorted(found)])
+            nodes[slice_.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
+        return tuple([nodes[place].slice(place[1], place[2]) for place in sorted(nodes)])
 
     def window(self, slice_: Slice) -> Window:
         """The stretch of time of a slice; of a static one, all of it."""
@@ -137,14 +137,14 @@ class DependencyGraph:
     def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
         """The existing slices of an entity that share time with a window: of one part, where the entity has it."""
         node = self._node(name)
-        found: list[Slice] = []
+        slices: list[Slice] = []
         for part in node.parts if sub not in node.parts else (sub,):
             grid = node.grid_of(part)
             if grid is None:
                 return (node.slice(0, part),)
             within = range(grid.at(seconds_of(window.start)), grid.at(seconds_of(window.end) - 1) + 1)
-            found += (node.slice(number, part) for number in within if number in node.existing_of(part))
-        return tuple(found)
+            slices += (node.slice(number, part) for number in within if number in node.existing_of(part))
+        return tuple(slices)
 
     def slice_at(self, entity: str, instant: datetime, sub: Sub = WHOLE) -> Slice:
         """The slice that an instant lies in."""

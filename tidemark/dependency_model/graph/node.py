@@ -94,10 +94,10 @@ def _seconds(text: str, grid: Grid) -> int:
 
 
 def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:
-    found: dict[Sub, Calendar] = {}
+    calendars: dict[Sub, Calendar] = {}
     for part in parts:
         zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in part)
         zone = next((zone for zone in zones if zone), None)
         if zone:
-            found[part] = Calendar(zone, entity.week_start)
-    return found
+            calendars[part] = Calendar(zone, entity.week_start)
+    return calendars

@@ -22,9 +22,9 @@ def latest_reach(edge: Edge) -> int:
 
 @lru_cache(maxsize=4096)
 def _reach(mapping: Mapping, down: Grid, up: Grid) -> int:
-    found = -10 * 366 * DAY_SECONDS
+    latest = -10 * 366 * DAY_SECONDS
     for ordinal in dense_slices(down):
         needed = mapping.expand(ordinal)
         if needed:
-            found = max(found, up.start(needed[-1] + 1) - down.start(ordinal + 1))
-    return found
+            latest = max(latest, up.start(needed[-1] + 1) - down.start(ordinal + 1))
+    return latest

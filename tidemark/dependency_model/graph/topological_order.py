@@ -52,7 +52,7 @@ def components(upstream: Mapping[str, Sequence[str]]) -> list[list[str]]:
     for name in upstream:
         if name not in search.index:
             search.visit(name)
-    return search.found
+    return search.components
 
 
 class _Tarjan:
@@ -62,7 +62,7 @@ class _Tarjan:
         self.low: dict[str, int] = {}
         self.stack: list[str] = []
         self.on_stack: set[str] = set()
-        self.found: list[list[str]] = []
+        self.components: list[list[str]] = []
 
     def visit(self, root: str) -> None:
         work = [(root, self._enter(root))]
@@ -92,7 +92,7 @@ class _Tarjan:
         component, self.stack[at:] = self.stack[at:], []
         self.on_stack.difference_update(component)
         if len(component) > 1:
-            self.found.append(component)
+            self.components.append(component)
 
 
 def _ordered(edges: Adjacency, counts: Callable[[Edge], bool]) -> list[str]:

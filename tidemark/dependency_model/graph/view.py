@@ -38,8 +38,8 @@ def neighbourhood(graph: DependencyGraph, name: str, up: int, down: int) -> set[
 def tagged(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:
     """The entities that carry all of these tags and lie in one of these layers (any, where none is named)."""
     wanted = set(layers)
-    found = (graph.entity(name) for name in graph)
-    return {e.name for e in found if tags.items() <= e.tags.items() and (not wanted or e.layer in wanted)}
+    entities = (graph.entity(name) for name in graph)
+    return {e.name for e in entities if tags.items() <= e.tags.items() and (not wanted or e.layer in wanted)}
 
 
 def view(graph: DependencyGraph, names: set[str]) -> View:
@@ -55,13 +55,13 @@ def view(graph: DependencyGraph, names: set[str]) -> View:
 
 
 def _reached(graph: DependencyGraph, name: str, steps: int, *, upwards: bool) -> set[str]:
-    found, edge_of = {name}, graph.upstream_edges if upwards else graph.downstream_edges
+    reached, edge_of = {name}, graph.upstream_edges if upwards else graph.downstream_edges
     outermost = [name]
     for _ in range(steps):
-        near = (edge for one in outermost for edge in edge_of(one))
+        near = (edge for each in outermost for edge in edge_of(each))
         outermost = list(dict.fromkeys(e.up.name if upwards else e.down.name for e in near))
-        outermost = [one for one in outermost if one not in found]
-        found.update(outermost)
+        outermost = [each for each in outermost if each not in reached]
+        reached.update(outermost)
         if not outermost:
             break
-    return found
+    return reached

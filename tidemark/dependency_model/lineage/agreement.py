@@ -41,7 +41,7 @@ def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Ent
     declared = entity.depends_on
     missing = tuple(_missing(entity, reads))
     differences = (*_not_read(entity, reads, entities), *_different(entity, reads, entities))
-    filled = tuple(one for dependency in declared for one in _filled(dependency, reads.get(dependency.entity)))
+    filled = tuple(each for dependency in declared for each in _filled(dependency, reads.get(dependency.entity)))
     stated = {dependency.entity for dependency in declared}
     inferred = tuple(
         Dependency(name, offset) for name, read in reads.items() if name not in stated for offset in read.offsets
@@ -64,20 +64,20 @@ def agreed_with_plan(
     known = {
         name: reads[name] if reads and name in reads else Read(name, where, undecidable=_UNUSED) for name in parameters
     }
-    found = agreed(entity, known, entities)
+    agreement = agreed(entity, known, entities)
     stated = {dependency.entity for dependency in entity.depends_on}
     natural = (Dependency(name) for name, read in known.items() if not read.offsets and name not in stated)
-    entity = _with(found.entity, (*found.entity.depends_on, *natural))
+    entity = _with(agreement.entity, (*agreement.entity.depends_on, *natural))
     if reads is None:
-        return Agreement(entity, (), found.differences)
+        return Agreement(entity, (), agreement.differences)
     reasoned = {dependency.entity for dependency in entity.depends_on if dependency.because}
     unused = (
         QueryError(f"{name}: {_UNUSED}", where=where, hint=_UNUSED_HINT)
         for name in parameters
         if name not in reads and name not in reasoned
     )
-    open_ = (one for one in found.missing if _UNUSED not in one.message)
-    return Agreement(entity, (), (*found.differences, *open_, *unused))
+    open_ = (problem for problem in agreement.missing if _UNUSED not in problem.message)
+    return Agreement(entity, (), (*agreement.differences, *open_, *unused))
 
 
 def _filled(dependency: Dependency, read: Read | None) -> Iterable[Dependency]:
@@ -115,9 +115,9 @@ def _not_read(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, 
 
 def _different(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
     for name, read in reads.items():
-        declared = [one for one in entity.depends_on if one.entity == name]
-        stated = [one.offset for one in declared if one.offset is not None]
-        if read.undecidable or len(stated) < len(declared) or not stated or any(one.because for one in declared):
+        declared = [dependency for dependency in entity.depends_on if dependency.entity == name]
+        stated = [each.offset for each in declared if each.offset is not None]
+        if read.undecidable or len(stated) < len(declared) or not stated or any(each.because for each in declared):
             continue
         if not _same(entity, entities[name], stated, read.offsets):
             yield QueryError(
@@ -133,19 +133,19 @@ def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Off
     """Whether offsets name the same slices at every business time."""
     if set(stated) == set(read):
         return True
-    if down.period is None or up.period is None or not all(one.is_exact for one in stated):
+    if down.period is None or up.period is None or not all(each.is_exact for each in stated):
         return False
     grid = up.calendar.grid(up.period)
     try:
         ours, theirs = (
-            [mapping_between(_plain(one, down), (down.calendar, down.period), grid) for one in offsets]
+            [mapping_between(_plain(offset, down), (down.calendar, down.period), grid) for offset in offsets]
             for offsets in (stated, read)
         )
     except ParseError:
         return False  # an offset without meaning here: the graph says so
     times = sparse_slices(down.calendar, down.period, down.start, closely=False)
     return all(
-        {up for one in ours for up in one.expand(time)} == {up for one in theirs for up in one.expand(time)}
+        {up for our in ours for up in our.expand(time)} == {up for their in theirs for up in their.expand(time)}
         for time in times
     )
 

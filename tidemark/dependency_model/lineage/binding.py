@@ -50,36 +50,36 @@ class Binder:
             names = self._with_ctes(node, names)
             match node:
                 case exp.Subquery():
-                    found = self._enclosed(node, names, parent)
+                    ways = self._enclosed(node, names, parent)
                 case exp.SetOperation():
-                    found = self._set_operation(node, names, parent)
+                    ways = self._set_operation(node, names, parent)
                 case exp.Select():
-                    found = [replace(one, members={}) for one in self._select(node, names, parent)]
+                    ways = [replace(each, members={}) for each in self._select(node, names, parent)]
                 case exp.Values():
-                    found = [_values(node)]
+                    ways = [_values(node)]
                 case exp.Table():
-                    found = self.from_item(node, names, parent)
+                    ways = self.from_item(node, names, parent)
                 case _:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
         if node.args.get("limit") or node.args.get("offset"):
-            found = [hidden(one) for one in found]
-        return found if len(found) <= WAYS_LIMIT else [merged(found)]
+            ways = [hidden(each) for each in ways]
+        return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """The relations of one FROM item, its own alias apart."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Func):
-                found = [_generated(node)]
+                ways = [_generated(node)]
             case exp.Table():
-                found = self._table(node, names)
+                ways = self._table(node, names)
             case exp.Lateral() | exp.Unnest():
                 raise self.query.error("a LATERAL item comes after what it speaks of", node)
             case _:
-                found = self.relations(node, names, parent)
+                ways = self.relations(node, names, parent)
         if node.args.get("sample") or node.args.get("pivots"):
-            found = [_reshaped(one, pivoted=bool(node.args.get("pivots"))) for one in found]
+            ways = [_reshaped(each, pivoted=bool(node.args.get("pivots"))) for each in ways]
         columns = _column_aliases(node)
-        return [_renamed(one, columns) for one in found] if columns else found
+        return [_renamed(each, columns) for each in ways] if columns else ways
 
     def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
         clause = node.args.get("with_")
@@ -98,10 +98,10 @@ class Binder:
         items += [join.this for join in node.args.get("joins") or ()]
         ways = [self._ways(item, names, parent) for item in items]
         total = 1
-        for one in ways:
-            total *= len(one)
+        for way in ways:
+            total *= len(way)
         if total > WAYS_LIMIT:
-            ways = [[merged(one)] for one in ways]
+            ways = [[merged(way)] for way in ways]
         return [SelectBinder(self, node, names, parent).bind(list(chosen)) for chosen in product(*ways)]
 
     def _ways(self, item: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
@@ -115,7 +115,9 @@ class Binder:
             joins = [*(inner.args.get("joins") or ())]
             bare = inner.copy()
             bare.set("joins", None)
-            star = exp.Select(expressions=[exp.Star()], from_=exp.From(this=bare), joins=[one.copy() for one in joins])
+            star = exp.Select(
+                expressions=[exp.Star()], from_=exp.From(this=bare), joins=[join.copy() for join in joins]
+            )
             return self._select(star, names, parent)
         return self.relations(inner, names, parent)
 
@@ -124,7 +126,7 @@ class Binder:
         right = self.relations(node.expression, names, parent)
         if node.args.get("by_name"):
             return left + right
-        return left + [_aligned(one, left[0]) for one in right]
+        return left + [_aligned(each, left[0]) for each in right]
 
     def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
         name = node.name.lower()
@@ -160,12 +162,12 @@ class Binder:
             return [_anything()]
         self._active.add(id(table.node))
         try:
-            found = self.relations(table.node, table.names, None)
+            ways = self.relations(table.node, table.names, None)
         finally:
             self._active.discard(id(table.node))
         if _is_recursive(table):
-            found = [hidden(one) for one in found]
-        return [_renamed(one, table.columns) for one in found] if table.columns else found
+            ways = [hidden(each) for each in ways]
+        return [_renamed(each, table.columns) for each in ways] if table.columns else ways
 
     def _view(self, view: Query) -> list[Relation]:
         if id(view.tree) in self._active:
@@ -200,7 +202,7 @@ def bind(query: Query, tables: Tables) -> list[Relation]:
 
 def _column_aliases(node: Any) -> tuple[str, ...]:
     alias = node.args.get("alias")
-    return tuple(one.name.lower() for one in alias.columns) if isinstance(alias, exp.TableAlias) else ()
+    return tuple(column.name.lower() for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
 
 def _renamed(relation: Relation, names: tuple[str, ...]) -> Relation:
@@ -268,4 +270,4 @@ class _Any(Relation):
 
 
 def _is_recursive(table: CommonTable) -> bool:
-    return any(one.node is table.node for one in table.names.values())
+    return any(name.node is table.node for name in table.names.values())

@@ -126,11 +126,11 @@ def walk(bound: Bound) -> Iterator[Bound]:
     seen: set[int] = set()
     stack = [bound]
     while stack:
-        one = stack.pop()
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            stack.extend(children(one))
+        each = stack.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            stack.extend(children(each))
 
 
 def operands(bound: Bound) -> tuple[Bound, ...]:
@@ -147,11 +147,11 @@ def evaluated(bound: Bound) -> Iterator[Bound]:
     """The expression and everything that its value is computed of."""
     stack = [bound]
     while stack:
-        one = stack.pop()
-        yield one
-        stack.extend(operands(one))
+        each = stack.pop()
+        yield each
+        stack.extend(operands(each))
 
 
 def columns_of(bound: Bound) -> dict[Column, None]:
     """The columns of tables in an expression, in order."""
-    return dict.fromkeys(one for one in walk(bound) if isinstance(one, Column))
+    return dict.fromkeys(part for part in walk(bound) if isinstance(part, Column))

@@ -50,8 +50,8 @@ def column_lineage(query: Query, tables: Tables) -> ColumnLineage:
         for name, bound in zip(_names(relations[0], relation), relation.columns.values(), strict=False):
             used = direct.setdefault(name, set())
             used |= _used(bound, indirect)
-        for one in relation.open:
-            _open_columns(one.relation, direct)
+        for opened in relation.open:
+            _open_columns(opened.relation, direct)
         for bound in relation.indirect:
             indirect |= _used(bound, indirect)
     return ColumnLineage({name: tuple(sorted(used)) for name, used in direct.items()}, tuple(sorted(indirect)))
@@ -66,27 +66,27 @@ def _open_columns(relation: Relation, direct: dict[str, set[ColumnName]]) -> Non
     tables = [relation.open_table] if relation.open_table else []
     for table in tables:
         direct.setdefault("*", set()).add(ColumnName(table.table, "*"))
-    for one in relation.open:
-        _open_columns(one.relation, direct)
+    for opened in relation.open:
+        _open_columns(opened.relation, direct)
 
 
 def _used(bound: Bound, indirect: set[ColumnName]) -> set[ColumnName]:
     """The columns that a value is computed of; those that only choose rows of sub-queries go to `indirect`."""
-    found: set[ColumnName] = set()
+    used: set[ColumnName] = set()
     stack, seen = [bound], set[int]()
     while stack:
-        one = stack.pop()
-        if id(one) in seen:
+        each = stack.pop()
+        if id(each) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, TableColumn):
-            found.add(ColumnName(one.occurrence.table, one.name))
-        elif isinstance(one, Exists):
-            for part in children(one):
+        seen.add(id(each))
+        if isinstance(each, TableColumn):
+            used.add(ColumnName(each.occurrence.table, each.name))
+        elif isinstance(each, Exists):
+            for part in children(each):
                 indirect |= _used(part, indirect)
         else:
-            stack.extend(_values(one, indirect))
-    return found
+            stack.extend(_values(each, indirect))
+    return used
 
 
 def _values(bound: Bound, indirect: set[ColumnName]) -> Iterator[Bound]:

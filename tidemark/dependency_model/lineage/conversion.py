@@ -98,20 +98,20 @@ class Conversion:
         low, high = _DATE.match(value.low[:10]), _DATE.match(value.high[:10])
         if not low or not high or len(value.low) < 10 or len(value.high) < 10:
             return Special.IMPRECISE
-        found = dates_between(Range(Type.STRING, value.low[:10], value.high[:10]), _text_to_date)
-        if not isinstance(found, Range):
+        dates = dates_between(Range(Type.STRING, value.low[:10], value.high[:10]), _text_to_date)
+        if not isinstance(dates, Range):
             return Special.IMPRECISE
-        start, end = self.zone.midnight(found.low - 1) * MICROS, self.zone.midnight(found.high + 2) * MICROS
+        start, end = self.zone.midnight(dates.low - 1) * MICROS, self.zone.midnight(dates.high + 2) * MICROS
         return Range(Type.TIMESTAMP, start, end)
 
 
 def dates_between(texts: Range, read: Callable[[Range], Value]) -> Value:
     """The dates from one text to another; where both are of the same 29th, 30th or 31st, one between may be none."""
-    found = monotone(read, texts)
-    if texts.is_point or not isinstance(found, Range):
-        return found
-    first, last = (date.fromordinal(day + EPOCH_ORDINAL).day for day in (found.low, found.high))
-    return Special.IMPRECISE if first == last >= _IN_ALL_MONTHS else found
+    dates = monotone(read, texts)
+    if texts.is_point or not isinstance(dates, Range):
+        return dates
+    first, last = (date.fromordinal(day + EPOCH_ORDINAL).day for day in (dates.low, dates.high))
+    return Special.IMPRECISE if first == last >= _IN_ALL_MONTHS else dates
 
 
 def iso_date(day: int) -> str:
@@ -119,9 +119,9 @@ def iso_date(day: int) -> str:
     return date.fromordinal(day + EPOCH_ORDINAL).isoformat()
 
 
-def days(found: date) -> int:
+def days(day: date) -> int:
     """A date as days since 1970."""
-    return found.toordinal() - EPOCH_ORDINAL
+    return day.toordinal() - EPOCH_ORDINAL
 
 
 def _text_to_date(value: Range) -> Range:

@@ -77,7 +77,7 @@ class Evaluator:
         if isinstance(bound, Literal):
             value = bound.value
             return lambda _: value
-        if not any(isinstance(one, _VARYING) for one in walk(bound)):
+        if not any(isinstance(part, _VARYING) for part in walk(bound)):
             return self._once(self._varying(bound))
         return self._varying(bound)
 
@@ -112,17 +112,17 @@ class Evaluator:
         return lambda environment: Special.NULL if source in environment else compute(environment)
 
     def _exists(self, bound: Exists) -> Callable[[Environment], Value]:
-        conditions = [self.condition(one) for one in bound.conditions]
+        conditions = [self.condition(condition) for condition in bound.conditions]
 
         def compute(environment: Environment) -> Value:
             if _is_absent(bound.direct, environment):
                 return truth.FALSE
             if _is_absent(bound.inner, environment):
                 return truth.EITHER
-            found = truth.TRUE
+            outcome = truth.TRUE
             for condition in conditions:
-                found = truth.both(found, condition(environment))
-            return truth.existing(found)
+                outcome = truth.both(outcome, condition(environment))
+            return truth.existing(outcome)
 
         return compute
 
@@ -139,18 +139,18 @@ class Evaluator:
         return compute
 
     def _call(self, call: Call) -> Callable[[Environment], Value]:
-        arguments = [self.compile(one) for one in call.arguments]
+        arguments = [self.compile(argument) for argument in call.arguments]
         match call.name, arguments:
             case "and", [left, right]:
                 return _and(left, right)
             case "or", [left, right]:
                 return _or(left, right)
-            case "not", [one]:
-                return lambda env: truth.negated(truth_of(one(env)))
-            case "is_null", [one]:
-                return lambda env: is_null(one(env))
-            case "is_true", [one]:
-                return lambda env: truth.known_true(truth_of(one(env)))
+            case "not", [argument]:
+                return lambda env: truth.negated(truth_of(argument(env)))
+            case "is_null", [argument]:
+                return lambda env: is_null(argument(env))
+            case "is_true", [argument]:
+                return lambda env: truth.known_true(truth_of(argument(env)))
         return self._function(call.name, arguments)
 
     def _function(self, name: str, arguments: list[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
@@ -160,9 +160,9 @@ class Evaluator:
             return lambda env: compare(left(env), right(env))
         lazy = CONDITIONS.get(name)
         if lazy is not None:
-            return lambda env: lazy(self._comparison, [one(env) for one in arguments])
+            return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
         function, conversion = FUNCTIONS[name], self._conversion
-        return lambda env: function(conversion, *[one(env) for one in arguments])
+        return lambda env: function(conversion, *[argument(env) for argument in arguments])
 
 
 def _and(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
@@ -182,4 +182,4 @@ def _or(left: Callable[[Environment], Value], right: Callable[[Environment], Val
 
 
 def _is_absent(inner: tuple[Occurrence, ...], environment: Environment) -> bool:
-    return any(environment.get(one) is Special.NULL for one in inner)
+    return any(environment.get(each) is Special.NULL for each in inner)

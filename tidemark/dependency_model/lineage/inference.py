@@ -70,9 +70,9 @@ class Inference:
         relations = [(query, relation) for query in queries for relation in bind(query, self._tables)]
         mentions: dict[str, str] = {}
         for query, relation in relations:
-            for one in relation.occurrences:
-                if one.table in self._subjects:
-                    mentions.setdefault(one.table, query.where(one.place))
+            for occurrence in relation.occurrences:
+                if occurrence.table in self._subjects:
+                    mentions.setdefault(occurrence.table, query.where(occurrence.place))
         if unknown := self._unknown_parameter(queries):
             return {name: Read(name, where, undecidable=unknown) for name, where in mentions.items()}
         sliced = {name: where for name, where in mentions.items() if self._subjects[name].period is not None}
@@ -107,9 +107,9 @@ class Inference:
         name: str, where: str, needed: Needed, evaluation: Evaluation, relations: Sequence[tuple[Query, Relation]]
     ) -> Read:
         unknown = (
-            f"{found.why or 'an expression that is not known'} ({query.where(found.place)})"
+            f"{opaque.why or 'an expression that is not known'} ({query.where(opaque.place)})"
             for query, relation in relations
-            if (found := unknown_function(name, [relation]))
+            if (opaque := unknown_function(name, [relation]))
         )
         read = fitted(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
         return chosen_by(read, needed, next(unknown, ""))
@@ -139,11 +139,11 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]]) -> str:
     for query, relation in relations:
         for constraint in relation.constraints:
             parts = list(walk(constraint.condition))
-            if not any(_is_partition_of(one, name) for one in parts):
+            if not any(_is_partition_of(part, name) for part in parts):
                 continue
-            for one in parts:
-                if isinstance(one, Opaque) and one.why:
-                    return f"{one.why} ({query.where(one.place)})"
+            for part in parts:
+                if isinstance(part, Opaque) and part.why:
+                    return f"{part.why} ({query.where(part.place)})"
     return ""
 
 

@@ -51,17 +51,17 @@ class Evaluation:
     ) -> dict[str, Needed]:
         """By table with slices, at chosen business times (slices of the downstream)."""
         evaluator, networks = self._networks(relations, session)
-        found: dict[str, Needed] = {}
+        needed: dict[str, Needed] = {}
         for ordinal in business_times:
             evaluator.begin(parameters(self.grid, ordinal))
             known: dict[object, Domain] = {}
             for network in networks:
-                near = {one: self.fit(one.table).anchor(ordinal) for one in network.occurrences}
+                near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in network.occurrences}
                 for occurrence, domain in network.read(near, known).items():
-                    _add(found, occurrence.table, ordinal, domain)
-            if all(isinstance(one, str) for one in found.values()):
+                    _add(needed, occurrence.table, ordinal, domain)
+            if all(isinstance(each, str) for each in needed.values()):
                 break
-        return found
+        return needed
 
     @cached_property
     def grid(self) -> Grid:
@@ -74,26 +74,28 @@ class Evaluation:
 
     def _networks(self, relations: Sequence[Relation], session: QuerySession) -> tuple[Evaluator, list[Network]]:
         variables = {
-            one: Variable(
-                one,
-                slice_space(self.subjects[one.table].grid),
-                tuple(Column(one, column) for column in partition_columns(self.subjects[one.table].period)),
+            occurrence: Variable(
+                occurrence,
+                slice_space(self.subjects[occurrence.table].grid),
+                tuple(
+                    Column(occurrence, column) for column in partition_columns(self.subjects[occurrence.table].period)
+                ),
             )
             for relation in relations
-            for one in relation.occurrences
-            if one.table in self.subjects and self.subjects[one.table].period is not None
+            for occurrence in relation.occurrences
+            if occurrence.table in self.subjects and self.subjects[occurrence.table].period is not None
         }
-        names = {one: tuple(column.name for column in variable.columns) for one, variable in variables.items()}
+        names = {each: tuple(column.name for column in variable.columns) for each, variable in variables.items()}
         evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), names)
         return evaluator, [Network(relation, variables, evaluator) for relation in relations]
 
 
-def _add(found: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:
-    known = found.setdefault(table, {})
+def _add(needed: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:
+    known = needed.setdefault(table, {})
     if isinstance(known, str):
         return
     if domain is None:
-        found[table] = "no condition bounds its partition columns at both ends"
+        needed[table] = "no condition bounds its partition columns at both ends"
         return
     known[ordinal] = known.get(ordinal, frozenset()) | frozenset(domain)
 

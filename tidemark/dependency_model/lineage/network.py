@@ -67,23 +67,29 @@ class Condition:
 
     def truth(self, environment: Environment) -> int:
         """Whether a row may count: with itself, or with the NULLs that stand for it."""
-        found = self.holds(environment)
+        outcome = self.holds(environment)
         for side in self.sides:
-            if truth.must_be_read(found):
+            if truth.must_be_read(outcome):
                 break
             made_up = environment.copy()
             made_up.update((source, Special.NULL) for source in side)
-            found = truth.either(found, self.holds(made_up))
-        return found
+            outcome = truth.either(outcome, self.holds(made_up))
+        return outcome
 
 
 class Network:
     """The variables and conditions of one relation."""
 
     def __init__(self, relation: Relation, variables: Mapping[Occurrence, Variable], evaluator: Evaluator) -> None:
-        self._variables = {one: variables[one] for one in relation.occurrences if one in variables}
-        self._conditions = {one: self._conditions_of(one, relation, evaluator) for one in self._variables}
-        self._alone = {one: [each for each in self._conditions[one] if not each.others] for one in self._variables}
+        self._variables = {
+            occurrence: variables[occurrence] for occurrence in relation.occurrences if occurrence in variables
+        }
+        self._conditions = {
+            variable: self._conditions_of(variable, relation, evaluator) for variable in self._variables
+        }
+        self._alone = {
+            variable: [each for each in self._conditions[variable] if not each.others] for variable in self._variables
+        }
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
@@ -96,46 +102,46 @@ class Network:
         `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
         """
         domains: dict[Occurrence, Domain] = {}
-        for one, alone in self._alone.items():
-            key = (one, *(condition.constraint for condition in alone))
+        for each, alone in self._alone.items():
+            key = (each, *(condition.constraint for condition in alone))
             if key not in known:
-                known[key] = self._searched(one, alone, [()], near[one])
-            domains[one] = known[key]
+                known[key] = self._searched(each, alone, [()], near[each])
+            domains[each] = known[key]
         for _ in range(ROUNDS):
-            if not any(self._narrow(one, domains, near[one]) for one in self._variables):
+            if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
         return domains
 
     def _conditions_of(self, target: Occurrence, relation: Relation, evaluator: Evaluator) -> list[Condition]:
-        found = []
+        conditions_of_variable = []
         for constraint in relation.constraints:
             if target not in constraint.targets or not self._tells(constraint):
                 continue
             spoken_of = {
-                one.occurrence
-                for one in evaluated(constraint.condition)
-                if isinstance(one, Column) and one.occurrence in self._variables and self._is_partition(one)
+                part.occurrence
+                for part in evaluated(constraint.condition)
+                if isinstance(part, Column) and part.occurrence in self._variables and self._is_partition(part)
             }
             optional = {
                 inner
-                for one in evaluated(constraint.condition)
-                if isinstance(one, Exists)
-                for inner in one.inner
+                for part in evaluated(constraint.condition)
+                if isinstance(part, Exists)
+                for inner in part.inner
                 if inner in self._variables
             }
             holds = evaluator.condition(constraint.condition)
             sides = constraint.sides.get(target, ())
             others = frozenset(spoken_of | optional) - {target}
-            found.append(Condition(holds, constraint, others, sides, frozenset(optional)))
-        return found
+            conditions_of_variable.append(Condition(holds, constraint, others, sides, frozenset(optional)))
+        return conditions_of_variable
 
     def _tells(self, constraint: Constraint) -> bool:
         """Whether the condition can be false: it speaks of partition columns, or of nothing that the data knows."""
         parts = list(evaluated(constraint.condition))
-        columns = [one for one in parts if isinstance(one, Column)]
-        if any(self._is_partition(one) for one in columns):
+        columns = [part for part in parts if isinstance(part, Column)]
+        if any(self._is_partition(column) for column in columns):
             return True
-        return not columns and not any(isinstance(one, Opaque) for one in parts)
+        return not columns and not any(isinstance(part, Opaque) for part in parts)
 
     def _is_partition(self, column: Column) -> bool:
         variable = self._variables.get(column.occurrence)
@@ -144,11 +150,11 @@ class Network:
     def _narrow(self, target: Occurrence, domains: dict[Occurrence, Domain], near: int) -> bool:
         """Restrict one variable by what the others can be; whether that changed anything."""
         changed = False
-        for others in dict.fromkeys(one.others for one in self._conditions[target] if one.others):
+        for others in dict.fromkeys(condition.others for condition in self._conditions[target] if condition.others):
             settings = self._settings(target, others, domains)
             if settings is None:
                 continue
-            conditions = [one for one in self._conditions[target] if one.others <= others]
+            conditions = [condition for condition in self._conditions[target] if condition.others <= others]
             before = domains[target]
             after = (
                 self._searched(target, conditions, settings, near)
@@ -172,7 +178,7 @@ class Network:
                 return None
             options.append(list(self._options(target, other, domain)))
             total *= max(1, len(options[-1]))
-        return [tuple(part for one in chosen for part in one) for chosen in product(*options)]
+        return [tuple(part for each in chosen for part in each) for chosen in product(*options)]
 
     def _options(self, target: Occurrence, other: Occurrence, domain: Domain) -> Iterator[Setting]:
         """The slices that another variable can be in, in one where they go on to an end of time; or no row of it."""
@@ -181,10 +187,12 @@ class Network:
             yield ((other, tuple((column, Special.UNKNOWN) for column in variable.columns)),)
         for ordinal in domain or ():
             yield ((other, tuple(zip(variable.columns, variable.space.point(ordinal), strict=True))),)
-        conditions = [one for one in self._conditions[target] if other in one.others]
-        if any(other in one.optional for one in conditions):
+        conditions = [condition for condition in self._conditions[target] if other in condition.others]
+        if any(other in condition.optional for condition in conditions):
             yield ((other, Special.NULL),)
-        for side in dict.fromkeys(side for one in conditions for side in one.constraint.sides.get(other, ())):
+        for side in dict.fromkeys(
+            side for condition in conditions for side in condition.constraint.sides.get(other, ())
+        ):
             yield tuple((source, Special.NULL) for source in side)
 
     def _filtered(
@@ -199,12 +207,12 @@ class Network:
             return None
         variable = self._variables[target]
         try:
-            found = needed_slices(variable.space, self._question(variable, conditions, settings), near)
+            stretches = needed_slices(variable.space, self._question(variable, conditions, settings), near)
         except TooManyBoxesError:
             return None
-        if found is None or sum(map(len, found)) > SLICES_LIMIT:
+        if stretches is None or sum(map(len, stretches)) > SLICES_LIMIT:
             return None
-        return [ordinal for stretch in found for ordinal in stretch]
+        return [ordinal for stretch in stretches for ordinal in stretch]
 
     def _question(
         self, variable: Variable, conditions: list[Condition], settings: list[Setting]
@@ -219,13 +227,13 @@ class Network:
             for at in (*range(latest, len(environments)), *range(latest)):
                 environment = environments[at]
                 variable.put(environment, box)
-                found = truth.TRUE
+                outcome = truth.TRUE
                 for condition in conditions:
-                    found = truth.both(found, condition.truth(environment))
-                    if not truth.can_be_true(found):
+                    outcome = truth.both(outcome, condition.truth(environment))
+                    if not truth.can_be_true(outcome):
                         break
-                some = some or truth.can_be_true(found)
-                every = every or truth.must_be_read(found)
+                some = some or truth.can_be_true(outcome)
+                every = every or truth.must_be_read(outcome)
                 if every:
                     latest = at
                     break

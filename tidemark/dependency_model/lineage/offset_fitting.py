@@ -51,14 +51,14 @@ class Fit:
 
     def anchor(self, down: int) -> int:
         """The upstream slice from which one counts."""
-        found = _mapping(SAME, (self.calendar, self.period), self.up).expand(down)
-        return found[0] if found else self.up.at(self.calendar.grid(self.period).start(down))
+        ordinals = _mapping(SAME, (self.calendar, self.period), self.up).expand(down)
+        return ordinals[0] if ordinals else self.up.at(self.calendar.grid(self.period).start(down))
 
     def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        for one in (natural_offset(self.period, self.up.period), *sets.counted()):
-            if sets.are([one]):
-                return (one,)
-        inside = [one for one in self._stretches() if sets.hold(one)]
+        for each in (natural_offset(self.period, self.up.period), *sets.counted()):
+            if sets.are([each]):
+                return (each,)
+        inside = [stretch for stretch in self._stretches() if sets.hold(stretch)]
         core = sets.core()
         for size in range(1, _STRETCHES_LIMIT + 1):
             for chosen in combinations(inside, size):
@@ -87,7 +87,7 @@ class _Sets:
     def are(self, offsets: Sequence[Offset]) -> bool:
         """Whether offsets together name the sets, no slice more and none less."""
         return all(
-            frozenset[int]().union(*(self._named(one, down) for one in offsets)) == slices
+            frozenset[int]().union(*(self._named(offset, down) for offset in offsets)) == slices
             for down, slices in self.needed.items()
         )
 
@@ -109,8 +109,8 @@ class _Sets:
             for down, slices in self.needed.items()
             if slices and (self.first is None or min(slices) > self.first)
         ]
-        found = frozenset.intersection(*whole) if whole else frozenset[int]()
-        return (Offset.counted(found),) if found and max(map(abs, found)) <= COUNT_LIMIT else ()
+        shared = frozenset.intersection(*whole) if whole else frozenset[int]()
+        return (Offset.counted(shared),) if shared and max(map(abs, shared)) <= COUNT_LIMIT else ()
 
     def _named(self, offset: Offset, down: int) -> frozenset[int]:
         named = self.fit.named(offset, down)
@@ -118,8 +118,8 @@ class _Sets:
 
     def _counts(self, down: int, slices: frozenset[int]) -> frozenset[int]:
         anchor = self.fit.anchor(down)
-        return frozenset(one - anchor for one in slices)
+        return frozenset(slice_ - anchor for slice_ in slices)
 
 
 def _from(slices: frozenset[int], first: int) -> frozenset[int]:
-    return slices if not slices or min(slices) >= first else frozenset(one for one in slices if one >= first)
+    return slices if not slices or min(slices) >= first else frozenset(slice_ for slice_ in slices if slice_ >= first)

@@ -33,7 +33,7 @@ class Query:
 
     def place_of(self, node: exp.Expr) -> Place:
         """Where a part of the query stands: its first word."""
-        starts = [one.meta["start"] for one in node.walk() if "start" in one.meta]
+        starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
         return self.place_at(min(starts)) if starts else Place()
 
     def place_at(self, position: int) -> Place:
@@ -48,10 +48,10 @@ class Query:
     def parameters(self) -> dict[str, Place]:
         """The named parameters, each with the place of its first mention."""
         blank = _IGNORED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self.text)
-        found: dict[str, Place] = {}
+        places: dict[str, Place] = {}
         for match in _PARAMETER.finditer(blank):
-            found.setdefault(match[1], self.place_at(match.start()))
-        return found
+            places.setdefault(match[1], self.place_at(match.start()))
+        return places
 
 
 def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Query:
@@ -59,7 +59,7 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
     if len(text) > SIZE_LIMIT:
         raise QueryError("query too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
     try:
-        statements = [one for one in sqlglot.parse(text, dialect="spark") if one is not None]
+        statements = [each for each in sqlglot.parse(text, dialect="spark") if each is not None]
     except SqlglotError as error:
         raise _unreadable(error, file, first_line) from error
     except RecursionError as error:

@@ -43,15 +43,15 @@ _COMPACT: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})?(?:\D.*)?", re.ASCII)
 
 def query_times(calendar: Calendar, period: Period, start: str | None, conditions: Iterable[Bound]) -> list[int]:
     """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
-    parts = [part for one in conditions for part in _parts(one)]
-    closely = any(_tells_days_apart(one) for one in parts) or _moves_twice(parts)
+    parts = [part for condition in conditions for part in _parts(condition)]
+    closely = any(_tells_days_apart(part) for part in parts) or _moves_twice(parts)
     chosen = sparse_slices(calendar, period, start, closely=closely)
     grid = calendar.grid(period)
     first = grid.zone.day_at(grid.start(chosen[0]))
     days = _singled_out(parts, first)
     step = 1 if len(days) <= _FEW_DAYS else _STEP
     singled_out = {slice_ for day in days for slice_ in _slices(grid, day, step)}
-    return sorted({*chosen, *(one for one in singled_out if one >= chosen[0])})
+    return sorted({*chosen, *(each for each in singled_out if each >= chosen[0])})
 
 
 def _parts(condition: Bound) -> list[Bound]:
@@ -61,7 +61,7 @@ def _parts(condition: Bound) -> list[Bound]:
 
 
 def _is_timed(parts: Iterable[Bound]) -> bool:
-    return any(isinstance(one, Parameter) or (isinstance(one, Column) and one.name == "dt") for one in parts)
+    return any(isinstance(part, Parameter) or (isinstance(part, Column) and part.name == "dt") for part in parts)
 
 
 def _tells_days_apart(part: Bound) -> bool:
@@ -71,7 +71,7 @@ def _tells_days_apart(part: Bound) -> bool:
 
 def _moves_twice(parts: Iterable[Bound]) -> bool:
     """Whether some moment is shifted from a shifted one, beside starts of units: how far is not looked for."""
-    names = [[one.name for one in evaluated(part) if isinstance(one, Call)] for part in parts]
+    names = [[each.name for each in evaluated(part) if isinstance(each, Call)] for part in parts]
     has_units = any(name in _UNITS for each in names for name in each)
     return has_units and any(each[:1] and each[0] in _MOVES and _MOVES & {*each[1:]} for each in names)
 
@@ -79,12 +79,12 @@ def _moves_twice(parts: Iterable[Bound]) -> bool:
 def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
     """Days that are named, whole years that are, and days so far from these or from turns of months as is counted."""
     parts = list(parts)
-    named = {day for one in parts for day in _named(one)}
-    numbers = {number for one in parts for number in _numbers(one)}
-    turns = _turns(first) if any(isinstance(one, Call) and one.name in _UNITS for one in parts) else set()
-    counts = {0, *(sign * one for one in numbers if abs(one) <= _COUNT_LIMIT for sign in (1, -1))}
-    near = {day + count + one for day in named | turns for count in counts for one in (-1, 0, 1)}
-    years = {one for one in numbers if date_of(first).year <= one <= _LAST_YEAR}
+    named = {day for part in parts for day in _named(part)}
+    numbers = {number for part in parts for number in _numbers(part)}
+    turns = _turns(first) if any(isinstance(part, Call) and part.name in _UNITS for part in parts) else set()
+    counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
+    near = {day + count + each for day in named | turns for count in counts for each in (-1, 0, 1)}
+    years = {number for number in numbers if date_of(first).year <= number <= _LAST_YEAR}
     end = day_of(f"{_LAST_YEAR}-12-31")
     return {day for day in near if first <= day <= end} | {day for year in years for day in _days_of(year)}
 
@@ -95,10 +95,10 @@ def _named(part: Bound) -> Iterator[int]:
         return
     if part.value.type is Type.DATE:
         yield part.value.low
-    found = _COMPACT.fullmatch(str(part.value.low))
-    if found:
+    match = _COMPACT.fullmatch(str(part.value.low))
+    if match:
         with suppress(ParseError):
-            yield day_of(f"{found[1]}-{found[2]}-{found[3] or '01'}")
+            yield day_of(f"{match[1]}-{match[2]}-{match[3] or '01'}")
 
 
 def _numbers(part: Bound) -> Iterator[int]:
@@ -117,10 +117,10 @@ def _numbers(part: Bound) -> Iterator[int]:
 
 def _turns(first: int) -> set[int]:
     """First days of months, from a day on."""
-    found = [first_day(first, "month")]
+    turns = [first_day(first, "month")]
     for _ in range(_MONTHS_LOOKED_AT):
-        found.append(first_day(found[-1] + 31, "month"))
-    return set(found)
+        turns.append(first_day(turns[-1] + 31, "month"))
+    return set(turns)
 
 
 def _days_of(year: int) -> range:

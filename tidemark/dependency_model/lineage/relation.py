@@ -79,15 +79,15 @@ class Relation:
             return FoundColumn(known, certain=True)
         if self.open_table is not None:
             return FoundColumn(Column(self.open_table, name), certain=False)
-        found = [
-            FoundColumn(sourced(one.source, inner.bound), certain=inner.certain)
-            for one in self.open
-            if name not in one.without and (inner := one.relation.find(name))
+        matches = [
+            FoundColumn(sourced(opened.source, inner.bound), certain=inner.certain)
+            for opened in self.open
+            if name not in opened.without and (inner := opened.relation.find(name))
         ]
-        certain = [one for one in found if one.certain]
-        if certain or len(found) == 1:
-            return (certain or found)[0]
-        return FoundColumn(Opaque(tuple(one.bound for one in found)), certain=False) if found else None
+        certain = [each for each in matches if each.certain]
+        if certain or len(matches) == 1:
+            return (certain or matches)[0]
+        return FoundColumn(Opaque(tuple(each.bound for each in matches)), certain=False) if matches else None
 
 
 LATERAL: Final = Relation({})
@@ -109,7 +109,7 @@ def veiled(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
         case Sourced(source=source, inner=inner):
             return Opaque((bound,)) if not isinstance(inner, (Call, Opaque)) else Sourced(source, veiled(inner, keys))
         case Call(name=name, arguments=arguments):
-            return Call(name, tuple(veiled(one, keys) for one in arguments))
+            return Call(name, tuple(veiled(argument, keys) for argument in arguments))
         case Exists() | InQuery():
             return Opaque((bound,))
     return bound
@@ -122,17 +122,17 @@ def merged(relations: list[Relation]) -> Relation:
     first = relations[0]
     names = list(first.columns)
     columns: dict[str, Bound] = {
-        name: Opaque(tuple(list(one.columns.values())[at] for one in relations if at < len(one.columns)))
+        name: Opaque(tuple(list(relation.columns.values())[at] for relation in relations if at < len(relation.columns)))
         for at, name in enumerate(names)
     }
     return Relation(
         columns,
-        tuple(dict.fromkeys(occurrence for one in relations for occurrence in one.occurrences)),
-        tuple(dict.fromkeys(constraint for one in relations for constraint in one.constraints)),
-        {occurrence: sides for one in relations for occurrence, sides in one.sides.items()},
+        tuple(dict.fromkeys(occurrence for relation in relations for occurrence in relation.occurrences)),
+        tuple(dict.fromkeys(constraint for relation in relations for constraint in relation.constraints)),
+        {occurrence: sides for relation in relations for occurrence, sides in relation.sides.items()},
         None,
-        tuple(Open(_all_opaque(one)) for one in relations if one.is_open),
-        tuple(bound for one in relations for bound in one.indirect),
+        tuple(Open(_all_opaque(relation)) for relation in relations if relation.is_open),
+        tuple(bound for relation in relations for bound in relation.indirect),
     )
 
 
@@ -154,8 +154,8 @@ class _Veiled(Relation):
     """Any column by name, and nothing known of it."""
 
     def find(self, name: str) -> FoundColumn | None:
-        found = Relation.find(self, name)
-        return FoundColumn(veiled(found.bound), certain=found.certain) if found else None
+        matches = Relation.find(self, name)
+        return FoundColumn(veiled(matches.bound), certain=matches.certain) if matches else None
 
 
 def _all_opaque(relation: Relation) -> Relation:
@@ -172,4 +172,4 @@ def _all_opaque(relation: Relation) -> Relation:
 
 def tables_in(bound: Bound) -> frozenset[Occurrence]:
     """The occurrences that an expression speaks of."""
-    return frozenset(one.occurrence for one in evaluated(bound) if isinstance(one, Column))
+    return frozenset(part.occurrence for part in evaluated(bound) if isinstance(part, Column))

@@ -36,8 +36,8 @@ class Item:
 
     def find(self, name: str) -> FoundColumn | None:
         """A column of the item, as the SELECT sees it."""
-        found = self.relation.find(name)
-        return FoundColumn(sourced(self.source, found.bound), certain=found.certain) if found else None
+        match = self.relation.find(name)
+        return FoundColumn(sourced(self.source, match.bound), certain=match.certain) if match else None
 
 
 @dataclass(slots=True, eq=False)
@@ -63,9 +63,9 @@ class Scope:
     def column(self, node: exp.Column) -> Bound:
         """The column of a reference. Raises QueryError where there is none, or more than one."""
         name, table = node.name.lower(), node.table.lower()
-        found = self._qualified(table, name) if table else self._plain(name, node)
-        if found is not None:
-            return found
+        bound = self._qualified(table, name) if table else self._plain(name, node)
+        if bound is not None:
+            return bound
         if table:
             as_struct = self._plain(table, node)
             if as_struct is not None:
@@ -79,8 +79,8 @@ class Scope:
     def _qualified(self, table: str, name: str) -> Bound | None:
         for item in self.items:
             if item.alias == table:
-                found = item.find(name)
-                return found.bound if found else None
+                match = item.find(name)
+                return match.bound if match else None
             if table in item.relation.members:
                 relation, source = item.relation.members[table]
                 inner = relation.find(name)
@@ -88,19 +88,19 @@ class Scope:
         return self.parent._qualified(table, name) if self.parent else None  # noqa: SLF001 - the same class
 
     def _plain(self, name: str, node: exp.Column) -> Bound | None:
-        found = self._of_items(name, node)
+        bound = self._of_items(name, node)
         selected = self.aliases.get(name) if self.is_selected else None
-        if found is None or selected is None or found == selected:
-            return found
-        return Opaque((found, selected), f"{name} is a table's column and another one of the select list")
+        if bound is None or selected is None or bound == selected:
+            return bound
+        return Opaque((bound, selected), f"{name} is a table's column and another one of the select list")
 
     def _of_items(self, name: str, node: exp.Column) -> Bound | None:
         if name in self.shared:
             return self.shared[name]
-        found = [one for item in self.items if (one := item.find(name))]
-        certain = [one for one in found if one.certain]
+        matches = [match for item in self.items if (match := item.find(name))]
+        certain = [each for each in matches if each.certain]
         if len(certain) > 1:
-            owners = ", ".join(item.alias for item in self.items if (one := item.find(name)) and one.certain)
+            owners = ", ".join(item.alias for item in self.items if (match := item.find(name)) and match.certain)
             raise self.query.error(
                 "ambiguous column", node, found=name, expected=f"a table's name before it: one of {owners}"
             )
@@ -108,10 +108,10 @@ class Scope:
             return certain[0].bound
         if name in self.aliases:
             return self.aliases[name]
-        if len(found) == 1:
-            return found[0].bound
-        if found:
-            return Opaque(tuple(one.bound for one in found))
+        if len(matches) == 1:
+            return matches[0].bound
+        if matches:
+            return Opaque(tuple(each.bound for each in matches))
         return self.parent._plain(name, node) if self.parent else None  # noqa: SLF001 - the same class
 
     def _near(self, name: str) -> str | None:

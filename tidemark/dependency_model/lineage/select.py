@@ -121,27 +121,27 @@ class SelectBinder:
 
     def _conditions(self, join: Any, left: Sequence[Item], item: Item, side: str) -> list[Bound]:
         """What ON, USING or NATURAL asks for, one condition a conjunct."""
-        found = [self.translator.bound(one) for one in _conjuncts(join.args.get("on"))]
-        names = [one.name.lower() for one in join.args.get("using") or ()]
+        conditions = [self.translator.bound(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
+        names = [column.name.lower() for column in join.args.get("using") or ()]
         if (join.method or "").upper() == "NATURAL":
-            names = [name for name in item.relation.columns if any(name in one.relation.columns for one in left)]
+            names = [name for name in item.relation.columns if any(name in each.relation.columns for each in left)]
         for name in names:
             right = item.find(name)
-            before = next((one for other in left if (one := other.find(name))), None)
+            before = next((match for other in left if (match := other.find(name))), None)
             if right is None or before is None:
                 raise self.binder.query.error("no such column on both sides", join, found=name)
             earlier = self.scope.shared.get(name, before.bound)
-            found.append(Call("=", (earlier, right.bound)))
+            conditions.append(Call("=", (earlier, right.bound)))
             self.scope.shared[name] = _shared(side, earlier, right.bound)
-        return found
+        return conditions
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
         """Note whose rows this join makes up where nothing fits."""
         if side in ("LEFT", "FULL"):
             self._around(item.relation.occurrences, frozenset({item.source} if item.source else ()))
         if side in ("RIGHT", "FULL"):
-            sources = frozenset(one.source for one in left if one.source)
-            self._around([name for one in left for name in one.relation.occurrences], sources)
+            sources = frozenset(each.source for each in left if each.source)
+            self._around([name for each in left for name in each.relation.occurrences], sources)
 
     def _around(self, occurrences: Sequence[Occurrence], side: Side) -> None:
         for occurrence in occurrences:
@@ -159,7 +159,7 @@ class SelectBinder:
             return relation
         parts = (self.translator.opaque(inner),)
         alias = node.args.get("alias")
-        names = [one.name.lower() for one in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        names = [column.name.lower() for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
         return Relation(
             {
                 name: Opaque(parts, parts[0].why, parts[0].place, of_data=False)
@@ -170,8 +170,8 @@ class SelectBinder:
     # --- conditions -------------------------------------------------------------------------------------------------
 
     def _restrict(self, node: Any, targets: frozenset[Occurrence]) -> None:
-        for one in _conjuncts(node):
-            self._constrain(self.translator.bound(one), targets)
+        for conjunct in _conjuncts(node):
+            self._constrain(self.translator.bound(conjunct), targets)
 
     def _constrain(self, condition: Bound, targets: frozenset[Occurrence]) -> None:
         self.indirect.append(condition)
@@ -193,8 +193,8 @@ class SelectBinder:
         having, qualify = self.node.args.get("having"), self.node.args.get("qualify")
         if having is not None and not _has_sets(group):
             self._restrict(having.this, everything)
-        for one in _conjuncts(qualify.this if qualify is not None else None):
-            self._constrain(veiled(self.translator.bound(one), keys or frozenset()), everything)
+        for conjunct in _conjuncts(qualify.this if qualify is not None else None):
+            self._constrain(veiled(self.translator.bound(conjunct), keys or frozenset()), everything)
         relation = Relation(
             columns,
             tuple(dict.fromkeys(self.occurrences)),
@@ -213,19 +213,19 @@ class SelectBinder:
         return relation
 
     def _columns(self) -> tuple[dict[str, Bound], list[Open]]:
-        found: dict[str, Bound] = {}
+        columns: dict[str, Bound] = {}
         opened: list[Open] = []
         for at, node in enumerate(self.node.expressions):
             star = _star(node)
             if star is not None:
-                self._spread(star, node.table.lower() if isinstance(node, exp.Column) else "", found, opened)
+                self._spread(star, node.table.lower() if isinstance(node, exp.Column) else "", columns, opened)
                 continue
             bound = self.translator.bound(node)
             name = node.alias_or_name.lower() or f"_c{at}"
-            for one in [name] if name not in found else [f"{name}#{at}"]:
-                found[one] = bound
+            for each in [name] if name not in columns else [f"{name}#{at}"]:
+                columns[each] = bound
             self.scope.aliases.setdefault(name, bound)
-        return found, opened
+        return columns, opened
 
     def _ends_with_time(self) -> bool:
         """Whether it begins with the columns of its only FROM item, in their order."""
@@ -233,37 +233,37 @@ class SelectBinder:
         stars = [bool(_star(node)) for node in self.node.expressions]
         return stars[:1] == [True] and not any(stars[1:]) and len(relations) == 1 and relations[0].ends_with_time
 
-    def _spread(self, star: Any, table: str, found: dict[str, Bound], opened: list[Open]) -> None:
-        without = frozenset(one.name.lower() for one in star.args.get("except_") or ())
+    def _spread(self, star: Any, table: str, columns: dict[str, Bound], opened: list[Open]) -> None:
+        without = frozenset(each.name.lower() for each in star.args.get("except_") or ())
         for item in self.scope.items:
             if table and item.alias != table:
                 continue
             for name in item.relation.columns:
                 column = item.find(name)
                 if name not in without and column is not None:
-                    found.setdefault(name, self.scope.shared.get(name, column.bound))
+                    columns.setdefault(name, self.scope.shared.get(name, column.bound))
             if item.relation.is_open:
                 opened.append(Open(item.relation, item.source, without))
 
     def _grouped(self, group: Any) -> None:
-        for one in group.expressions if group is not None else ():
-            if not isinstance(one, (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets)):
-                self.indirect.append(self.translator.bound(one))
+        for expression in group.expressions if group is not None else ():
+            if not isinstance(expression, (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets)):
+                self.indirect.append(self.translator.bound(expression))
 
     def _window_keys(self) -> frozenset[Bound] | None:
         """What every window of this SELECT is partitioned by; None where there is no window."""
-        windows = [one for part in self._outside_queries() for one in _windows(part)]
+        windows = [window for part in self._outside_queries() for window in _windows(part)]
         if not windows:
             return None
         keys = [
-            frozenset(self.translator.all_of(one.args.get("partition_by") or [])) for one in self._resolved(windows)
+            frozenset(self.translator.all_of(each.args.get("partition_by") or [])) for each in self._resolved(windows)
         ]
         return frozenset.intersection(*keys)
 
     def _resolved(self, windows: Sequence[Any]) -> list[Any]:
         """Windows with the clauses of those that they name."""
-        named = {one.name.lower(): one for one in self.node.args.get("windows") or ()}
-        return [named.get(one.text("alias").lower(), one) for one in windows]
+        named = {window.name.lower(): window for window in self.node.args.get("windows") or ()}
+        return [named.get(window.text("alias").lower(), window) for window in windows]
 
     def _outside_queries(self) -> list[Any]:
         qualify = self.node.args.get("qualify")
@@ -302,19 +302,19 @@ class SelectBinder:
             return relation, Exists((), relation.occurrences, (), tuple(relation.indirect))
         own = frozenset(relation.occurrences)
         conditions = [
-            one.condition
-            for one in relation.constraints
-            if one.targets <= own and (spoken_of := tables_in(one.condition)) and not spoken_of <= own
+            constraint.condition
+            for constraint in relation.constraints
+            if constraint.targets <= own and (spoken_of := tables_in(constraint.condition)) and not spoken_of <= own
         ]
-        direct = tuple(one for one in relation.occurrences if self._is_direct(inner, one))
+        direct = tuple(occurrence for occurrence in relation.occurrences if self._is_direct(inner, occurrence))
         return relation, Exists(tuple(conditions), relation.occurrences, direct, tuple(relation.indirect))
 
     def _is_direct(self, select: Any, occurrence: Occurrence) -> bool:
         """Whether every row of the query holds a row of the occurrence: it is a FROM item itself."""
         items = [select.args["from_"].this] if select.args.get("from_") else []
         items += [join.this for join in select.args.get("joins") or () if not (join.side or join.kind)]
-        tables = [one for one in items if isinstance(one, exp.Table) and one.name.lower() not in self.names]
-        places = [self.binder.query.place_of(one.this) for one in tables if one.name.lower() == occurrence.table]
+        tables = [item for item in items if isinstance(item, exp.Table) and item.name.lower() not in self.names]
+        places = [self.binder.query.place_of(table.this) for table in tables if table.name.lower() == occurrence.table]
         return occurrence.place in places
 
 
@@ -352,7 +352,7 @@ def _windows(node: Any) -> list[Any]:
     if isinstance(node, exp.Query):
         return []
     own = [node] if isinstance(node, exp.Window) else []
-    return own + [one for child in node.iter_expressions() for one in _windows(child)]
+    return own + [window for child in node.iter_expressions() for window in _windows(child)]
 
 
 def _has_sets(group: Any) -> bool:
@@ -360,7 +360,7 @@ def _has_sets(group: Any) -> bool:
     if group is None:
         return False
     return any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")) or any(
-        isinstance(one, (exp.Rollup, exp.Cube, exp.GroupingSets)) for one in group.expressions
+        isinstance(expression, (exp.Rollup, exp.Cube, exp.GroupingSets)) for expression in group.expressions
     )
 
 
@@ -370,7 +370,11 @@ def _keeps_rows(select: Any) -> bool:
         return False
     if select.args.get("group") is not None:
         return not _has_sets(select.args["group"])
-    return not any(_aggregates(one) for one in [*select.expressions, select.args.get("having")] if one is not None)
+    return not any(
+        _aggregates(expression)
+        for expression in [*select.expressions, select.args.get("having")]
+        if expression is not None
+    )
 
 
 def _aggregates(node: Any) -> bool:

@@ -89,12 +89,12 @@ class ClockSpace:
 
     def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
         """The hours of a day, each as one box."""
-        found: list[tuple[Box, range]] = []
+        hours: list[tuple[Box, range]] = []
         for hour, group in groupby(self.slices(unit, unit), key=lambda ordinal: self.point(ordinal)[1]):
             ordinals = list(group)
             box = (point(Type.DATE, unit), hour, _ANY_MINUTE) if self._has_minutes else self.point(ordinals[0])
-            found.append((box, range(ordinals[0], ordinals[-1] + 1)))
-        return found
+            hours.append((box, range(ordinals[0], ordinals[-1] + 1)))
+        return hours
 
     def _point(self, ordinal: int) -> Box:
         return _clock_box(self._grid.key(ordinal))
@@ -129,7 +129,7 @@ def needed_slices(
     """
     middle = min(max(space.unit_of(near), space.first), space.last)
     stack = [(middle + 1, space.last), (space.first, middle - 1), (middle, middle)]
-    found: list[range] = []
+    stretches: list[range] = []
     while stack:
         low, high = stack.pop()
         if low > high:
@@ -141,13 +141,13 @@ def needed_slices(
         if every and (low == space.first or high == space.last):
             return None
         if every:
-            found.append(space.slices(low, high))
+            stretches.append(space.slices(low, high))
         elif some and low == high:
-            found += _inside(space, low, ask)
+            stretches += _inside(space, low, ask)
         elif some:
             cut = _cut(low, high, middle)
             stack += [(low, cut), (cut + 1, high)]
-    return sorted((one for one in found if one), key=lambda one: one.start)
+    return sorted((each for each in stretches if each), key=lambda each: each.start)
 
 
 def _cut(low: int, high: int, middle: int) -> int:
@@ -162,7 +162,7 @@ def _cut(low: int, high: int, middle: int) -> int:
 def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]]) -> list[range]:
     """The needed slices of one unit: its boxes cut in halves, then slice by slice."""
     boxes = space.inside(unit)
-    found: list[range] = []
+    stretches: list[range] = []
     stack = [(0, len(boxes) - 1)]
     while stack:
         low, high = stack.pop()
@@ -170,13 +170,13 @@ def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]
         if not some:
             continue
         if every:
-            found.append(range(boxes[low][1].start, boxes[high][1].stop))
+            stretches.append(range(boxes[low][1].start, boxes[high][1].stop))
         elif low < high:
             middle = (low + high) // 2
             stack += [(low, middle), (middle + 1, high)]
         else:
-            found += [range(one, one + 1) for one in boxes[low][1] if ask(space.point(one))[0]]
-    return found
+            stretches += [range(ordinal, ordinal + 1) for ordinal in boxes[low][1] if ask(space.point(ordinal))[0]]
+    return stretches
 
 
 def _hull(first: Box, last: Box) -> Box:

@@ -71,17 +71,17 @@ class Translator:
         return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
     def _parts(self, node: exp.Expr) -> list[Bound]:
-        bound_here = {name.name.lower() for one in node.find_all(exp.Lambda) for name in one.expressions}
-        found: list[Bound] = []
+        bound_here = {name.name.lower() for each in node.find_all(exp.Lambda) for name in each.expressions}
+        bounds: list[Bound] = []
         for child in node.iter_expressions():
             if isinstance(child, exp.Query):
-                found.append(self._sub_queries.scalar(child, self.scope))
+                bounds.append(self._sub_queries.scalar(child, self.scope))
             elif isinstance(child, (exp.Column, exp.Subquery, exp.Exists, exp.In)):
                 if not (isinstance(child, exp.Column) and not child.table and child.name.lower() in bound_here):
-                    found.append(self.bound(child))
+                    bounds.append(self.bound(child))
             elif not isinstance(child, (exp.Identifier, exp.DataType)):
-                found += self._parts(child)
-        return found
+                bounds += self._parts(child)
+        return bounds
 
     def all_of(self, nodes: list[Any]) -> tuple[Bound, ...]:
         """Several expressions."""
@@ -153,10 +153,10 @@ def _in(translator: Translator, node: Any) -> Bound:
     options = translator.all_of(node.expressions)
     if not options or node.args.get("unnest") or node.args.get("field"):
         return translator.opaque(node, "this IN is not known")
-    found = Call("=", (wanted, options[0]))
+    condition = Call("=", (wanted, options[0]))
     for option in options[1:]:
-        found = Call("or", (found, Call("=", (wanted, option))))
-    return found
+        condition = Call("or", (condition, Call("=", (wanted, option))))
+    return condition
 
 
 def _is(translator: Translator, node: Any) -> Bound:
@@ -260,7 +260,7 @@ def _datediff(translator: Translator, node: Any) -> Bound:
         return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
     if unit != "DAY":
         return translator.opaque(node)
-    moments = [one.this if isinstance(one, exp.TsOrDsToDate) else one for one in (node.this, node.expression)]
+    moments = [each.this if isinstance(each, exp.TsOrDsToDate) else each for each in (node.this, node.expression)]
     return Call("whole_days_between", translator.all_of(moments))
 
 
@@ -315,7 +315,7 @@ def _window(translator: Translator, node: Any) -> Bound:
     value = translator.bound(node.this)
     keys = translator.all_of(node.args.get("partition_by") or [])
     order = node.args.get("order")
-    ordered = translator.all_of([one.this for one in order.expressions] if order is not None else [])
+    ordered = translator.all_of([expression.this for expression in order.expressions] if order is not None else [])
     place = translator.scope.query.place_of(node)
     return Opaque((value,), "a window function", place, (*keys, *ordered))
 

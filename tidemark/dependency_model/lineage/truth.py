@@ -73,12 +73,12 @@ def existing(truth: int) -> int:
 
 def _combined(left: int, right: int, table: dict[tuple[int, int], int]) -> int:
     can = must = 0
-    for one in _values(left & _ALL):
+    for value in _values(left & _ALL):
         for other in _values(right & _ALL):
-            can |= table[one, other]
-    for one in _values(left >> 3):
+            can |= table[value, other]
+    for value in _values(left >> 3):
         for other in _values(right >> 3):
-            must |= table[one, other]
+            must |= table[value, other]
     return _normal(can, must)
 
 
@@ -101,12 +101,12 @@ def _without_null(mask: int) -> int:
 
 _VALUES = (_TRUE, _FALSE, _NULL)
 _and = {
-    (one, other): _FALSE if _FALSE in (one, other) else _NULL if _NULL in (one, other) else _TRUE
-    for one in _VALUES
+    (value, other): _FALSE if _FALSE in (value, other) else _NULL if _NULL in (value, other) else _TRUE
+    for value in _VALUES
     for other in _VALUES
 }
 _or = {
-    (one, other): _TRUE if _TRUE in (one, other) else _NULL if _NULL in (one, other) else _FALSE
-    for one in _VALUES
+    (value, other): _TRUE if _TRUE in (value, other) else _NULL if _NULL in (value, other) else _FALSE
+    for value in _VALUES
     for other in _VALUES
 }

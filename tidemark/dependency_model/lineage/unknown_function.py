@@ -22,18 +22,18 @@ def unknown_function(table: str, relations: Iterable[Relation]) -> Opaque | None
     """An unknown function of nothing but time in a condition on a table's slices."""
     for relation in relations:
         for constraint in relation.constraints:
-            if any(one.table == table for one in constraint.targets):
-                found = _of_time_alone(constraint.condition, table)
-                if found is not None:
-                    return found
+            if any(target.table == table for target in constraint.targets):
+                opaque = _of_time_alone(constraint.condition, table)
+                if opaque is not None:
+                    return opaque
     return None
 
 
 def _of_time_alone(condition: Bound, table: str) -> Opaque | None:
-    if not any(_is_time_of(one, table) for one in walk(condition)):
+    if not any(_is_time_of(part, table) for part in walk(condition)):
         return None
-    unknown = (one for one in evaluated(condition) if isinstance(one, Opaque) and not one.of_data)
-    return next((one for one in unknown if all(map(_is_known_without_data, walk(one)))), None)
+    unknown = (part for part in evaluated(condition) if isinstance(part, Opaque) and not part.of_data)
+    return next((each for each in unknown if all(map(_is_known_without_data, walk(each)))), None)
 
 
 def _is_time_of(part: Bound, table: str) -> bool:

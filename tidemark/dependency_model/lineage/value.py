@@ -69,14 +69,14 @@ def truth_of(value: Value) -> int:
 
 def special_of(*values: Value) -> Special | None:
     """What a function without a rule of its own gives for these: NULL for NULL, and nothing to say where nothing is."""
-    found: Special | None = None
+    special: Special | None = None
     for value in values:
         if isinstance(value, Special):
             if value is Special.NULL:
                 return value
-            if found is not Special.IMPRECISE:
-                found = value
-    return found
+            if special is not Special.IMPRECISE:
+                special = value
+    return special
 
 
 def pointwise(compute: Callable[..., Value], *values: Value) -> Value:
@@ -87,7 +87,7 @@ def pointwise(compute: Callable[..., Value], *values: Value) -> Value:
     ranges = [value for value in values if isinstance(value, Range)]
     if len(ranges) < len(values):
         return Special.UNKNOWN
-    if not all(one.is_point for one in ranges):
+    if not all(range_.is_point for range_ in ranges):
         return Special.IMPRECISE
     try:
         return compute(*ranges)

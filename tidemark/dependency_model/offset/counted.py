@@ -30,10 +30,10 @@ class Counted:
         return [anchor + count for first, last in self._runs for count in range(first, last + 1)]
 
     def inverse(self, up: int) -> Sequence[int]:
-        found: list[int] = []
+        ordinals: list[int] = []
         for first, last in reversed(self._runs):
-            found.extend(self._beginning_in(up - last, up - first))
-        return found
+            ordinals.extend(self._beginning_in(up - last, up - first))
+        return ordinals
 
     def _beginning_in(self, first: int, last: int) -> range:
         """The downstream slices that begin in a stretch of upstream slices."""

@@ -73,12 +73,12 @@ class CountedInside(ABC):
             yield from range(after + max(first - length, 0), after + last - length + 1)
 
     def inverse(self, up: int) -> Sequence[int]:
-        found: set[int] = set()
+        ordinals: set[int] = set()
         for first, last in self._runs:
             low = self._down.at(self._up.start(up - last - self._slack))
             high = self._down.at(self._up.end(up - first + self._slack))
-            found.update(down for down in range(low, high + 1) if up in self.expand(down))
-        return sorted(found)
+            ordinals.update(down for down in range(low, high + 1) if up in self.expand(down))
+        return sorted(ordinals)
 
 
 class CountedByDate(CountedInside):

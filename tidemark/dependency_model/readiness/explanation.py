@@ -64,7 +64,7 @@ def explain(
     clauses = []
     for requirement, verdict in zip(requirements, verdicts, strict=True):
         wanted = verdict.missing if verdict and depth > 0 else ()
-        deeper = (explain(graph, one, known=known, now=now, depth=depth - 1) for one in wanted)
+        deeper = (explain(graph, each, known=known, now=now, depth=depth - 1) for each in wanted)
         clauses.append(Clause(requirement, verdict, tuple(deeper)))
     return Explanation(
         slice_,

@@ -200,8 +200,8 @@ class ReadinessIndex:
     def decide(self) -> list[ReadinessDecision]:
         """What has to change, in the order in which it came up; each is to be told back by `observe`."""
         undecided, self._undecided = self._undecided, {}
-        found = (self._decision(slice_) for slice_ in undecided)
-        return [decision for decision in found if decision]
+        decisions = (self._decision(slice_) for slice_ in undecided)
+        return [decision for decision in decisions if decision]
 
     def refresh(self, names: Iterable[str]) -> None:
         """These entities came, changed or went in the graph, or what they depend on did."""
@@ -252,7 +252,7 @@ class ReadinessIndex:
             state = self._wanted_state(slice_, self.status(slice_))
             for requirement in self._graph.requirements(slice_, state) if state else ():
                 if requirement.or_older:
-                    places.update(((one.entity, one.sub), None) for one in requirement.slices)
+                    places.update(((slice_.entity, slice_.sub), None) for slice_ in requirement.slices)
                 else:
                     inputs.extend(requirement.slices)
         self._statuses.fetch(inputs)
@@ -298,7 +298,9 @@ class ReadinessIndex:
         self._waiting[slice_] = waiting
         if self._statuses.version(slice_) is None:
             heapq.heappush(self._unnoted, (waiting.not_before, next(self._order), waiting))
-        waiting.counters = tuple([self._count(waiting, one) for one in self._graph.requirements(slice_, state)])
+        waiting.counters = tuple(
+            [self._count(waiting, requirement) for requirement in self._graph.requirements(slice_, state)]
+        )
         times = {counter.due for counter in waiting.counters if counter.due is not None and not counter.is_due}
         for time in times if waiting.is_open else times | {waiting.not_before}:
             heapq.heappush(self._due, (time, next(self._order), waiting))
@@ -327,11 +329,11 @@ class ReadinessIndex:
         return None
 
 
-def _look_alike(one: SliceStatus, other: SliceStatus) -> bool:
+def _look_alike(each: SliceStatus, other: SliceStatus) -> bool:
     """Whether two statuses are the same to everyone who may use the slice."""
     return (
-        one.states == other.states
-        and one.quality is other.quality
-        and one.issues == other.issues
-        and one.tainted is other.tainted
+        each.states == other.states
+        and each.quality is other.quality
+        and each.issues == other.issues
+        and each.tainted is other.tainted
     )

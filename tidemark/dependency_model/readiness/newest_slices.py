@@ -77,12 +77,12 @@ class NewestSlices:
             boundary = self._boundaries.get(place, self._statuses.archive.floor)
             ordinals = self._ordered.get(place, [])
             for at in range(bisect_right(ordinals, last) - 1, -1, -1):
-                found = node.slice(ordinals[at], slice_.sub)
-                if found.key < boundary:
+                candidate = node.slice(ordinals[at], slice_.sub)
+                if candidate.key < boundary:
                     break
-                status = self._statuses.get(found)
+                status = self._statuses.get(candidate)
                 if status is not None and accepts(status):
-                    return found
+                    return candidate
             if not boundary:
                 return None
             self._read((place,), boundary, self._page_of(place))
@@ -94,11 +94,11 @@ class NewestSlices:
     def _read(self, places: Collection[Place], before: str, limit: int) -> None:
         """One page of each place; what sorts before the boundary that it leaves has not been read wholly."""
         pages: dict[Place, list[str]] = {place: [] for place in places}
-        for one in self._statuses.archive.older(places, before, limit):
-            self._statuses.add(*one)
-            pages[one.slice.entity, one.slice.sub].append(one.slice.key)
+        for known_slice in self._statuses.archive.older(places, before, limit):
+            self._statuses.add(*known_slice)
+            pages[known_slice.slice.entity, known_slice.slice.sub].append(known_slice.slice.key)
             with suppress(ParseError):  # of another period
-                self.add(one.slice)
+                self.add(known_slice.slice)
         for place, keys in pages.items():
             lowest = min(keys, default="")
             is_last = len(keys) < limit

@@ -56,8 +56,8 @@ class Registrations:
 
     def add_latest(self, counter: Counter) -> int:
         """The same for inputs that older ones may stand in for."""
-        found = self._of_counter[counter] = [self._latest_input(counter, slice_) for slice_ in counter.inputs]
-        there = sum(latest.is_there for latest in found)
+        inputs = self._of_counter[counter] = [self._latest_input(counter, slice_) for slice_ in counter.inputs]
+        there = sum(latest.is_there for latest in inputs)
         self.work += there
         return there
 
@@ -103,8 +103,8 @@ def _place(slice_: Slice) -> Place:
 
 
 def _discard(registered: dict[K, dict[V, None]], key: K, value: V) -> None:
-    found = registered.get(key)
-    if found is not None:
-        found.pop(value, None)
-        if not found:
+    counters = registered.get(key)
+    if counters is not None:
+        counters.pop(value, None)
+        if not counters:
             del registered[key]

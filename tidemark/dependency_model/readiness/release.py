@@ -101,8 +101,10 @@ def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime,
     used: list[Slice] = []
     missing: list[Slice] = []
     for slice_ in requirement.slices:
-        found = slice_ if taken(known.status(slice_)) else known.newest(slice_, taken) if requirement.or_older else None
-        (used if found else missing).append(found or slice_)
+        accepted = (
+            slice_ if taken(known.status(slice_)) else known.newest(slice_, taken) if requirement.or_older else None
+        )
+        (used if accepted else missing).append(accepted or slice_)
     weak = dependency.weak
     due = not_before + weak.timeout if weak and weak.timeout and missing else None
     reason = _reason(weak, len(used), len(requirement.slices), due, now) if missing else _of_all(requirement, used)

@@ -38,11 +38,11 @@ class StatusTable:
 
     def get(self, slice_: Slice, /) -> SliceStatus | None:
         """The status of a slice; None where nothing is known of it."""
-        found = self._statuses.get(slice_)
-        if found is None and slice_.key < self._floor and slice_ not in self._asked:
+        status = self._statuses.get(slice_)
+        if status is None and slice_.key < self._floor and slice_ not in self._asked:
             self.fetch((slice_,))
-            found = self._statuses.get(slice_)
-        return found
+            status = self._statuses.get(slice_)
+        return status
 
     def version(self, slice_: Slice) -> int | None:
         """The number of the transition that a status in memory is of."""
@@ -63,5 +63,5 @@ class StatusTable:
         wanted = {slice_ for slice_ in slices if slice_.key < floor and slice_ not in known and slice_ not in asked}
         if wanted:
             asked |= wanted
-            for one in self.archive.fetch(wanted):
-                self.add(*one)
+            for each in self.archive.fetch(wanted):
+                self.add(*each)

@@ -110,18 +110,18 @@ class ClockGrid(Grid):
 
     def _print_all(self, ordinals: range) -> list[str]:
         """Of a stretch of plain days without a look at each slice."""
-        found: list[str] = []
+        keys: list[str] = []
         ordinal, stop = ordinals.start, ordinals.stop
         while ordinal < stop:
             day, index = self.place(ordinal)
             if self.is_plain(day, day + 1):
                 date_text = date.fromordinal(day + EPOCH_ORDINAL).isoformat()
-                found += [date_text + time_text for time_text in self._times[index : index + stop - ordinal]]
+                keys += [date_text + time_text for time_text in self._times[index : index + stop - ordinal]]
                 ordinal += self.per_day - index
             else:
-                found.append(self.key(ordinal))
+                keys.append(self.key(ordinal))
                 ordinal += 1
-        return found
+        return keys
 
     def _label(self, local: int) -> str:
         day, second = divmod(local, DAY_SECONDS)

@@ -50,17 +50,17 @@ class Cron:
         for ahead in range(_DAYS_AHEAD):
             if self._is_on(day + ahead):
                 for minute in self._minutes_of_day():
-                    found = zone.earliest((day + ahead) * DAY_SECONDS + minute * 60)
-                    if found >= instant:
-                        return found
+                    candidate = zone.earliest((day + ahead) * DAY_SECONDS + minute * 60)
+                    if candidate >= instant:
+                        return candidate
         raise _never(self.text)
 
     def _is_on(self, day: int) -> bool:
-        found = date.fromordinal(EPOCH_ORDINAL + day)
-        by_date = self.days is None or found.day in self.days
-        by_weekday = self.weekdays is None or found.isoweekday() % 7 in self.weekdays
+        as_date = date.fromordinal(EPOCH_ORDINAL + day)
+        by_date = self.days is None or as_date.day in self.days
+        by_weekday = self.weekdays is None or as_date.isoweekday() % 7 in self.weekdays
         both_given = self.days is not None and self.weekdays is not None
-        return found.month in self.months and (by_date or by_weekday if both_given else by_date and by_weekday)
+        return as_date.month in self.months and (by_date or by_weekday if both_given else by_date and by_weekday)
 
     def _minutes_of_day(self) -> list[int]:
         return [hour * 60 + minute for hour in sorted(self.hours) for minute in sorted(self.minutes)]
@@ -88,13 +88,13 @@ def _parse(text: str) -> Cron:
 
 
 def _field(text: str, name: str, low: int, high: int) -> frozenset[int]:
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
         match = _PART.fullmatch(part)
         if match is None:
             raise _wrong(text, name, low, high)
-        found.update(_range(match, text, name, low, high))
-    return frozenset(found)
+        numbers.update(_range(match, text, name, low, high))
+    return frozenset(numbers)
 
 
 def _range(match: re.Match[str], text: str, name: str, low: int, high: int) -> range:

@@ -116,8 +116,8 @@ class MonthsGrid(DateGrid):
         return date(FIRST_YEAR + year, month + 1, 1).toordinal() - EPOCH_ORDINAL
 
     def at_day(self, day: int) -> int:
-        found = date.fromordinal(day + EPOCH_ORDINAL)
-        return ((found.year - FIRST_YEAR) * 12 + found.month - 1) // self._months
+        as_date = date.fromordinal(day + EPOCH_ORDINAL)
+        return ((as_date.year - FIRST_YEAR) * 12 + as_date.month - 1) // self._months
 
     def _print(self, ordinal: int) -> str:
         year, month = divmod(ordinal * self._months, 12)
@@ -145,9 +145,9 @@ def day_of(key: str) -> int:
     if not _DATE.fullmatch(key):
         raise ParseError("this is no date", expected="a date such as 2026-03-29", found=shown(key))
     try:
-        found = date.fromisoformat(key)
+        as_date = date.fromisoformat(key)
     except ValueError as error:
         raise NoSuchSliceError("no such date", found=shown(key)) from error
-    if not FIRST_YEAR <= found.year <= LAST_YEAR:
+    if not FIRST_YEAR <= as_date.year <= LAST_YEAR:
         raise ParseError(f"dates are known from {FIRST_YEAR} to {LAST_YEAR}", found=shown(key))
-    return found.toordinal() - EPOCH_ORDINAL
+    return as_date.toordinal() - EPOCH_ORDINAL

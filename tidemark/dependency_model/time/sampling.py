@@ -75,13 +75,13 @@ def sparse_slices(calendar: Calendar, period: Period, start: str | None, *, clos
     end = first + _YEARS * 365 + 2
     far = [first + years * 365 + years for years in _FAR_YEARS]
     if isinstance(grid, ClockGrid):
-        few = (one for day in (*_turns(grid, first, end), *far) for one in _clock_slices(grid, day))
+        few = (clock_slice for day in (*_turns(grid, first, end), *far) for clock_slice in _clock_slices(grid, day))
         return tuple(sorted({*few, *_whole_day(grid, first + 1), *(_close_look(grid, first) if closely else ())}))
     if not isinstance(grid, DateGrid):
         return ()
     chosen = range(first, end) if closely or period.rank > 3 else _days(grid, first, end)
-    found = {grid.at_day(day) for day in [*chosen, *far]}
-    return tuple(sorted(one for one in found if grid.first_day(one) >= first))
+    ordinals = {grid.at_day(day) for day in [*chosen, *far]}
+    return tuple(sorted(each for each in ordinals if grid.first_day(each) >= first))
 
 
 def _days(grid: Grid, first: int, end: int) -> Iterator[int]:
@@ -90,8 +90,8 @@ def _days(grid: Grid, first: int, end: int) -> Iterator[int]:
     yield from range(first + 17, first + 32)
     yield from range(first + 40, end, 59)
     for day in range(first, end):
-        found = date.fromordinal(day + EPOCH_ORDINAL)
-        if found.day == 1 and (day < first + 400 or found.month in (1, 3)):
+        as_date = date.fromordinal(day + EPOCH_ORDINAL)
+        if as_date.day == 1 and (day < first + 400 or as_date.month in (1, 3)):
             yield from (day - 1, day) if day > first else (day,)
     yield from _days_around_changes(grid, first, first + 400)
 

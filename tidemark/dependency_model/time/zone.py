@@ -117,12 +117,12 @@ def zone_names() -> frozenset[str]:
 def _scan(zone: ZoneInfo) -> list[tuple[int, int]]:
     """(instant, offset from then on) of every change of the offset; the first instant stands for 'always before'."""
     start, end = -30 * DAY_SECONDS, (LAST_DAY + 30) * DAY_SECONDS
-    found = [(-_FOREVER, _offset(zone, start))]
+    changes = [(-_FOREVER, _offset(zone, start))]
     for instant in range(start, end, _SCAN_STEP):
         offset = _offset(zone, instant + _SCAN_STEP)
-        if offset != found[-1][1]:
-            found.append((_bisect(zone, instant, instant + _SCAN_STEP), offset))
-    return found
+        if offset != changes[-1][1]:
+            changes.append((_bisect(zone, instant, instant + _SCAN_STEP), offset))
+    return changes
 
 
 def _bisect(zone: ZoneInfo, before: int, after: int) -> int:

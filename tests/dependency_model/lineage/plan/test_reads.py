@@ -39,9 +39,9 @@ SAME_USER = node("EqualTo", attribute(1), attribute(3))
 
 
 def reads(plan: Callable[[str], Tree]) -> dict[str, str]:
-    plans = {one: text(plan(GRID.key(one))) for one in TIMES}
-    found = infer_reads(plans, "f.py:1", DOWN, SUBJECTS, QuerySession("UTC"))
-    return {name: str(read) for name, read in found.items()}
+    plans = {time_: text(plan(GRID.key(time_))) for time_ in TIMES}
+    inferred = infer_reads(plans, "f.py:1", DOWN, SUBJECTS, QuerySession("UTC"))
+    return {name: str(read) for name, read in inferred.items()}
 
 
 def test_a_filter_is_evaluated_at_its_own_business_time() -> None:
@@ -75,8 +75,8 @@ def test_conditions_of_a_join_restrict_the_sides_that_they_can_drop(kind: str, *
         both = node("And", SAME_USER, node("And", equals(2, day), equals(4, day)))
         return join(kind, ORDERS, USERS, both)
 
-    found = reads(plan)
-    assert {name: read == "Set 0" for name, read in found.items()} == {"d_orders": orders, "d_users": users}
+    inferred = reads(plan)
+    assert {name: read == "Set 0" for name, read in inferred.items()} == {"d_orders": orders, "d_users": users}
 
 
 @pytest.mark.parametrize("kind", ["Inner", "RightOuter", "FullOuter", "LeftOuter"])
@@ -93,8 +93,8 @@ def test_a_row_that_a_join_makes_up_is_not_lost(kind: str) -> None:
 @pytest.mark.parametrize("name", ["GlobalLimit", "Sample", "MapInPandas", "Window", "SomethingNew"])
 def test_what_hides_rows_lets_no_filter_through(name: str) -> None:
     fields: dict[str, Tree] = {"windowExpressions": [], "partitionSpec": []} if name == "Window" else {}
-    found = reads(lambda day: where(node(name, ORDERS, **fields), equals(2, day)))
-    assert found["d_orders"].startswith("undecidable")
+    inferred = reads(lambda day: where(node(name, ORDERS, **fields), equals(2, day)))
+    assert inferred["d_orders"].startswith("undecidable")
 
 
 def test_a_window_lets_filters_on_its_keys_through() -> None:
@@ -118,9 +118,9 @@ def test_an_input_in_a_place_that_is_not_known_is_refused() -> None:
 
 
 def test_an_input_that_only_some_business_times_read_has_no_offset() -> None:
-    odd = {GRID.key(one) for one in TIMES[::2]}
-    found = reads(lambda day: where(ORDERS, equals(2, day)) if day in odd else node("Range"))
-    assert found["d_orders"].startswith("undecidable: no offset")
+    odd = {GRID.key(time_) for time_ in TIMES[::2]}
+    inferred = reads(lambda day: where(ORDERS, equals(2, day)) if day in odd else node("Range"))
+    assert inferred["d_orders"].startswith("undecidable: no offset")
 
 
 @pytest.mark.parametrize("wrong", ["", "[]", "{}", "[1]", '[{"class": "A", "num-children": 1}]', "[[]]"])

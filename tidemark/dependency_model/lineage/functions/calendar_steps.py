@@ -33,16 +33,16 @@ def date_of(day: int) -> date:
 
 def first_day(day: int, unit: str) -> int:
     """The first day of the unit that a day lies in; weeks begin on Monday, as Spark has it."""
-    found = date_of(day)
+    as_date = date_of(day)
     match unit:
         case "year":
-            return days(found.replace(month=1, day=1))
+            return days(as_date.replace(month=1, day=1))
         case "quarter":
-            return days(found.replace(month=(found.month - 1) // 3 * 3 + 1, day=1))
+            return days(as_date.replace(month=(as_date.month - 1) // 3 * 3 + 1, day=1))
         case "month":
-            return days(found.replace(day=1))
+            return days(as_date.replace(day=1))
         case "week":
-            return day - found.weekday()
+            return day - as_date.weekday()
         case "day":
             return day
     raise ValueError(unit)
@@ -50,12 +50,12 @@ def first_day(day: int, unit: str) -> int:
 
 def months_on(day: int, months: int) -> int:
     """As many months later; of a month that is too short the last day."""
-    found = date_of(day)
-    year, month = divmod(found.year * 12 + found.month - 1 + months, 12)
-    return days(date(year, month + 1, min(found.day, monthrange(year, month + 1)[1])))
+    as_date = date_of(day)
+    year, month = divmod(as_date.year * 12 + as_date.month - 1 + months, 12)
+    return days(date(year, month + 1, min(as_date.day, monthrange(year, month + 1)[1])))
 
 
 def last_day(day: int) -> int:
     """The last day of the month."""
-    found = date_of(day)
-    return days(found.replace(day=monthrange(found.year, found.month)[1]))
+    as_date = date_of(day)
+    return days(as_date.replace(day=monthrange(as_date.year, as_date.month)[1]))

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def _case(_: SqlComparison, values: Sequence[Value]) -> Value:
     """condition, value, condition, value, ..., default."""
     *pairs, default = values
-    found = default
+    outcome = default
     for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
-        found = _chosen(truth.known_true(truth_of(condition)), value, found)
-    return found
+        outcome = _chosen(truth.known_true(truth_of(condition)), value, outcome)
+    return outcome
 
 
 def _chosen(condition: int, yes: Value, no: Value) -> Value:
@@ -39,13 +39,13 @@ def _chosen(condition: int, yes: Value, no: Value) -> Value:
 
 
 def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
-    *first, found = values
+    *first, outcome = values
     for value in reversed(first):
         if value is Special.UNKNOWN or value is Special.IMPRECISE:
-            found = value if found is not Special.IMPRECISE else found
+            outcome = value if outcome is not Special.IMPRECISE else outcome
         else:
-            found = _chosen(truth.negated(is_null(value)), value, found)
-    return found
+            outcome = _chosen(truth.negated(is_null(value)), value, outcome)
+    return outcome
 
 
 def _nullif(comparison: SqlComparison, values: Sequence[Value]) -> Value:
@@ -63,17 +63,17 @@ def _least(comparison: SqlComparison, values: Sequence[Value]) -> Value:
 
 
 def _extreme(comparison: SqlComparison, values: Sequence[Value], choose: Callable[..., Any]) -> Value:
-    found: Value = Special.NULL
+    extreme: Value = Special.NULL
     for value in values:
-        if found is Special.NULL or value is Special.NULL:
-            found = value if found is Special.NULL else found
+        if extreme is Special.NULL or value is Special.NULL:
+            extreme = value if extreme is Special.NULL else extreme
             continue
-        left, right = comparison.alike(found, value)
+        left, right = comparison.alike(extreme, value)
         if isinstance(left, Range) and isinstance(right, Range):
-            found = Range(left.type, choose(left.low, right.low), choose(left.high, right.high))
+            extreme = Range(left.type, choose(left.low, right.low), choose(left.high, right.high))
         else:
-            found = Special.IMPRECISE if Special.IMPRECISE in (left, right) else Special.UNKNOWN
-    return found
+            extreme = Special.IMPRECISE if Special.IMPRECISE in (left, right) else Special.UNKNOWN
+    return extreme
 
 
 CONDITIONS: dict[str, Callable[[SqlComparison, Sequence[Value]], Value]] = {

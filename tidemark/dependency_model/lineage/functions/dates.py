@@ -38,7 +38,7 @@ def add_days(conversion: Conversion, start: Value, count: Value) -> Value:
     day, shift = to_date(conversion, start), conversion.cast(count, Type.NUMBER)
     if isinstance(day, Range) and isinstance(shift, Range):
         return Range(Type.DATE, day.low + int(shift.low), day.high + int(shift.high))
-    return pointwise(lambda one, other: point(Type.DATE, one.low + int(other.low)), day, shift)
+    return pointwise(lambda each, other: point(Type.DATE, each.low + int(other.low)), day, shift)
 
 
 def add_months(conversion: Conversion, start: Value, count: Value) -> Value:
@@ -104,7 +104,7 @@ def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
     last, first = to_date(conversion, end), to_date(conversion, start)
     if isinstance(last, Range) and isinstance(first, Range):
         return Range(Type.NUMBER, last.low - first.high, last.high - first.low)
-    return pointwise(lambda one, other: point(Type.NUMBER, one.low - other.low), last, first)
+    return pointwise(lambda each, other: point(Type.NUMBER, each.low - other.low), last, first)
 
 
 def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
@@ -128,7 +128,7 @@ def timestamp_truncated(conversion: Conversion, value: Value, unit: Value) -> Va
     name = _unit(unit)
     if name is None:
         return Special.UNKNOWN
-    return monotone(lambda one: _floor(conversion, one.low, name), conversion.cast(value, Type.TIMESTAMP))
+    return monotone(lambda each: _floor(conversion, each.low, name), conversion.cast(value, Type.TIMESTAMP))
 
 
 def _floor(conversion: Conversion, instant: int, unit: str) -> Value:
@@ -156,8 +156,8 @@ def next_weekday(conversion: Conversion, value: Value, name: Value) -> Value:
 def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
     """`date_format(x, form)`."""
 
-    def shown(one: Range, pattern: Range) -> Value:
-        day, micros = conversion.local(one.low) if one.type is Type.TIMESTAMP else (one.low, 0)
+    def shown(each: Range, pattern: Range) -> Value:
+        day, micros = conversion.local(each.low) if each.type is Type.TIMESTAMP else (each.low, 0)
         return point(Type.STRING, printed(day, micros // MICROS, pattern.low))
 
     moment = conversion.cast(value, Type.TIMESTAMP) if isinstance(value, Range) and value.type is Type.STRING else value
@@ -174,7 +174,7 @@ def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Func
         day = to_date(conversion, value)
         if within and isinstance(day, Range) and not _is_within(day, within):
             return Range(Type.NUMBER, 0, last)
-        return monotone(lambda one: point(Type.NUMBER, read(date_of(one.low))), day)
+        return monotone(lambda each: point(Type.NUMBER, read(date_of(each.low))), day)
 
     return field
 
@@ -190,8 +190,8 @@ def _time_field(seconds: int, modulus: int) -> Function:
     """A number read off a time of day."""
 
     def field(conversion: Conversion, value: Value) -> Value:
-        def read(one: Range) -> Value:
-            return point(Type.NUMBER, conversion.local(one.low)[1] // MICROS // seconds % modulus)
+        def read(each: Range) -> Value:
+            return point(Type.NUMBER, conversion.local(each.low)[1] // MICROS // seconds % modulus)
 
         return pointwise(read, conversion.cast(value, Type.TIMESTAMP))
 
@@ -233,14 +233,14 @@ DATES: dict[str, Function] = {
     "last_day": month_end,
     "next_day": next_weekday,
     "date_format": date_text,
-    "year": _field(lambda found: found.year),
-    "quarter": _field(lambda found: (found.month + 2) // 3, "year", 4),
-    "month": _field(lambda found: found.month, "year", 12),
-    "day": _field(lambda found: found.day, "month", 31),
-    "dayofweek": _field(lambda found: found.isoweekday() % 7 + 1, "day", 7),
-    "weekday": _field(lambda found: found.weekday(), "week", 6),
-    "dayofyear": _field(lambda found: found.timetuple().tm_yday, "year", 366),
-    "weekofyear": _field(lambda found: found.isocalendar().week, "week", 53),
+    "year": _field(lambda day: day.year),
+    "quarter": _field(lambda day: (day.month + 2) // 3, "year", 4),
+    "month": _field(lambda day: day.month, "year", 12),
+    "day": _field(lambda day: day.day, "month", 31),
+    "dayofweek": _field(lambda day: day.isoweekday() % 7 + 1, "day", 7),
+    "weekday": _field(lambda day: day.weekday(), "week", 6),
+    "dayofyear": _field(lambda day: day.timetuple().tm_yday, "year", 366),
+    "weekofyear": _field(lambda day: day.isocalendar().week, "week", 53),
     "hour": _time_field(3600, 24),
     "minute": _time_field(60, 60),
     "make_date": _made_date,

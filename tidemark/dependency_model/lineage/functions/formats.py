@@ -44,11 +44,11 @@ def printed(day: int, second: int, form: str) -> str:
     """A moment in a pattern. Raises ValueError for a pattern with other parts."""
     if form not in FORMATS:
         raise ValueError(form)
-    found = date_of(day)
+    as_date = date_of(day)
     values = {
-        "Y": f"{found.year:04}",
-        "m": f"{found.month:02}",
-        "d": f"{found.day:02}",
+        "Y": f"{as_date.year:04}",
+        "m": f"{as_date.month:02}",
+        "d": f"{as_date.day:02}",
         "H": f"{second // 3600:02}",
         "M": f"{second // 60 % 60:02}",
         "S": f"{second % 60:02}",
@@ -64,8 +64,8 @@ def parsed(text: str, form: str) -> int:
     for match in _PART.finditer(form):
         pattern += re.escape(form[end : match.start()]) + _PARTS.get(match[1], "(?!)")
         end = match.end()
-    found = re.fullmatch(pattern + re.escape(form[end:]), text, re.ASCII)
-    if found is None:
+    text_match = re.fullmatch(pattern + re.escape(form[end:]), text, re.ASCII)
+    if text_match is None:
         raise ValueError(text)
-    groups = {"m": "01", "d": "01", **found.groupdict()}
+    groups = {"m": "01", "d": "01", **text_match.groupdict()}
     return days(date(int(groups["Y"]), int(groups["m"]), int(groups["d"])))

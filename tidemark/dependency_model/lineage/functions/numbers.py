@@ -25,13 +25,13 @@ def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
         return add_interval(conversion, left, right)
     if _is_moment(left):
         return add_days(conversion, left, right)
-    return _arithmetic(conversion, left, right, lambda one, other: one + other)
+    return _arithmetic(conversion, left, right, lambda each, other: each + other)
 
 
 def _minus(conversion: Conversion, left: Value, right: Value) -> Value:
     if _is_moment(left) or (isinstance(right, Range) and right.type is Type.INTERVAL):
         return subtract(conversion, left, right)
-    return _arithmetic(conversion, left, right, lambda one, other: one - other)
+    return _arithmetic(conversion, left, right, lambda each, other: each - other)
 
 
 def _is_moment(value: Value) -> bool:
@@ -45,8 +45,8 @@ def _is_step(value: Value) -> bool:
 def _arithmetic(
     conversion: Conversion, left: Value, right: Value, compute: Callable[[Fraction, Fraction], object]
 ) -> Value:
-    def computed(one: Range, other: Range) -> Value:
-        return point(Type.NUMBER, compute(Fraction(one.low), Fraction(other.low)))
+    def computed(each: Range, other: Range) -> Value:
+        return point(Type.NUMBER, compute(Fraction(each.low), Fraction(other.low)))
 
     return pointwise(computed, conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER))
 
@@ -58,7 +58,7 @@ def _operator(compute: Callable[[Fraction, Fraction], object]) -> Function:
 def _of_one(compute: Callable[[Fraction], object]) -> Function:
     def function(conversion: Conversion, value: Value) -> Value:
         return pointwise(
-            lambda one: point(Type.NUMBER, compute(Fraction(one.low))), conversion.cast(value, Type.NUMBER)
+            lambda each: point(Type.NUMBER, compute(Fraction(each.low))), conversion.cast(value, Type.NUMBER)
         )
 
     return function
@@ -71,12 +71,12 @@ def _remainder(left: Fraction, right: Fraction) -> Fraction:
 
 def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
     """Spark's `pmod`: never negative, unless the right side is."""
-    found = _remainder(left, right)
-    return _remainder(found + right, right) if found < 0 else found
+    remainder = _remainder(left, right)
+    return _remainder(remainder + right, right) if remainder < 0 else remainder
 
 
 def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
-    return pointwise(lambda one: point(Type.NUMBER, int(one.low)), conversion.cast(value, Type.NUMBER))
+    return pointwise(lambda each: point(Type.NUMBER, int(each.low)), conversion.cast(value, Type.NUMBER))
 
 
 def _interval(_: Conversion, *parts: Value) -> Value:
@@ -84,7 +84,7 @@ def _interval(_: Conversion, *parts: Value) -> Value:
 
     def made(*ranges: Range) -> Value:
         years, months, weeks, days, hours, minutes, seconds = [
-            *(int(one.low) for one in ranges),
+            *(int(range_.low) for range_ in ranges),
             *[0] * (7 - len(ranges)),
         ]
         whole, elapsed = (weeks * 7 + days) * DAY_SECONDS, (hours * 60 + minutes) * 60 + seconds
@@ -98,12 +98,12 @@ def _interval(_: Conversion, *parts: Value) -> Value:
 NUMBERS: dict[str, Function] = {
     "+": _plus,
     "-": _minus,
-    "*": _operator(lambda one, other: one * other),
-    "/": _operator(lambda one, other: one / other),
-    "div": _operator(lambda one, other: int(one / other)),
+    "*": _operator(lambda each, other: each * other),
+    "/": _operator(lambda each, other: each / other),
+    "div": _operator(lambda each, other: int(each / other)),
     "%": _operator(_remainder),
     "pmod": _operator(_positive_remainder),
-    "negative": _of_one(lambda one: -one),
+    "negative": _of_one(lambda each: -each),
     "abs": _of_one(abs),
     "floor": _of_one(floor),
     "ceil": _of_one(ceil),

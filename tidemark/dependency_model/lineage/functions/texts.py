@@ -33,9 +33,9 @@ def concatenated(conversion: Conversion, *parts: Value) -> Value:
     """`concat` and `||`: ordered as long as all but the last part have one length."""
     texts = [conversion.cast(part, Type.STRING) for part in parts]
     ranges = [text for text in texts if isinstance(text, Range)]
-    if len(ranges) == len(texts) and all(len(one.low) == len(one.high) for one in ranges[:-1]):
-        return Range(Type.STRING, "".join(one.low for one in ranges), "".join(one.high for one in ranges))
-    return pointwise(lambda *values: point(Type.STRING, "".join(one.low for one in values)), *texts)
+    if len(ranges) == len(texts) and all(len(range_.low) == len(range_.high) for range_ in ranges[:-1]):
+        return Range(Type.STRING, "".join(range_.low for range_ in ranges), "".join(range_.high for range_ in ranges))
+    return pointwise(lambda *values: point(Type.STRING, "".join(value.low for value in values)), *texts)
 
 
 def _joined(conversion: Conversion, separator: Value, *parts: Value) -> Value:
@@ -73,12 +73,12 @@ def _padded_right(text: str, length: int, fill: str = " ") -> str:
 
 
 def _length(conversion: Conversion, text: Value) -> Value:
-    return pointwise(lambda one: point(Type.NUMBER, len(one.low)), conversion.cast(text, Type.STRING))
+    return pointwise(lambda each: point(Type.NUMBER, len(each.low)), conversion.cast(text, Type.STRING))
 
 
 def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
     return pointwise(
-        lambda one, like: truth.TRUE if _pattern(like.low).fullmatch(one.low) else truth.FALSE,
+        lambda each, like: truth.TRUE if _pattern(like.low).fullmatch(each.low) else truth.FALSE,
         conversion.cast(text, Type.STRING),
         pattern,
     )

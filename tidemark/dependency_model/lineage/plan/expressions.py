@@ -110,10 +110,10 @@ def _in(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     wanted, *options = _all(node, scope)
     if not options:
         return Opaque((wanted,))
-    found = Call("=", (wanted, options[0]))
+    condition = Call("=", (wanted, options[0]))
     for option in options[1:]:
-        found = Call("or", (found, Call("=", (wanted, option))))
-    return found
+        condition = Call("or", (condition, Call("=", (wanted, option))))
+    return condition
 
 
 def _case(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
@@ -155,9 +155,9 @@ def _pattern(value: Bound) -> Bound:
 def _with_pattern(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
     def rule(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
         value, *pattern = _all(node, scope)
-        found = [_pattern(one) for one in pattern]
-        opaque = next((one for one in found if isinstance(one, Opaque)), None)
-        return Opaque((value,), opaque.why, of_data=False) if opaque else Call(name, (value, *found))
+        patterns = [_pattern(each) for each in pattern]
+        opaque = next((each for each in patterns if isinstance(each, Opaque)), None)
+        return Opaque((value,), opaque.why, of_data=False) if opaque else Call(name, (value, *patterns))
 
     return rule
 

@@ -48,38 +48,40 @@ def infer_reads(
     if downstream.period is None:
         return {}
     evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
-    found: dict[str, Needed] = {}
+    needed_by_table: dict[str, Needed] = {}
     why: dict[str, str] = {}
     unknown: dict[str, str] = {}
     for ordinal, text in plans.items():
         ways = _relations(text)
-        _add(found, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
+        _add(needed_by_table, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
         for name in _tables(ways):
             why[name] = why.get(name) or _opaque(name, ways)
             unknown[name] = unknown.get(name) or _unknown(name, ways)
-    reads = {name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in found.items()}
-    return {name: chosen_by(read, found[name], unknown[name]) for name, read in reads.items()}
+    reads = {
+        name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in needed_by_table.items()
+    }
+    return {name: chosen_by(read, needed_by_table[name], unknown[name]) for name, read in reads.items()}
 
 
 def _relations(text: str) -> list[Relation]:
     """The ways to a plan's rows. Raises ParseError, also where an input is named that no way reads."""
-    found = relations(read_plan(text))
-    lost = tables_named(text) - _tables(found)
+    ways = relations(read_plan(text))
+    lost = tables_named(text) - _tables(ways)
     if lost:
         raise ParseError("the plan names an input in a place that is not known", found=", ".join(sorted(lost)))
-    return found
+    return ways
 
 
 def _tables(ways: Sequence[Relation]) -> frozenset[str]:
-    return frozenset(one.table for way in ways for one in way.occurrences)
+    return frozenset(occurrence.table for way in ways for occurrence in way.occurrences)
 
 
-def _add(found: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
+def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
     """Put one business time's answer to the others; where it cannot be told once, it cannot at all."""
     for name in sorted(tables):
-        known, new = found.setdefault(name, {}), needed.get(name, {})
+        known, new = all_needed.setdefault(name, {}), needed.get(name, {})
         if isinstance(known, str) or isinstance(new, str):
-            found[name] = known if isinstance(known, str) else new
+            all_needed[name] = known if isinstance(known, str) else new
         else:
             known[ordinal] = new.get(ordinal, frozenset())
 
@@ -87,19 +89,22 @@ def _add(found: dict[str, Needed], ordinal: int, tables: frozenset[str], needed:
 def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: Mapping[int, str]) -> Read:
     if evaluation.subjects[read.table].period is None:
         return Read(read.table, read.where, (STATIC,))
-    every = needed if isinstance(needed, str) else {one: needed.get(one, frozenset()) for one in plans}
+    every = needed if isinstance(needed, str) else {ordinal: needed.get(ordinal, frozenset()) for ordinal in plans}
     return fitted(read, every, evaluation.fit(read.table), why)
 
 
 def _opaque(name: str, ways: Sequence[Relation]) -> str:
     """What in the conditions on an input nobody can know."""
     conditions = [
-        each.condition for way in ways for each in way.constraints if any(one.table == name for one in each.targets)
+        each.condition
+        for way in ways
+        for each in way.constraints
+        if any(target.table == name for target in each.targets)
     ]
-    return next((one.why for each in conditions for one in walk(each) if isinstance(one, Opaque) and one.why), "")
+    return next((part.why for each in conditions for part in walk(each) if isinstance(part, Opaque) and part.why), "")
 
 
 def _unknown(name: str, ways: Sequence[Relation]) -> str:
     """The unknown function of time in the conditions on an input."""
-    found = unknown_function(name, ways)
-    return (found.why or "an expression that is not known") if found else ""
+    unknown = unknown_function(name, ways)
+    return (unknown.why or "an expression that is not known") if unknown else ""

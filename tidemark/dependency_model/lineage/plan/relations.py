@@ -37,8 +37,8 @@ def relations(node: PlanNode) -> list[Relation]:
     if table:
         return [_input(node, table)]
     rule = _RULES.get(node.name, _unknown)
-    found = [_with_queries(one, node) for one in rule(node)]
-    return found if len(found) <= WAYS_LIMIT else [merged(found)]
+    ways = [_with_queries(each, node) for each in rule(node)]
+    return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------
@@ -46,34 +46,38 @@ def relations(node: PlanNode) -> list[Relation]:
 
 def _table(node: PlanNode) -> str:
     """The input whose columns a projection gives their marked names; empty for all other nodes."""
-    names = [str(one.fields.get("name")) for one in node.expressions("projectList")] if node.name == "Project" else []
+    names = (
+        [str(expression.fields.get("name")) for expression in node.expressions("projectList")]
+        if node.name == "Project"
+        else []
+    )
     return names[0].partition(MARK)[0] if names and all(MARK in name for name in names) else ""
 
 
 def _input(node: PlanNode, table: str) -> Relation:
     occurrence = Occurrence(table, Place())
     columns: dict[str, Bound] = {
-        one.identity: Column(occurrence, str(one.fields["name"]).partition(MARK)[2].lower())
-        for one in node.expressions("projectList")
+        expression.identity: Column(occurrence, str(expression.fields["name"]).partition(MARK)[2].lower())
+        for expression in node.expressions("projectList")
     }
     return Relation(columns, (occurrence,), (), {occurrence: ()})
 
 
 def _with_queries(relation: Relation, node: PlanNode) -> Relation:
     """Beside what a node reads below it, what queries in its expressions read."""
-    inner = [merged(relations(one)) for one in _queries(node)]
-    return reduce(lambda one, other: _beside(one, other, one.columns), inner, relation)
+    inner = [merged(relations(query)) for query in _queries(node)]
+    return reduce(lambda each, other: _beside(each, other, each.columns), inner, relation)
 
 
 def _queries(node: PlanNode) -> Iterator[PlanNode]:
     for field, value in node.fields.items():
         if not (isinstance(value, list) and _is_tree(value)):
             continue
-        for one in (inner for each in node.expressions(field) for inner in walk(each)):
-            if one.name in _QUERIES:
-                plan = one.fields.get("plan")
+        for expression in (inner for each in node.expressions(field) for inner in walk(each)):
+            if expression.name in _QUERIES:
+                plan = expression.fields.get("plan")
                 if not isinstance(plan, list):
-                    raise ParseError("a query inside an expression that its plan does not show", found=one.name)
+                    raise ParseError("a query inside an expression that its plan does not show", found=expression.name)
                 yield tree(plan)
 
 
@@ -92,58 +96,60 @@ def _same(node: PlanNode) -> list[Relation]:
 
 def _hides(node: PlanNode) -> list[Relation]:
     """Which rows it lets through depends on other rows: LIMIT, a sample."""
-    return [_veiled(one, frozenset()) for one in _same(node)]
+    return [_veiled(each, frozenset()) for each in _same(node)]
 
 
 def _filter(node: PlanNode) -> list[Relation]:
     (condition,) = node.expressions("condition")
-    return [_restricted(one, condition, frozenset(one.occurrences)) for one in _same(node)]
+    return [_restricted(each, condition, frozenset(each.occurrences)) for each in _same(node)]
 
 
 def _project(node: PlanNode) -> list[Relation]:
     items = node.expressions("projectList") or node.expressions("aggregateExpressions")
-    return [replace(one, columns=_numbered((item.identity, bound(item, one.columns)) for item in items))
-            for one in _same(node)]  # fmt: skip
+    return [replace(each, columns=_numbered((item.identity, bound(item, each.columns)) for item in items))
+            for each in _same(node)]  # fmt: skip
 
 
 def _window(node: PlanNode) -> list[Relation]:
     """A filter above drops rows that the window counts, unless it goes by the window's keys."""
-    added = {one.identity: Opaque() for one in node.expressions("windowExpressions")}
-    return [_with_window(one, node, added) for one in _same(node)]
+    added = {expression.identity: Opaque() for expression in node.expressions("windowExpressions")}
+    return [_with_window(each, node, added) for each in _same(node)]
 
 
-def _with_window(one: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
-    keys = frozenset(bound(key, one.columns) for key in node.expressions("partitionSpec"))
-    return replace(one, columns={**_veiled(one, keys).columns, **added})
+def _with_window(each: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
+    keys = frozenset(bound(key, each.columns) for key in node.expressions("partitionSpec"))
+    return replace(each, columns={**_veiled(each, keys).columns, **added})
 
 
 def _deduplicate(node: PlanNode) -> list[Relation]:
-    return [_veiled(one, frozenset(bound(key, one.columns) for key in node.expressions("keys"))) for one in _same(node)]
+    return [
+        _veiled(each, frozenset(bound(key, each.columns) for key in node.expressions("keys"))) for each in _same(node)
+    ]
 
 
 def _generate(node: PlanNode) -> list[Relation]:
     """`explode` and its like: more rows of each, with more columns."""
     unused = set(node.fields.get("unrequiredChildIndex") or ())
-    added: dict[str, Bound] = {one.identity: Opaque() for one in node.expressions("generatorOutput")}
+    added: dict[str, Bound] = {expression.identity: Opaque() for expression in node.expressions("generatorOutput")}
     return [
         replace(
-            one,
-            columns={**{name: b for at, (name, b) in enumerate(one.columns.items()) if at not in unused}, **added},
+            each,
+            columns={**{name: b for at, (name, b) in enumerate(each.columns.items()) if at not in unused}, **added},
         )
-        for one in _same(node)
+        for each in _same(node)
     ]
 
 
 def _veiled(relation: Relation, keys: frozenset[Bound]) -> Relation:
-    return replace(relation, columns={name: veiled(one, keys) for name, one in relation.columns.items()})
+    return replace(relation, columns={name: veiled(each, keys) for name, each in relation.columns.items()})
 
 
 def _numbered(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
     """By identity; one that comes again keeps its place under a name of its own."""
-    found: dict[str, Bound] = {}
-    for at, (identity, one) in enumerate(columns):
-        found[identity if identity not in found else f"{identity}#{at}"] = one
-    return found
+    by_name: dict[str, Bound] = {}
+    for at, (identity, each) in enumerate(columns):
+        by_name[identity if identity not in by_name else f"{identity}#{at}"] = each
+    return by_name
 
 
 # --- several children -----------------------------------------------------------------------------------------------
@@ -153,7 +159,7 @@ def _union(node: PlanNode) -> list[Relation]:
     """Also INTERSECT and EXCEPT: columns of all children by their place, under the names of the first one's."""
     first, *others = [relations(child) for child in node.children]
     names = list(first[0].columns)
-    return [*first, *(_aligned(one, names) for ways in others for one in ways)]
+    return [*first, *(_aligned(way, names) for ways in others for way in ways)]
 
 
 def _aligned(relation: Relation, names: Sequence[str]) -> Relation:
@@ -169,7 +175,7 @@ def _join(node: PlanNode) -> list[Relation]:
     left, right = (relations(child) for child in node.children)
     if len(left) * len(right) > WAYS_LIMIT:
         left, right = [merged(left)], [merged(right)]
-    return [_joined(one, other, node, kind) for one, other in product(left, right)]
+    return [_joined(each, other, node, kind) for each, other in product(left, right)]
 
 
 def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
@@ -178,19 +184,19 @@ def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relat
         JoinSource(kind) if kind in made else None for made in (_MAKES_UP_LEFT, _MAKES_UP_RIGHT)
     )
     columns = {**_sourced(left, makes_up_left), **_sourced(right, makes_up_right)}
-    found = _beside(left, right, columns)
+    joined = _beside(left, right, columns)
     for condition in node.expressions("condition"):
-        found = _restricted(found, condition, _targets(kind, left, right))
-    sides = dict(found.sides)
+        joined = _restricted(joined, condition, _targets(kind, left, right))
+    sides = dict(joined.sides)
     for relation, source in ((left, makes_up_left), (right, makes_up_right)):
         for occurrence in relation.occurrences if source else ():
             sides[occurrence] = (*sides.get(occurrence, ()), frozenset({source}))  # type: ignore[arg-type]
     kept = _sourced(left, makes_up_left) if kind in _WITHOUT_RIGHT else columns
-    return replace(found, columns=kept, sides=sides)
+    return replace(joined, columns=kept, sides=sides)
 
 
 def _sourced(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
-    return {name: Sourced(source, one) if source else one for name, one in relation.columns.items()}
+    return {name: Sourced(source, each) if source else each for name, each in relation.columns.items()}
 
 
 def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence]:
@@ -203,8 +209,8 @@ def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence
 
 def _unknown(node: PlanNode) -> list[Relation]:
     """All that its children read, and nothing known of their columns."""
-    found = [merged([replace(one, columns={}) for one in relations(child)]) for child in node.children]
-    return [reduce(lambda one, other: _beside(one, other, {}), found, Relation({}))]
+    inputs = [merged([replace(relation, columns={}) for relation in relations(child)]) for child in node.children]
+    return [reduce(lambda each, other: _beside(each, other, {}), inputs, Relation({}))]
 
 
 def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Relation:
@@ -216,8 +222,10 @@ def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Re
 
 
 def _restricted(relation: Relation, condition: PlanNode, targets: frozenset[Occurrence]) -> Relation:
-    found = [_constraint(bound(one, relation.columns), targets, relation.sides) for one in _conjuncts(condition)]
-    return replace(relation, constraints=(*relation.constraints, *(one for one in found if one.targets)))
+    constraints = [
+        _constraint(bound(conjunct, relation.columns), targets, relation.sides) for conjunct in _conjuncts(condition)
+    ]
+    return replace(relation, constraints=(*relation.constraints, *(each for each in constraints if each.targets)))
 
 
 def _constraint(

@@ -51,12 +51,12 @@ def tree(flat: Sequence[Mapping[str, Any]]) -> PlanNode:
     """A tree of a list of its nodes. Raises ParseError."""
     rest = iter(flat)
     try:
-        found = _next(rest)
+        child = _next(rest)
     except (StopIteration, KeyError, TypeError) as error:
         raise ParseError("this is no plan of Spark", found=str(flat)[:60]) from error
     if next(rest, None) is not None:
         raise ParseError("this is no plan of Spark", found="nodes after its end")
-    return found
+    return child
 
 
 def _next(rest: Iterator[Mapping[str, Any]]) -> PlanNode:
