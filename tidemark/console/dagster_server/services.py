@@ -42,7 +42,7 @@ def main() -> int:
             _written(locations) as workspace,
             _services(workspace, options.host, options.port, token) as services,
         ):
-            return _watch(services)
+            return watch(services)
     except KeyboardInterrupt:
         return 0
 
@@ -74,14 +74,15 @@ def _services(workspace: Path, host: str, port: int, token: str | None) -> Itera
         services.append(_start([DAEMON_MODULE, "run", "--workspace", str(workspace)], {}))
         yield services
     finally:
-        _stop(services)
+        stop(services)
 
 
 def _start(module: Sequence[str], secret: Mapping[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", *module], env={**without_token(os.environ), **secret})
 
 
-def _stop(services: Sequence[subprocess.Popen[bytes]]) -> None:
+def stop(services: Sequence[subprocess.Popen[bytes]]) -> None:
+    """SIGINT to each, SIGKILL to one that takes too long; returns when none is left."""
     for service in services:
         if service.poll() is None:
             service.send_signal(signal.SIGINT)
@@ -93,7 +94,8 @@ def _stop(services: Sequence[subprocess.Popen[bytes]]) -> None:
             service.wait()
 
 
-def _watch(services: Sequence[subprocess.Popen[bytes]]) -> int:
+def watch(services: Sequence[subprocess.Popen[bytes]]) -> int:
+    """1 once one of them has ended by itself."""
     while True:
         for service in services:
             status = service.poll()
