@@ -48,7 +48,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
 def test_a_folder_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert machine.writable("Data", tmp_path / "file" / "data", "TIDEMARK_DATA").found.endswith(
-        "cannot be written (Not a directory)"
+        "cannot be written (File exists)"
     )
 
 
@@ -78,7 +78,7 @@ def test_pythons(version: tuple[int, int], verdict: str) -> None:
 def test_jars_that_were_never_resolved_are_a_warning_as_the_first_start_resolves_them(tmp_path: Path) -> None:
     found = machine.jars(tmp_path)
     assert found.verdict == "warning"
-    assert found.to_do == "run `make setup` (needs a Maven repository once)"
+    assert found.to_do == "run `python -m tidemark.spark.jars` (needs a Maven repository once)"
 
 
 def test_little_memory_is_a_warning() -> None:

@@ -69,7 +69,7 @@ def print_summary(
         for difference in comparison.differences[:10]:
             console.print(f"differs: {difference}", style="red", markup=False, soft_wrap=True)
     for slice_ in result.failed[:10]:
-        console.print(f"failed: {slice_} - see its run in the UI (make up)", style="red", markup=False)
+        console.print(f"failed: {slice_} - see its run in the UI (tidemark up)", style="red", markup=False)
     console.print()
     console.print("Next:", style="bold")
     for command, what in _next_steps(warehouse):
@@ -77,8 +77,8 @@ def print_summary(
 
 
 def _next_steps(warehouse: Warehouse) -> Iterator[tuple[str, str]]:
-    yield "make up", "the same data in the Dagster UI, on http://127.0.0.1:3000"
-    yield ".venv/bin/tidemark explain ads_gmv_course 2026-03-31", "what that slice was made of"
+    yield "tidemark up", "the same data in the Dagster UI, on http://127.0.0.1:3000"
+    yield "tidemark explain ads_gmv_course 2026-03-31", "what that slice was made of"
     if warehouse.settings.olap == "duckdb":
         yield f"{warehouse.settings.data.name}/olap.duckdb", "the ADS tables, for DuckDB and any BI tool"
 

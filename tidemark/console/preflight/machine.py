@@ -50,7 +50,10 @@ def jars(base: Path | None = None) -> Finding:
     folder = jars_directory(base)
     if not folder.is_dir():
         return Finding(
-            "Spark's jars", "warning", f"none in {folder}", "run `make setup` (needs a Maven repository once)"
+            "Spark's jars",
+            "warning",
+            f"none in {folder}",
+            "run `python -m tidemark.spark.jars` (needs a Maven repository once)",
         )
     return Finding("Spark's jars", "ok", f"{len(list(folder.glob('*.jar')))} in {folder}")
 
