@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as sf
 
 from benchmarks.merge.batches import five_minutes
-from benchmarks.merge.table import Shape, built, copied
+from benchmarks.merge.table import TableShape, built, copied
 from benchmarks.merge.ways import target
 from benchmarks.timing import Timer
 from tidemark.delta.merge import merge_changes
@@ -58,7 +58,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as folder:
         spark = spark_session(Settings.at(Path(folder), spark_memory="4g")).newSession()
         days = max(SPOILT + 1, arguments.rows // arguments.day_rows)
-        shape = Shape(days, arguments.day_rows, 10, arguments.batch)
+        shape = TableShape(days, arguments.day_rows, 10, arguments.batch)
         bench = Bench(spark, Path(folder), shape, arguments.later)
         return bench.turns(arguments.warm, arguments.repeat)
 
@@ -66,7 +66,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 class Bench:
     """The spoilt table, and the ways to mend it."""
 
-    def __init__(self, spark: SparkSession, folder: Path, shape: Shape, later: int) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, shape: TableShape, later: int) -> None:
         self.spark, self.folder, self.shape, self.later = spark, folder, shape, later
         self.day, self.copies = shape.day(SPOILT), 0
         self.spoilt = self._spoilt()

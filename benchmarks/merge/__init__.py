@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.merge.batches import WORKLOADS, five_minutes, inserts_only, one_row
 from benchmarks.merge.rounds import Rounds
-from benchmarks.merge.table import Shape
+from benchmarks.merge.table import TableShape
 from benchmarks.merge.ways import BLIND, COMPARED, FIXED, OURS
 from tidemark.spark.session import spark_session
 from tidemark.system.settings import Settings
@@ -68,8 +68,8 @@ def _session(folder: Path, arguments: argparse.Namespace) -> SparkSession:
     return spark
 
 
-def _shape(arguments: argparse.Namespace, rows: int) -> Shape:
-    return Shape(max(2, rows // arguments.day_rows), arguments.day_rows, 10, arguments.batch)
+def _shape(arguments: argparse.Namespace, rows: int) -> TableShape:
+    return TableShape(max(2, rows // arguments.day_rows), arguments.day_rows, 10, arguments.batch)
 
 
 def _small(rounds: Rounds, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -80,14 +80,14 @@ def _large(rounds: Rounds, arguments: argparse.Namespace) -> dict[str, Any]:
     return _compared(rounds, _shape(arguments, arguments.large), "large")
 
 
-def _compared(rounds: Rounds, shape: Shape, name: str) -> dict[str, Any]:
+def _compared(rounds: Rounds, shape: TableShape, name: str) -> dict[str, Any]:
     found = rounds.turns(shape, five_minutes, COMPARED)
     speedup = round(found["naive_seconds"] / found["ours_seconds"], 2)
     return {**{f"{name}_{key}": value for key, value in found.items()}, f"speedup_{name}": speedup}
 
 
 def _floor(rounds: Rounds, _: argparse.Namespace) -> dict[str, Any]:
-    found = rounds.turns(Shape(1, 100, 1, 1), one_row, OURS)
+    found = rounds.turns(TableShape(1, 100, 1, 1), one_row, OURS)
     return {"floor_seconds": found["ours_seconds"], "floor_cpu_seconds": found["ours_cpu_seconds"]}
 
 

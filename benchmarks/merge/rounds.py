@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from benchmarks.merge.batches import Changes
-    from benchmarks.merge.table import Shape
+    from benchmarks.merge.table import TableShape
     from benchmarks.merge.ways import Way
 
 
@@ -38,8 +38,8 @@ class Rounds:
 
     def turns(
         self,
-        shape: Shape,
-        batch_of: Callable[[SparkSession, Shape, int], Changes],
+        shape: TableShape,
+        batch_of: Callable[[SparkSession, TableShape, int], Changes],
         ways: Mapping[str, Way],
         *,
         vectors: bool = False,
@@ -87,7 +87,7 @@ def _told(report: object) -> dict[str, Any]:
     }
 
 
-def _content(spark: SparkSession, path: Path, shape: Shape) -> tuple[Any, ...]:
+def _content(spark: SparkSession, path: Path, shape: TableShape) -> tuple[Any, ...]:
     """Rows of the two days that are touched, as numbers."""
     row = spark.sql(
         "SELECT count(*), sum(id), sum(_offset), sum(amount), count(DISTINCT id), sum(hash(dt, note)) "  # noqa: S608

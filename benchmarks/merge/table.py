@@ -43,7 +43,7 @@ _SCHEMA: Final = pa.schema(
 
 
 @dataclass(frozen=True)
-class Shape:
+class TableShape:
     """`days` partitions of `day_rows` rows in `day_files` files each; a batch has `batch_rows` changes."""
 
     days: int
@@ -60,7 +60,7 @@ class Shape:
         return (FIRST_DAY + timedelta(days=self.days - 1 - back)).isoformat()
 
 
-def built(folder: Path, shape: Shape) -> Path:
+def built(folder: Path, shape: TableShape) -> Path:
     """The table of that shape below `folder`, made unless it is there."""
     path = folder / f"source_{shape.days}x{shape.day_rows}x{shape.day_files}"
     if not (path / "_delta_log").exists():
@@ -86,7 +86,7 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def _files(path: Path, shape: Shape) -> Iterator[AddAction]:
+def _files(path: Path, shape: TableShape) -> Iterator[AddAction]:
     connection = duckdb.connect()
     for number in range(shape.days):
         start = number * shape.day_rows

@@ -25,7 +25,7 @@ from benchmarks.cluster.filters import read_by
 from benchmarks.cluster.session import started
 from benchmarks.merge.table import copied
 from benchmarks.query.appended import appended
-from benchmarks.query.engines import Tables, seconds_by_engine
+from benchmarks.query.engines import QueryTables, seconds_by_engine
 from benchmarks.query.table import KEYS, KINDS, built, rows, selective_filters
 from benchmarks.timing import Timer
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
@@ -73,7 +73,7 @@ def _measured(
     clustering = Clustering.by(*KEYS, target_bytes=-(-size // files))
     new = rows(spark, max(1, int(count * NEW_SHARE)), seed + 10, 4).cache()
     build = Timer(1)
-    tables = Tables(plain, scratch / "clustered")
+    tables = QueryTables(plain, scratch / "clustered")
     for source in (_small(scratch / "small", new), plain):
         copied(source, tables.clustered)
         build.run(lambda: cluster_table(spark, tables.clustered, clustering))
@@ -101,7 +101,7 @@ def _small(path: Path, some: DataFrame) -> Path:
     return path
 
 
-def _read(tables: Tables, filters: Sequence[Filter]) -> dict[str, Pairs]:
+def _read(tables: QueryTables, filters: Sequence[Filter]) -> dict[str, Pairs]:
     """Files and bytes that a filter of each kind reads on average."""
     found: dict[str, Pairs] = {"files": {}, "bytes": {}}
     by_table = [read_by(path, filters) for path in (tables.unclustered, tables.clustered)]

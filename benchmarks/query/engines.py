@@ -28,7 +28,7 @@ _QUESTION = "SELECT count(*) AS n, coalesce(sum(minutes), 0) AS minutes FROM {} 
 
 
 @dataclass(frozen=True)
-class Tables:
+class QueryTables:
     """The same rows twice."""
 
     unclustered: Path
@@ -53,7 +53,7 @@ def _answer(found: pa.Table) -> tuple[int, int]:
 
 
 def seconds_by_engine(
-    spark: SparkSession, tables: Tables, filters: Sequence[Filter], warm: int
+    spark: SparkSession, tables: QueryTables, filters: Sequence[Filter], warm: int
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Engine -> kind of filter -> median seconds (unclustered, clustered), the first `warm` of each kind left out.
 

@@ -34,7 +34,7 @@ Row = tuple[int, str | None, str, int]
 
 
 @dataclass
-class Schedule:
+class WriterSchedule:
     """`rows` is the model, `past` what it was at each version, `named` the versions that VACUUM has to leave alone."""
 
     spark: SparkSession

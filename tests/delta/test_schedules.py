@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.delta.internals.delta_log import forget_tables
-from tests.delta.schedules import Schedule
+from tests.delta.schedules import WriterSchedule
 from tidemark.delta import strategy
 
 pytestmark = pytest.mark.spark
@@ -29,7 +29,7 @@ def small_tables_use_vectors_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def live(session: SparkSession, path: Path, seed: int, patch: pytest.MonkeyPatch, *, has_vectors: bool) -> None:
     """One schedule; of those with an odd seed, files of a few rows are folded into the next one."""
     patch.setattr(strategy, "SMALL_BYTES", 1_500 * (seed % 2))
-    Schedule(session, path, seed, has_vectors).live(_STEPS)
+    WriterSchedule(session, path, seed, has_vectors).live(_STEPS)
     # Delta keeps what it knows of a table for an hour: of five hundred tables that fills the memory.
     forget_tables(session)
 

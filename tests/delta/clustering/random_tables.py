@@ -42,7 +42,7 @@ _UNORDERED = ("b",)
 
 
 @dataclass(frozen=True)
-class TileShape:
+class RandomShape:
     """A random table's columns (name -> kind of TYPES), its partition column and how many values are NULL."""
 
     columns: dict[str, str]
@@ -50,7 +50,7 @@ class TileShape:
     nulls: float
 
     @classmethod
-    def of(cls, chance: random.Random) -> "TileShape":
+    def of(cls, chance: random.Random) -> "RandomShape":
         columns = {f"c-{at}": chance.choice(list(TYPES)) for at in range(chance.randint(1, 6))}
         columns["c-0"] = chance.choice([kind for kind in TYPES if kind not in _UNORDERED])
         return cls(columns, chance.choice([None, "part"]), chance.choice([0.0, 0.1, 0.9]))
@@ -78,19 +78,19 @@ def content(path: Path, version: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class World:
+class RandomTable:
     """One table and who writes to it."""
 
     spark: SparkSession
     path: Path
-    shape: TileShape
+    shape: RandomShape
     chance: random.Random
     hides: bool
 
     @classmethod
-    def of(cls, spark: SparkSession, path: Path, seed: int) -> "World":
+    def of(cls, spark: SparkSession, path: Path, seed: int) -> "RandomTable":
         chance = random.Random(seed)
-        shape = TileShape.of(chance)
+        shape = RandomShape.of(chance)
         for _ in range(chance.randint(1, 4)):
             rows = shape.rows(chance, chance.choice([0, 1, 40, 200]))
             write_deltalake(str(path), rows, mode="append", partition_by=[shape.partition] if shape.partition else None)
@@ -127,7 +127,7 @@ def tried(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Count
 
     Returns how much was compared.
     """
-    world = World.of(spark, folder / f"t{seed}", seed)
+    world = RandomTable.of(spark, folder / f"t{seed}", seed)
     seen: Counter[str] = Counter(tables=1)
 
     def disturbed(point: str) -> None:
