@@ -101,7 +101,7 @@ def test_details_that_cannot_be_read_concern_their_slice_only(world: CenterWorld
     assert [one.event for one in world.store.read.history(FIRST)][-1] is Event.STARTED
 
 
-@pytest.mark.parametrize("values", [{"run_state": "dreaming"}, {"issues": "no slice"}, {"quality": "?"}])
+@pytest.mark.parametrize("values", [{"life": "dreaming"}, {"issues": "no slice"}, {"quality": "?"}])
 def test_a_slice_with_an_unreadable_status_waits_for_a_backfill(world: CenterWorld, values: dict[str, str]) -> None:
     world.center.tick()
     overwrite(world, SLICES, FIRST, **values)
