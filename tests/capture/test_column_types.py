@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tidemark.capture.errors import ColumnTypeError
-from tidemark.capture.schema.column_types import source_column, table_schemas
+from tidemark.capture.schema.column_types import source_column
+from tidemark.capture.schema.declarations import parse_declarations
 from tidemark.capture.schema.evolution import merge_target
 from tidemark.capture.source_table import SourceTable
 
@@ -40,8 +41,8 @@ def test_each_type_has_its_twin(type_name: str, length: int | None, scale: int |
 
 
 def test_datetime_is_read_by_its_precision() -> None:
-    assert "1000L" in source_column("t", "c", "DATETIME", 3, None).decode
-    assert "1000L" not in source_column("t", "c", "DATETIME", 4, None).decode
+    assert "timestamp_millis" in source_column("t", "c", "DATETIME", 3, None).encoding.decode
+    assert "timestamp_micros" in source_column("t", "c", "DATETIME", 4, None).encoding.decode
 
 
 def test_a_type_without_twin_names_table_and_column() -> None:
@@ -50,11 +51,10 @@ def test_a_type_without_twin_names_table_and_column() -> None:
 
 
 def test_a_dropped_table_says_nothing() -> None:
-    assert list(table_schemas('[{"type": "DROP", "id": "x", "table": null}]')) == []
+    assert parse_declarations('[{"type": "DROP", "id": "x", "table": null}]').schemas == ()
 
 
 def test_a_declared_key_that_the_source_lacks_is_refused() -> None:
     table = SourceTable("ods_t", "school.t", ("a",), ("id",), None, ())
-    columns = (source_column("t", "other", "INT", None, None),)
     with pytest.raises(ColumnTypeError, match="expected id, found other"):
-        merge_target(table, columns, Path("warehouse"))
+        merge_target(table, {"other": "INT"}, Path("warehouse"))

@@ -10,7 +10,7 @@ from tidemark.capture.binlog.guard import Order
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.progress import Again, Judged
 from tidemark.capture.errors import ColumnTypeError
-from tidemark.capture.schema.column_types import table_schemas
+from tidemark.capture.schema.declarations import parse_declarations
 from tidemark.capture.schema.schema_changes import evolved, of_one_type
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.summary import SchemaChange
@@ -22,7 +22,7 @@ NONE: dict[str, int] = {}
 def change(offset: int, shard: int = 0, **columns: str) -> SchemaChange:
     stream = Stream("a")
     stream.declare(f"orders_{shard}", columns, at("2026-03-23 00:00"))
-    (schema,) = table_schemas(json.dumps(json.loads(stream.lines[0])["value"]["tableChanges"]))
+    (schema,) = parse_declarations(json.dumps(json.loads(stream.lines[0])["value"]["tableChanges"])).schemas
     return SchemaChange("a", offset, schema)
 
 

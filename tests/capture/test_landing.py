@@ -7,7 +7,8 @@ import pytest
 
 from tests.capture.streams import Stream, at, order
 from tidemark.capture.errors import CorruptFileError, MalformedLineError
-from tidemark.capture.source.landing import check_file, landed_files, line_of, within
+from tidemark.capture.source.expanded_size import expanded_size
+from tidemark.capture.source.landing import ChangeFile, check_file, landed_files, line_of, within
 from tidemark.capture.source_table import SourceTable, topic_of
 
 
@@ -39,10 +40,14 @@ def test_unfinished_and_foreign_files_are_left_alone(stream: Stream, tmp_path: P
 
 def test_a_pass_is_bounded_but_takes_at_least_one(stream: Stream, tmp_path: Path) -> None:
     files = landed_files(tmp_path, "a", 0)
-    assert within(files, 1) == files[:1]
-    assert within(files, files[0].size_bytes + files[1].size_bytes) == files[:2]
-    assert within([], 1) == []
+    assert within(files, 1, _bytes) == files[:1]
+    assert within(files, _bytes(files[0]) + _bytes(files[1]), _bytes) == files[:2]
+    assert within([], 1, _bytes) == []
     assert stream.lines
+
+
+def _bytes(file: ChangeFile) -> int:
+    return expanded_size(file.path).total
 
 
 def test_line_of_an_offset(stream: Stream, tmp_path: Path) -> None:
@@ -60,6 +65,9 @@ def test_line_of_an_offset(stream: Stream, tmp_path: Path) -> None:
         ('{"topic":"cdc.b","offset":1,"value":null}', r"topic 'cdc\.b' in the folder of cdc\.a"),
         ('{"topic":"cdc.a","offset":"1","value":null}', "offset '1'"),
         ('{"topic":"cdc.a","offset":1,"value":{"op":"c"}}', "no value.source.ts_ms"),
+        ('{"topic":"cdc.a","offset":1,"value":{"source":{"ts_ms":-1}}}', "ts_ms -1, which no binlog has"),
+        ('{"topic":"cdc.a","offset":1,"value":' + "[" * 5000 + "]" * 5000 + "}", "nested too deeply"),
+        ('{"topic":"cdc.a","offset":' + "9" * 5000 + "}", "a value that cannot be read"),
     ],
 )
 def test_what_is_wrong_with_a_line(tmp_path: Path, line: str, found: str) -> None:

@@ -3,11 +3,14 @@
 CaptureError
 ├── ChangeFileError        a change file that cannot be used: nothing of it is taken in
 │   ├── CorruptFileError       truncated, or not what its name says
+│   ├── FileTooBigError        expands to more than a pass can read
 │   └── MalformedLineError     a line that is no change record
 ├── OffsetGapError         changes are missing between two files
 ├── ColumnTypeError        a column whose type the lake has no twin for, or that changed
+├── DeclarationError       a recorded schema change that cannot be read
 ├── ChangeValueError       a value that does not fit its column's type
 ├── SharedPhysicalTableError  two logical tables for one physical
+├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
 
@@ -34,6 +37,22 @@ class CorruptFileError(ChangeFileError):
             found=found,
             where=str(path),
             hint="nothing of it was taken in; put a whole copy in its place and go on",
+        )
+        error.path = path
+        return error
+
+
+class FileTooBigError(ChangeFileError):
+    """A change file that expands to more than a pass can read."""
+
+    @classmethod
+    def of(cls, path: Path, expected: str, found: str) -> Self:
+        error = cls(
+            "change file is too big once it is expanded",
+            expected=expected,
+            found=found,
+            where=str(path),
+            hint="nothing of it was taken in; put the same records in its place as several files",
         )
         error.path = path
         return error
@@ -78,7 +97,7 @@ class ColumnTypeError(CaptureError):
             "no Delta type for a source column",
             found=f"{column} {type_name}",
             where=table,
-            hint="leave the table out, or add the type to tidemark/capture/column_types.py",
+            hint="leave the table out, or add the type to tidemark/capture/schema/source_types.py",
         )
 
     @classmethod
@@ -110,6 +129,34 @@ class ColumnTypeError(CaptureError):
             found="none",
             where=f"{table}, {where}",
             hint="record schema changes too (Debezium: include.schema.changes=true), from the topic's beginning",
+        )
+
+
+class DeclarationError(CaptureError):
+    """A recorded schema change that cannot be read."""
+
+    @classmethod
+    def of(cls, table: str, found: str) -> Self:
+        return cls(
+            "a recorded schema change cannot be read",
+            expected="the table's columns as Debezium (tableChanges) or Canal (mysqlType) declares them",
+            found=found,
+            where=table,
+            hint="nothing after it was taken in for the table, other tables go on; find out who wrote the record, and "
+            "load the table anew from a topic without it",
+        )
+
+
+class UnexpectedTableError(CaptureError):
+    """A table's capture failed in a way that nobody foresaw."""
+
+    @classmethod
+    def of(cls, table: str, error: Exception) -> Self:
+        return cls(
+            "the capture of a table failed unexpectedly",
+            found=f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')[:300]}",
+            where=table,
+            hint="other tables go on, the next step tries it again; report it with the log if it comes back",
         )
 
 

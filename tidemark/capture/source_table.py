@@ -7,7 +7,7 @@ from functools import cached_property
 
 from tidemark.capture.heartbeat.health import USUAL, Threshold
 
-SHARD_SUFFIX = r"_\d+"
+SHARD_SUFFIX = r"_[0-9]+"
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class SourceTable:
 
     @cached_property
     def regex(self) -> str:
-        """Matches the physical names `<database>.<table>`; the same text is right for Python and for Spark."""
+        """Matches the physical names `<database>.<table>` as a whole."""
         if self.table.endswith("_*"):
-            return f"^{re.escape(self.table.removesuffix('_*'))}{SHARD_SUFFIX}$"
-        return f"^{re.escape(self.table)}$"
+            return f"{re.escape(self.table.removesuffix('_*'))}{SHARD_SUFFIX}"
+        return re.escape(self.table)
 
     def holds(self, instance: str, physical: str) -> bool:
         """Whether `physical` (`school.orders_0`) of `instance` is a shard of this table."""
-        return instance in self.instances and re.match(self.regex, physical) is not None
+        return instance in self.instances and re.fullmatch(self.regex, physical) is not None
 
 
 def topic_of(instance: str) -> str:

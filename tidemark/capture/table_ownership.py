@@ -22,4 +22,4 @@ def _example(table: SourceTable) -> str:
 
 
 def _both(one: SourceTable, other: SourceTable, physical: str) -> bool:
-    return all(re.match(table.regex, physical) for table in (one, other))
+    return all(re.fullmatch(table.regex, physical) for table in (one, other))

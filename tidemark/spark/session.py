@@ -93,6 +93,10 @@ _DELTA = {
 _SQL = {
     # Spark 4.2 puts parameters in while it parses, which Delta's parser does not do: every `:name` would stay unbound.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    # A name or value out of a database may read `${env:HOME}`: in SQL text it stands for itself.
+    "spark.sql.variable.substitute": "false",
+    # A JSON object may have a key twice: the last one counts, where Spark would end the job.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.shuffle.partitions": "2",

@@ -63,7 +63,7 @@ def table_changes(
         "_batch",
         sf.col("op").alias("_op"),
         (sf.col("event_ms") < _late_before(batches)).alias("_late"),
-        values.is_bad().alias("_bad"),
+        (values.is_bad() | _lacks_key(values, table.key)).alias("_bad"),
         values.printed(table.partition_by, "prior").alias(_BEFORE),
         values.printed(table.partition_by, "image").alias(_AFTER),
         (sf.col("op").isin("u", "d", "r") & sf.col("before").isNull()).alias("_no_before"),
@@ -71,11 +71,11 @@ def table_changes(
         sf.concat_ws(".", "instance", "physical").alias("_shard"),
         sf.timestamp_millis("event_ms").alias("_event_time"),
         sf.col("offset").alias("_offset"),
-        "event_ms",
-        "row",
+        sf.col("event_ms").alias("_event_ms"),
+        sf.col("row").alias("_row"),
     )
     newest = Window.partitionBy("_batch", "_shard", "_bad", *table.key).orderBy(
-        sf.col("_offset").desc(), sf.col("row").desc()
+        sf.col("_offset").desc(), sf.col("_row").desc()
     )
     return rows.withColumn("_last", (sf.row_number().over(newest) == 1) & ~sf.col("_bad"))
 
@@ -111,7 +111,7 @@ def batch_stats(changes: DataFrame) -> list[BatchStats]:
         sf.count_if("_late").alias("late"),
         sf.min(sf.when(sf.col("_late"), sf.col("_offset"))).alias("first_late"),
         sf.min(sf.when(sf.col("_bad"), sf.col("_offset"))).alias("first_bad"),
-        sf.max("event_ms").alias("newest_ms"),
+        sf.max("_event_ms").alias("newest_ms"),
         # A struct is kept in a set when its only field is NULL, a bare NULL is not.
         sf.collect_set(sf.when(sf.col("_op") != "c", sf.struct(sf.col(_BEFORE).alias("v")))).alias("before"),
         sf.collect_set(sf.struct(sf.col(_AFTER).alias("v"))).alias("after"),
@@ -146,6 +146,14 @@ def _batch_number(table: SourceTable, batches: Sequence[Batch]) -> Column:
         inside = (sf.col("instance") == instance) & (offset >= spans[0].start) & (offset < spans[-1].end)
         number = number.when(inside, passed)
     return number
+
+
+def _lacks_key(values: Values, key: Sequence[str]) -> Column:
+    """Whether a column of the key is NULL, which no database allows: such a row could not be told from others."""
+    lacks = sf.lit(col=False)
+    for name in key:
+        lacks = lacks | values.value(name, "image").isNull()
+    return lacks
 
 
 def _late_before(batches: Sequence[Batch]) -> Column:

@@ -157,13 +157,13 @@ class TableIngest:
             state = late.told(index, earlier, after, self._table, self._calendar)
             if state.reopens:
                 rows = changes.where(sf.col("_batch") == index)
-                self._kept.keep(rows, state.columns.lake, state.batch, earlier.named_until or 0, late.slow)
+                self._kept.keep(rows, state.columns.kinds, state.batch, earlier.named_until or 0, late.slow)
             committed.append((self._commit(changes, index, by_batch[index], state), state))
         return state, committed
 
     def _commit(self, changes: DataFrame, index: int, stats: Sequence[BatchStats], state: CommitState) -> int:
-        target = merge_target(self._table, state.columns.lake, self._warehouse)
-        ensure_table(self._spark, target, state.columns.lake)
+        target = merge_target(self._table, state.columns.kinds, self._warehouse)
+        ensure_table(self._spark, target, state.columns.kinds)
         transaction = self._transaction(state)
         crash_point("ingest.before_commit")
         if stats:
@@ -185,7 +185,7 @@ class TableIngest:
             self._refuse_bad(scan, stats)
             return []
         if any(one.bad for one in stats):
-            bad = changes.where("_bad").select("_shard", "_offset", "row").distinct()
+            bad = changes.where("_bad").select("_shard", "_offset", "_row").distinct()
             DeadLetters(self._warehouse).keep_changes(scan, self._table, bad)
         return [
             f"{one.shard}: {one.bad} changes with a value that fits no type, the first at "

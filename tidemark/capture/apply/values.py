@@ -1,17 +1,20 @@
 """A table's images parsed with its schema, and their values in the lake's types, whatever envelope they came in."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from tidemark.capture.schema.column_names import MAX_CHARACTERS
 from tidemark.capture.schema.column_types import SourceColumn
 from tidemark.capture.schema.source_encodings import NUMBER, Forms
 from tidemark.quoting.spark import quoted
 
 Image = Literal["image", "prior"]
-_OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
+# A name that no column of a source has: it is too long.
+_CORRUPT: Final = "_corrupt".ljust(MAX_CHARACTERS + 1, "_")
+_OPTIONS: Final = {"columnNameOfCorruptRecord": _CORRUPT}
 
 
 class Values:
@@ -83,10 +86,10 @@ class _Reader:
     def value(self, name: str, image: Image) -> Column:
         """The lake's value."""
         column = self._columns[name]
-        wire = sf.expr(column.decoded(self._field(image, name)))
+        wire = sf.expr(column.decoded(self._field(image, column)))
         if not self._with_text:
             return wire
-        text = sf.expr(column.from_text(self._field(f"{image}_text", name)))
+        text = sf.expr(column.from_text(self._field(f"{image}_text", column)))
         return sf.when(sf.col("text"), text).otherwise(wire)
 
     def is_unfit(self) -> Column:
@@ -101,29 +104,29 @@ class _Reader:
         return sf.when(sf.col("text"), self._is_corrupt("image_text")).otherwise(wire) if self._with_text else wire
 
     def _is_corrupt(self, image: str) -> Column:
-        return sf.col(f"{image}_{self.number}").isNull() | sf.col(f"{image}_{self.number}._corrupt").isNotNull()
+        return sf.col(f"{image}_{self.number}").isNull() | sf.col(f"{image}_{self.number}.{_CORRUPT}").isNotNull()
 
     def _is_misfit(self, column: SourceColumn) -> Column:
         """There is a value, and the lake has none for it."""
-        wire = self._field("image", column.name)
+        wire = self._field("image", column)
         missed = sf.expr(wire).isNotNull() & sf.expr(column.decoded(wire)).isNull()
-        misfit = missed if "TRY_" in column.decode else sf.lit(col=False)
+        misfit = missed if column.encoding.is_partial else sf.lit(col=False)
         if not self._with_text:
             return misfit
-        text = self._field("image_text", column.name)
+        text = self._field("image_text", column)
         misprint = sf.expr(text).isNotNull() & sf.expr(column.from_text(text)).isNull()
         return sf.when(sf.col("text"), misprint).otherwise(misfit)
 
-    def _field(self, image: str, name: str) -> str:
-        return f"{image}_{self.number}.{quoted(name)}"
+    def _field(self, image: str, column: SourceColumn) -> str:
+        return f"{image}_{self.number}.{quoted(column.source_name)}"
 
     def _wire(self, json: Column, columns: Sequence[SourceColumn]) -> Column:
         """In Debezium's forms; NULL for printed values, which those would not fit."""
-        schema = ", ".join([*(column.wire_field for column in columns), "_corrupt STRING"])
+        schema = ", ".join([*(column.wire_field for column in columns), f"{_CORRUPT} STRING"])
         read = sf.from_json(json, schema, _OPTIONS)
         return sf.when(~sf.col("text"), read) if self._with_text else read
 
 
 def _text(json: Column, columns: Sequence[SourceColumn]) -> Column:
-    schema = ", ".join([*(f"{quoted(column.name)} STRING" for column in columns), "_corrupt STRING"])
+    schema = ", ".join([*(f"{quoted(column.source_name)} STRING" for column in columns), f"{_CORRUPT} STRING"])
     return sf.when(sf.col("text"), sf.from_json(json, schema, _OPTIONS))

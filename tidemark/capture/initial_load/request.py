@@ -47,4 +47,4 @@ def request_load(database: Database, source: SourceTable) -> list[str]:
 def _shards(cursor: Cursor, source: SourceTable) -> list[str]:
     cursor.execute(_TABLES)
     names = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
-    return [name for name in names if re.match(source.regex, name)]
+    return [name for name in names if re.fullmatch(source.regex, name)]

@@ -18,7 +18,7 @@ from tidemark.capture.binlog.accepted import Accepted
 from tidemark.capture.binlog.finding import Finding
 from tidemark.capture.binlog.held import Held
 from tidemark.capture.binlog.policy import SPARSE, Policy
-from tidemark.capture.errors import ChangeFileError
+from tidemark.capture.errors import ChangeFileError, UnexpectedTableError
 from tidemark.capture.heartbeat.arrived import Arrived
 from tidemark.capture.heartbeat.heard import note_look
 from tidemark.capture.operations.report import (
@@ -37,6 +37,7 @@ from tidemark.capture.source.file_intake import FileIntake
 from tidemark.capture.source.intake import Due, Intake, Piece
 from tidemark.capture.source.landing import ChangeFile
 from tidemark.capture.source.scan import Scan
+from tidemark.capture.source.summary import MalformedDeclaration
 from tidemark.capture.source.unrouted import Unrouted
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.delta.table import current_version
@@ -190,7 +191,7 @@ class Ingestion:
     def _take_in(self, step: _Step, scan: Scan) -> None:
         step.problems += scan.gaps.values()
         step.warnings += self._unrouted.keep(scan)
-        step.warnings += DeadLetters(self._settings.warehouse).keep_messages(scan)
+        step.warnings += DeadLetters(self._settings.warehouse).keep_messages(scan, self._orphaned(scan))
         watched = watch_scan(scan, self._sources, self._states, self._next_offsets(), self._policy, self._accepted)
         step.beats |= watched.order.newest_beats
         plans = {source.name: self._plan(source, watched) for source in self._sources}
@@ -206,6 +207,14 @@ class Ingestion:
         for name, future in running.items():
             self._settle(step, name, future)
 
+    def _orphaned(self, scan: Scan) -> list[MalformedDeclaration]:
+        """Unreadable schema changes at which no table stops: nobody captures the table that they are of."""
+        return [
+            each
+            for each in scan.summary.malformed
+            if not any(source.holds(each.instance, name) for source in self._sources for name in each.physical)
+        ]
+
     def _plan(self, source: SourceTable, watched: Watched) -> Plan:
         state = self._states[source.name]
         streams = watched.streams(source, state)
@@ -218,8 +227,9 @@ class Ingestion:
         """Write the names that a table's commits give, and remember where it stands now."""
         try:
             outcome = future.result()
-        except TidemarkError as error:
-            step.problems.append(error)
+        except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
+            known = error if isinstance(error, TidemarkError) else UnexpectedTableError.of(name, error)
+            step.problems.append(known)
             # What it committed before it stopped is in its log: look there the next time.
             self._states.pop(name)
             self._load_states(step)

@@ -120,9 +120,9 @@ class Replay:
         if not columns:
             return set()
         changes = held_changes(self._spark, scan, order, table, columns, [batch])
-        there = self._spark.createDataFrame(places, "_offset BIGINT, row INT")
-        readable = changes.where("NOT _bad").join(sf.broadcast(there), ["_offset", "row"], "left_semi")
-        found = {(one["_offset"], one["row"]) for one in readable.select("_offset", "row").collect()}
+        there = self._spark.createDataFrame(places, "_offset BIGINT, _row INT")
+        readable = changes.where("NOT _bad").join(sf.broadcast(there), ["_offset", "_row"], "left_semi")
+        found = {(one["_offset"], one["_row"]) for one in readable.select("_offset", "_row").collect()}
         if found:
             keys = readable.select("_shard", *table.key).distinct()
             newest = changes.where("_last").join(keys, ["_shard", *table.key], "left_semi").localCheckpoint()
@@ -130,8 +130,8 @@ class Replay:
         return found
 
     def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
-        target = merge_target(table, state.columns.lake, self._settings.warehouse)
-        ensure_table(self._spark, target, state.columns.lake)
+        target = merge_target(table, state.columns.kinds, self._settings.warehouse)
+        ensure_table(self._spark, target, state.columns.kinds)
         after = state.next(changes=newest.count(), late=0)
         transaction = Transaction(f"{APP}:{table.name}", after.batch, after.to_json())
         merge_changes(newest.select("_op", *target.columns), target, None, transaction)

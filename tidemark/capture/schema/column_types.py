@@ -5,53 +5,76 @@ https://debezium.io/documentation/reference/connectors/mariadb.html#mariadb-data
 `decimal.handling.mode=string` and the default `time.precision.mode`.
 """
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, NamedTuple
 
 from tidemark.capture.errors import ColumnTypeError
-from tidemark.capture.source.envelope.text_values import text_decode
+from tidemark.capture.schema.column_names import lake_name
+from tidemark.capture.schema.source_types import (
+    BINARIES,
+    DECIMALS,
+    INTEGERS,
+    TEXTS,
+    SourceType,
+    SourceTypeError,
+)
+from tidemark.capture.source.envelope.text_values import DECIMAL_TEXT, text_decode
 from tidemark.quoting.spark import quoted
+
+
+class Encoding(NamedTuple):
+    """`delta` and `wire` are Spark SQL types; `decode` turns the wire value `{0}` into one of `delta`.
+
+    Where it `is_partial` it gives NULL for a value that the type does not have.
+    """
+
+    delta: str
+    wire: str
+    decode: str = "{0}"
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """`delta` and `wire` are Spark SQL types; `decode` turns the wire value `{}` into one of `delta`.
+    """A column of the lake as a shard writes it: `source_name` is its name in the records, `name` the lake's.
 
-    `declared` is (type name, length, scale) in the source: enough to make the column again. `widen` turns the value
-    into the lake's, where the lake's type is a wider one.
+    `widen` turns the value into the lake's, where the lake's type is a wider one.
     """
 
     name: str
-    delta: str
-    wire: str
-    decode: str
-    declared: tuple[str, int | None, int | None]
+    source_name: str
+    source_type: SourceType
+    encoding: Encoding
     widen: str = "{}"
+
+    @property
+    def delta(self) -> str:
+        """The type in the lake."""
+        return self.encoding.delta
+
+    @property
+    def declared(self) -> tuple[str, int | None, int | None]:
+        """Type name, length and scale in the source: enough to make the column again."""
+        return self.source_type.name, self.source_type.length, self.source_type.scale
 
     @property
     def digits(self) -> int | None:
         """Of a time's seconds, behind the point; None of other types."""
-        type_name, length, _ = self.declared
-        return (length or 0) if type_name.upper() in _WITH_DIGITS else None
+        return self.source_type.second_digits
 
     @property
-    def form(self) -> tuple[str, str, str, int | None]:
+    def form(self) -> tuple[str, Encoding, int | None]:
         """What two columns have in common whose values are written, read and kept alike."""
-        return self.delta, self.wire, self.decode, self.digits
+        return self.source_name, self.encoding, self.digits
 
     @property
     def described(self) -> str:
         """The type in the lake and that in the source, for people."""
-        type_name, *sizes = self.declared
-        given = ",".join(str(one) for one in sizes if one is not None)
-        return f"{self.delta} (source: {type_name}{f'({given})' if given else ''})"
+        return f"{self.delta} (source: {self.source_type})"
 
     def decoded(self, wire_column: str) -> str:
         """SQL expression of the lake's value."""
-        return self.widen.format(self.decode.format(wire_column))
+        return self.widen.format(self.encoding.decode.format(wire_column))
 
     def from_text(self, text_column: str) -> str:
         """SQL expression of the lake's value from what the server prints."""
@@ -60,32 +83,11 @@ class SourceColumn:
     @property
     def wire_field(self) -> str:
         """The column in a from_json schema."""
-        return f"{quoted(self.name)} {self.wire}"
+        return f"{quoted(self.source_name)} {self.encoding.wire}"
 
 
-@dataclass(frozen=True)
-class TableSchema:
-    """One physical table (`school.orders_0`) as one schema change left it; `listed` are Debezium's columns."""
-
-    physical: str
-    listed: Sequence[Mapping[str, Any]]
-
-    @property
-    def columns(self) -> tuple[SourceColumn, ...]:
-        """The columns in the source's order. Raises ColumnTypeError for a type the lake has no twin for."""
-        ordered = sorted(self.listed, key=lambda column: int(column["position"]))
-        return tuple(_listed_column(self.physical, column) for column in ordered)
-
-
-_INTEGERS = {
-    "TINYINT": "TINYINT",
-    "SMALLINT": "SMALLINT",
-    "MEDIUMINT": "INT",
-    "INT": "INT",
-    "INTEGER": "INT",
-    "BIGINT": "BIGINT",
-}
-_UNSIGNED = {
+_SIGNED: Final = {"MEDIUMINT": "INT", "INTEGER": "INT"}
+_UNSIGNED: Final = {
     "TINYINT": "SMALLINT",
     "SMALLINT": "INT",
     "MEDIUMINT": "INT",
@@ -93,107 +95,78 @@ _UNSIGNED = {
     "INTEGER": "BIGINT",
     "BIGINT": "DECIMAL(20,0)",
 }
-# The bits of an unsigned number, sent as a signed one (`bigint.unsigned.handling.mode=long`, the default).
-_SIGNED_AS_SENT = "CAST({0} + IF({0} < 0, 18446744073709551616BD, 0BD) AS DECIMAL(20,0))"
-# Spark's JSON reader takes 128 to 255 for a TINYINT too, and makes negative numbers of them.
-_INTEGER_WIRES = {"TINYINT": "SMALLINT"}
-_INTEGER_DECODES = {"TINYINT": "TRY_CAST({} AS TINYINT)", _UNSIGNED["BIGINT"]: _SIGNED_AS_SENT}
-_WITH_DIGITS = {"TIME", "DATETIME", "TIMESTAMP"}
-_TEXT = re.compile(r"^(VAR)?CHAR$|^(TINY|MEDIUM|LONG)?TEXT$|^ENUM$|^SET$|^JSON$|^UUID$")
-_BINARY = re.compile(r"^(VAR)?BINARY$|^(TINY|MEDIUM|LONG)?BLOB$")
+# Delta's limit.
+_MAX_DECIMAL_DIGITS: Final = 38
 
-_DAYS = "date_add(DATE'1970-01-01', {})"
-# timestamp_millis would end the whole job at a number that is no time.
-_MILLIS = "CAST(timestamp_micros(TRY_MULTIPLY({}, 1000L)) AS TIMESTAMP_NTZ)"
-_MICROS = "CAST(timestamp_micros({}) AS TIMESTAMP_NTZ)"
-_ISO = "TRY_CAST({} AS TIMESTAMP)"
+# What is no time has no value; the functions themselves would end the whole job at it. The years are 0001 to 9999.
+_DATE: Final = "IF({0} BETWEEN -719162 AND 2932896, date_add(DATE'1970-01-01', {0}), NULL)"
+_MILLIS: Final = (
+    "IF({0} BETWEEN -62135596800000 AND 253402300799999, CAST(timestamp_millis({0}) AS TIMESTAMP_NTZ), NULL)"
+)
+_MICROS: Final = (
+    "IF({0} BETWEEN -62135596800000000 AND 253402300799999999, CAST(timestamp_micros({0}) AS TIMESTAMP_NTZ), NULL)"
+)
+_LONGEST_TIME: Final = 3_020_399_999_999
+"""Microseconds in 838:59:59.999999, beyond which MySQL has no TIME."""
 
-
-def table_schemas(table_changes: str) -> Iterator[TableSchema]:
-    """The schemas in one record's `changes` (JSON text); dropped tables say nothing.
-
-    Debezium's is a list of `tableChanges`, Canal's an object with the printed types of a table's columns.
-    """
-    found = json.loads(table_changes)
-    if isinstance(found, dict):
-        yield TableSchema(found["physical"], _printed_columns(json.loads(found["types"])))
-        return
-    for change in found:
-        if change.get("table"):
-            yield TableSchema(change["id"].replace('"', ""), change["table"]["columns"])
-
-
-_PRINTED = re.compile(r"^(?P<base>\w+)(\((?P<length>\d+)(,(?P<scale>\d+))?\))?(\(.*\))?(?P<modifier>( \w+)*)$")
-
-
-def _printed_columns(types: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Columns as Debezium lists them from types as the server prints them: `decimal(10,2)`, `int(10) unsigned`."""
-    listed: list[dict[str, Any]] = []
-    for position, (name, printed) in enumerate(types.items(), 1):
-        found = _PRINTED.match(printed)
-        type_name = f"{found['base']}{found['modifier']}".upper() if found else printed
-        length, scale = (found["length"], found["scale"]) if found else (None, None)
-        listed.append(
-            {
-                "name": name,
-                "position": position,
-                "typeName": type_name,
-                "length": int(length) if length else None,
-                "scale": int(scale) if scale else None,
-            }
-        )
-    return listed
+_INTEGER_ENCODINGS: Final = {
+    # Spark's JSON reader takes 128 to 255 for a TINYINT too, and makes negative numbers of them.
+    "TINYINT": Encoding("TINYINT", "SMALLINT", "TRY_CAST({0} AS TINYINT)", is_partial=True),
+    # The bits of an unsigned number, sent as a signed one (`bigint.unsigned.handling.mode=long`, the default).
+    "DECIMAL(20,0)": Encoding(
+        "DECIMAL(20,0)",
+        "DECIMAL(20,0)",
+        "CAST({0} + IF({0} < 0, 18446744073709551616BD, 0BD) AS DECIMAL(20,0))",
+    ),
+}
+_FIXED: Final = {
+    "DATE": Encoding("DATE", "INT", _DATE, is_partial=True),
+    "TIMESTAMP": Encoding("TIMESTAMP", "STRING", text_decode("TIMESTAMP"), is_partial=True),
+    "YEAR": Encoding("INT", "INT"),
+    "FLOAT": Encoding("FLOAT", "FLOAT"),
+    "DOUBLE": Encoding("DOUBLE", "DOUBLE"),
+    "BOOLEAN": Encoding("BOOLEAN", "BOOLEAN"),
+    **dict.fromkeys(TEXTS, Encoding("STRING", "STRING")),
+    **dict.fromkeys(BINARIES, Encoding("BINARY", "STRING", "TRY_TO_BINARY({0}, 'base64')", is_partial=True)),
+}
 
 
-def dropped_tables(table_changes: str) -> Iterator[str]:
-    """The physical names of tables that one record's `changes` drop."""
-    found = json.loads(table_changes)
-    for change in found if isinstance(found, list) else ():
-        if change.get("type") == "DROP":
-            yield change["id"].replace('"', "")
-
-
-def _listed_column(physical: str, column: Mapping[str, Any]) -> SourceColumn:
-    return source_column(physical, str(column["name"]), str(column["typeName"]), column["length"], column["scale"])
-
-
-def source_column(physical: str, name: str, type_name: str, length: int | None, scale: int | None) -> SourceColumn:
+def source_column(
+    physical: str, name: str, type_name: object, length: object = None, scale: object = None
+) -> SourceColumn:
     """A column by its type in the source. Raises ColumnTypeError for a type the lake has no twin for."""
-    base, _, modifier = type_name.upper().partition(" ")
-    found = _number(base, modifier, length, scale) or _by_name(base, length or 0)
-    if found is None:
-        raise ColumnTypeError.unknown(physical, name, type_name)
-    delta, wire, decode = found
-    return SourceColumn(name, delta, wire, decode, (type_name, length, scale))
+    try:
+        source_type = SourceType.parse(type_name, length, scale)
+    except SourceTypeError as error:
+        raise ColumnTypeError.unknown(physical, name, str(error)) from error
+    encoding = _encoding(source_type)
+    if encoding is None:
+        raise ColumnTypeError.unknown(physical, name, str(source_type))
+    return SourceColumn(lake_name(name), name, source_type, encoding)
 
 
-def _number(base: str, modifier: str, length: int | None, scale: int | None) -> tuple[str, str, str] | None:
-    if base in _INTEGERS:
-        kind = (_UNSIGNED if "UNSIGNED" in modifier else _INTEGERS)[base]
-        return kind, _INTEGER_WIRES.get(kind, kind), _INTEGER_DECODES.get(kind, "{}")
-    if base in {"DECIMAL", "NUMERIC"}:
-        kind = f"DECIMAL({10 if length is None else length},{scale or 0})"
-        return kind, "STRING", f"TRY_CAST({{}} AS {kind})"
-    return None
+def _encoding(kind: SourceType) -> Encoding | None:
+    if kind.word in INTEGERS:
+        delta = _UNSIGNED[kind.word] if kind.is_unsigned else _SIGNED.get(kind.word, kind.word)
+        return _INTEGER_ENCODINGS.get(delta, Encoding(delta, delta))
+    if kind.word in DECIMALS:
+        return _decimal(kind.digits, kind.scale or 0)
+    if kind.word == "DATETIME":
+        decode = _MILLIS if (kind.length or 0) <= 3 else _MICROS
+        return Encoding("TIMESTAMP_NTZ", "BIGINT", decode, is_partial=True)
+    if kind.word == "TIME":
+        return Encoding("STRING", "BIGINT", _clock(kind.length or 0), is_partial=True)
+    if kind.word == "BIT" and kind.length == 1:
+        return _FIXED["BOOLEAN"]
+    return _FIXED.get(kind.word)
 
 
-def _by_name(base: str, length: int) -> tuple[str, str, str] | None:
-    if _TEXT.match(base):
-        return "STRING", "STRING", "{}"
-    if _BINARY.match(base):
-        return "BINARY", "STRING", "TRY_TO_BINARY({}, 'base64')"
-    fixed = {
-        "DATE": ("DATE", "INT", _DAYS),
-        "DATETIME": ("TIMESTAMP_NTZ", "BIGINT", _MILLIS if length <= 3 else _MICROS),
-        "TIMESTAMP": ("TIMESTAMP", "STRING", _ISO),
-        "YEAR": ("INT", "INT", "{}"),
-        "FLOAT": ("FLOAT", "FLOAT", "{}"),
-        "DOUBLE": ("DOUBLE", "DOUBLE", "{}"),
-        "TIME": ("STRING", "BIGINT", _clock(length)),
-        "BOOLEAN": ("BOOLEAN", "BOOLEAN", "{}"),
-        **({"BIT": ("BOOLEAN", "BOOLEAN", "{}")} if length == 1 else {}),
-    }
-    return fixed.get(base)
+def _decimal(digits: int, scale: int) -> Encoding | None:
+    """None for more digits than the lake has."""
+    if digits > _MAX_DECIMAL_DIGITS:
+        return None
+    delta = f"DECIMAL({digits},{scale})"
+    return Encoding(delta, "STRING", f"TRY_CAST({DECIMAL_TEXT} AS {delta})", is_partial=True)
 
 
 def _clock(digits: int) -> str:
@@ -209,4 +182,4 @@ def _clock(digits: int) -> str:
         f"lpad({seconds} % 60, 2, '0')",
         *(["'.'", f"substring(lpad(abs({{0}}) % 1000000, 6, '0'), 1, {digits})"] if digits else []),
     ]
-    return f"concat({', '.join(parts)})"
+    return f"IF({{0}} BETWEEN -{_LONGEST_TIME} AND {_LONGEST_TIME}, concat({', '.join(parts)}), NULL)"

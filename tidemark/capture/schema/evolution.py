@@ -1,19 +1,17 @@
 """The Delta table of a captured table: created from the recorded schema, and added to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from tidemark.capture.errors import ColumnTypeError
-from tidemark.capture.schema.column_types import SourceColumn
+from tidemark.capture.schema.column_names import META_COLUMNS
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import table_exists
 from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import path_table, quoted
-
-META_COLUMNS = {"_shard": "STRING", "_event_time": "TIMESTAMP", "_offset": "BIGINT"}
 
 _PROPERTIES = {
     # A named snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
@@ -23,11 +21,11 @@ _PROPERTIES = {
 }
 
 
-def ensure_table(spark: SparkSession, target: MergeTarget, columns: Sequence[SourceColumn]) -> None:
-    """Create the Delta table, or add the columns that it lacks; nothing when it is up to date already."""
+def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str, str]) -> None:
+    """Create the Delta table, or add those of `columns` (name -> type) that it lacks, if any."""
     name = path_table(target.path)
     if not table_exists(target.path):
-        listed = {**{column.name: column.delta for column in columns}, **META_COLUMNS}
+        listed = {**columns, **META_COLUMNS}
         partitioned = f"PARTITIONED BY ({quoted(target.partition_column)})" if target.partition_column else ""
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
         spark.sql(
@@ -36,19 +34,21 @@ def ensure_table(spark: SparkSession, target: MergeTarget, columns: Sequence[Sou
         )
         return
     there = set(spark.table(name).columns)
-    missing = {column.name: column.delta for column in columns if column.name not in there}
+    missing = {name: kind for name, kind in columns.items() if name not in there}
     if missing:
         allow_types(spark, target.path, missing.values())
         spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({_definitions(missing)})")
 
 
-def _definitions(columns: dict[str, str]) -> str:
+def _definitions(columns: Mapping[str, str]) -> str:
     return ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
 
 
-def merge_target(table: SourceTable, columns: Sequence[SourceColumn], warehouse: Path) -> MergeTarget:
-    """The Delta table of a captured table; the key in the lake is (shard, primary key). Raises ColumnTypeError."""
-    kinds = {column.name: column.delta for column in columns}
+def merge_target(table: SourceTable, kinds: Mapping[str, str], warehouse: Path) -> MergeTarget:
+    """The Delta table of a captured table with these columns (name -> type); its key is (shard, primary key).
+
+    Raises ColumnTypeError.
+    """
     for name in (*table.key, *([table.partition_by] if table.partition_by else [])):
         if name not in kinds:
             raise ColumnTypeError.missing(table.name, name, kinds)

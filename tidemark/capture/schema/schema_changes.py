@@ -7,7 +7,7 @@ from tidemark.capture.binlog.guard import Order
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.planning.planner import Batch
 from tidemark.capture.schema.column_types import SourceColumn
-from tidemark.capture.schema.table_columns import Shape, TableColumns
+from tidemark.capture.schema.table_columns import Shape, TableColumns, in_lake
 from tidemark.capture.schema.widening import conversion
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source.summary import SchemaChange
@@ -56,6 +56,7 @@ class _Evolving:
         self._known = known
         self._begun = begun
         self._lake = dict(known.by_name)
+        self._names = {name.lower(): name for name in self._lake}
         self._first = dict(known.first)
         self._new: dict[tuple[str, str], Shape] = {}
         self._shapes = list(known.shapes)
@@ -66,6 +67,8 @@ class _Evolving:
 
     def declare(self, change: SchemaChange, column: SourceColumn) -> None:
         """One column as a shard has it from then on."""
+        column = in_lake(column, self._names)
+        self._names.setdefault(column.name.lower(), column.name)
         lake = self._lake.setdefault(column.name, column)
         before = self._shape_before(change, column.name)
         if before.form == column.form:

@@ -41,6 +41,11 @@ class TableColumns:
         """The lake's columns."""
         return {column.name: column for column in self.lake}
 
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """The lake's columns: name -> type."""
+        return {column.name: column.delta for column in self.lake}
+
     def shape_at(self, shard: str, name: str, offset: int) -> SourceColumn:
         """How the shard writes a column of the lake at an offset."""
         mine = (one for one in self._by_shard.get(shard, ()) if one.column.name == name and one.offset <= offset)
@@ -88,16 +93,24 @@ class TableColumns:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Self:
         """What `to_json` gave."""
+        lake = tuple(_column(listed) for listed in found["columns"])
+        names = {column.name.lower(): column.name for column in lake}
         first = [_column(listed) for listed in found.get("first", ())]
+        shapes = [(shard, offset, _column(listed)) for shard, offset, *listed in found.get("shapes", ())]
         return cls(
-            lake=tuple(_column(listed) for listed in found["columns"]),
-            first={one.name: one for one in first},
-            shapes=tuple(Shape(shard, offset, _column(listed)) for shard, offset, *listed in found.get("shapes", ())),
+            lake=lake,
+            first={column.name: column for column in first},
+            shapes=tuple(Shape(shard, offset, in_lake(column, names)) for shard, offset, column in shapes),
         )
 
 
+def in_lake(column: SourceColumn, names: Mapping[str, str]) -> SourceColumn:
+    """The column by the name that the lake has for it; `names` are those in small letters: databases ignore case."""
+    return replace(column, name=names.get(column.name.lower(), column.name))
+
+
 def _listed(column: SourceColumn) -> list[Any]:
-    return [column.name, *column.declared]
+    return [column.source_name, *column.declared]
 
 
 def _column(listed: Sequence[Any]) -> SourceColumn:

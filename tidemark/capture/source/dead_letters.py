@@ -1,8 +1,9 @@
 """Records that nothing can be made of, kept with where they came from and why, so that the others go on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.source.scan import Scan
+from tidemark.capture.source.summary import MalformedDeclaration
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.table import read_table, table_exists
 from tidemark.quoting.spark import sql_literal
@@ -45,13 +47,17 @@ class DeadLetters:
     def __init__(self, warehouse: Path) -> None:
         self._path = warehouse / TABLE
 
-    def keep_messages(self, scan: Scan) -> list[str]:
-        """Append the messages that are no change records, and say so."""
-        if not scan.poison:
-            return []
-        found = scan.records.where("problem IS NOT NULL")
+    def keep_messages(self, scan: Scan, malformed: Collection[MalformedDeclaration] = ()) -> list[str]:
+        """Append the messages that are no change records, and the `malformed` ones that no table is of; say so."""
+        letters = [_declaration(scan.records, each) for each in malformed]
+        if scan.poison:
+            poison = scan.records.where("problem IS NOT NULL")
+            letters.append(_letters(poison, sf.col("problem"), sf.col("raw")))
+        return self._keep(reduce(DataFrame.unionByName, letters)) if letters else []
+
+    def _keep(self, letters: DataFrame) -> list[str]:
         with _WRITING:
-            new = self._new(_letters(found, sf.col("problem"), sf.col("raw")))
+            new = self._new(letters)
             summed = new.agg(sf.count("*").alias("new"), sf.min(sf.struct("topic", "offset", "reason")).alias("first"))
             (row,) = summed.collect()
             if row["new"]:
@@ -59,9 +65,9 @@ class DeadLetters:
         return [_warning(row["new"], *row["first"])] if row["new"] else []
 
     def keep_changes(self, scan: Scan, table: SourceTable, bad: DataFrame) -> None:
-        """Append the table's changes in `bad` (_shard, _offset, row)."""
+        """Append the table's changes in `bad` (_shard, _offset, _row)."""
         shard = sf.concat_ws(".", "instance", "physical").alias("_shard")
-        named = bad.withColumnsRenamed({"_offset": "offset"})
+        named = bad.withColumnsRenamed({"_offset": "offset", "_row": "row"})
         found = scan.records.where(sf.col("table") == table.name).withColumn("_shard", shard)
         raw = sf.to_json(sf.struct("op", "before", "after"))
         kept = found.join(sf.broadcast(named), ["_shard", "offset", "row"], "left_semi")
@@ -98,6 +104,11 @@ class DeadLetters:
 
     def _append(self, letters: DataFrame) -> None:
         letters.write.format("delta").mode("append").save(str(self._path))
+
+
+def _declaration(records: DataFrame, malformed: MalformedDeclaration) -> DataFrame:
+    mine = records.where((sf.col("instance") == malformed.instance) & (sf.col("offset") == malformed.offset))
+    return _letters(mine, sf.lit(f"an unreadable schema change: {malformed.problem}"), sf.col("changes"))
 
 
 def _warning(new: int, topic: str, offset: int, reason: str) -> str:

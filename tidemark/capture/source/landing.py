@@ -4,14 +4,16 @@ The writer renames a finished file into place; a name that does not fit is not o
 """
 
 import gzip
-import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.capture.errors import CorruptFileError, MalformedLineError
+from tidemark.capture.source.bounded_json import UnreadableJsonError, parse_json
+from tidemark.capture.source.envelope.event_time import END_MS
+from tidemark.capture.source.expanded_size import MAX_LINE_BYTES
 
 # Of a compressed record.
 _RECORD_BYTES = 35
@@ -42,11 +44,11 @@ def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeF
     return [file for file in files if not begun or file.first_offset >= begun[-1]]
 
 
-def within(files: Sequence[ChangeFile], limit_bytes: int) -> list[ChangeFile]:
-    """The first of `files` that are together no bigger than the limit, at least one."""
+def within(files: Iterable[ChangeFile], limit_bytes: int, expanded: Callable[[ChangeFile], int]) -> list[ChangeFile]:
+    """The first of `files` that are `expanded` together no bigger than the limit, at least one."""
     chosen: list[ChangeFile] = []
     for file in files:
-        limit_bytes -= file.size_bytes
+        limit_bytes -= expanded(file)
         if chosen and limit_bytes < 0:
             break
         chosen.append(file)
@@ -57,9 +59,17 @@ def line_of(path: Path, offset: int) -> int:
     """The line (from 1) of the record with that offset; 0 when it is not there."""
     needle = f'"offset":{offset},'
     for number, text in _lines(path):
-        if needle in text.replace(" ", "") and json.loads(text).get("offset") == offset:
+        if needle in text.replace(" ", "") and _offset(text) == offset:
             return number
     return 0
+
+
+def _offset(line: str) -> object:
+    try:
+        record = parse_json(line, MAX_LINE_BYTES)
+    except UnreadableJsonError:
+        return None
+    return record.get("offset") if isinstance(record, dict) else None
 
 
 def check_file(path: Path, topic: str) -> None:
@@ -69,9 +79,9 @@ def check_file(path: Path, topic: str) -> None:
     """
     for number, text in _lines(path):
         try:
-            record = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise MalformedLineError.of(path, number, f"{error.msg} at column {error.colno}") from error
+            record = parse_json(text, MAX_LINE_BYTES)
+        except UnreadableJsonError as error:
+            raise MalformedLineError.of(path, number, str(error)) from error
         problem = _problem(record, topic)
         if problem:
             raise MalformedLineError.of(path, number, problem)
@@ -88,9 +98,10 @@ def _problem(record: object, topic: str) -> str | None:
     if value is None:
         return None
     source = value.get("source") if isinstance(value, dict) else None
-    if not isinstance(source, dict) or not isinstance(source.get("ts_ms"), int):
-        return "no value.source.ts_ms"
-    return None
+    written = source.get("ts_ms") if isinstance(source, dict) else None
+    if not isinstance(written, int):
+        return None if isinstance(value, dict) and value.get("aggregate_type") else "no value.source.ts_ms"
+    return None if 0 <= written < END_MS else f"value.source.ts_ms {written}, which no binlog has"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

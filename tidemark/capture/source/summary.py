@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -21,7 +21,8 @@ from tidemark.capture.binlog.shards import Dropped
 from tidemark.capture.heartbeat.beat import COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.events import LoadEvent
 from tidemark.capture.planning.planner import Mark
-from tidemark.capture.schema.column_types import TableSchema, dropped_tables, table_schemas
+from tidemark.capture.schema.declarations import Declarations, TableSchema, parse_declarations
+from tidemark.capture.source.envelope.event_time import is_event_time
 
 Group = Mapping[str, Any]
 
@@ -39,6 +40,15 @@ class SchemaChange:
     def shard(self) -> str:
         """The instance and the physical table."""
         return f"{self.instance}.{self.schema.physical}"
+
+
+class MalformedDeclaration(NamedTuple):
+    """A record that declares something unreadable; `physical` are the tables that stop at it, if any."""
+
+    instance: str
+    offset: int
+    physical: tuple[str, ...]
+    problem: str
 
 
 @dataclass(frozen=True)
@@ -100,9 +110,9 @@ class Summary:
         """All recorded schema changes, in order of (instance, offset)."""
         return tuple(
             SchemaChange(instance, offset, schema, position)
-            for instance, offset, changes in self._declarations
+            for instance, offset, declarations in self._declarations
             for position in self._positions(instance, [offset])
-            for schema in table_schemas(changes)
+            for schema in declarations.schemas
         )
 
     @cached_property
@@ -110,8 +120,17 @@ class Summary:
         """All tables that were dropped, in order of (instance, offset)."""
         return tuple(
             Dropped(instance, offset, physical)
-            for instance, offset, changes in self._declarations
-            for physical in dropped_tables(changes)
+            for instance, offset, declarations in self._declarations
+            for physical in declarations.dropped
+        )
+
+    @cached_property
+    def malformed(self) -> tuple[MalformedDeclaration, ...]:
+        """The records whose declarations do not say which table they are of."""
+        return tuple(
+            MalformedDeclaration(instance, offset, tuple(schema.physical for schema in one.schemas), one.problem)
+            for instance, offset, one in self._declarations
+            if one.problem is not None
         )
 
     @cached_property
@@ -121,7 +140,7 @@ class Summary:
             LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
             for group in self.groups
             if group["is_load"] and group["changes"] is not None
-            for schema in table_schemas(group["changes"])
+            for schema in parse_declarations(group["changes"]).schemas
         ]
         done = [
             LoadEvent(group["instance"], group["first_offset"], group["loaded"], is_loaded=True)
@@ -148,19 +167,25 @@ class Summary:
         return [None] * len(offsets) if binlog is None else binlog.positions(offsets)
 
     @cached_property
-    def _declarations(self) -> list[tuple[str, int, str]]:
+    def _declarations(self) -> list[tuple[str, int, Declarations]]:
         """The first of each: Canal repeats a table's columns in every message."""
-        first: dict[tuple[str, str, int | None], int] = {}
+        first: dict[tuple[str, str, int | None], Group] = {}
         for group in self.groups:
-            if _declares(group):
-                one = (group["instance"], group["changes"], group["alone"])
-                first[one] = min(group["first_offset"], first.get(one, group["first_offset"]))
-        return sorted((instance, offset, changes) for (instance, changes, _), offset in first.items())
+            if group["changes"] is not None:
+                key = (group["instance"], group["changes"], group["alone"])
+                first[key] = min(group, first.get(key, group), key=lambda each: each["first_offset"])
+        parsed = [(group, parse_declarations(group["changes"], group["physical"])) for group in first.values()]
+        declaring = [
+            (group["instance"], group["first_offset"], declarations)
+            for group, declarations in parsed
+            if _declares(group, declarations)
+        ]
+        return sorted(declaring, key=lambda each: each[:2])
 
 
-def _declares(group: Group) -> bool:
+def _declares(group: Group, declarations: Declarations) -> bool:
     """A first load tells of tables as dropped before it declares them."""
-    return group["changes"] is not None and (not group["is_load"] or any(table_schemas(group["changes"])))
+    return not group["is_load"] or bool(declarations.schemas)
 
 
 def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
@@ -195,7 +220,8 @@ def _alone(is_beat: Column) -> Column:
 
 
 def _beat_ms() -> Column:
-    return sf.unix_millis(sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp"))
+    beat_ms = sf.unix_millis(sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp"))
+    return sf.when(is_event_time(beat_ms), beat_ms)
 
 
 def _both(one: Mark, other: Mark) -> Mark:

@@ -12,7 +12,7 @@ from tests.capture.source.kafka.sent import messages
 from tidemark.capture.apply.changes import table_changes
 from tidemark.capture.binlog.guard import Order
 from tidemark.capture.planning.planner import Batch, Span
-from tidemark.capture.schema.column_types import dropped_tables, table_schemas
+from tidemark.capture.schema.declarations import parse_declarations
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.envelope.record import routed
@@ -67,7 +67,7 @@ def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, insta
     changes = table_changes(spark, scan, Order(), ORDERS, columns, [Batch(span, {}, (), None)])
     assert changes.where("_bad OR _late").count() == 0
     found = changes.orderBy("_offset", "row").selectExpr(
-        "_op", "_shard", "event_ms", "_partition_before", "_partition_after", *COLUMNS
+        "_op", "_shard", "_event_ms", "_partition_before", "_partition_after", *COLUMNS
     )
     assert [_plain(row) for row in found.collect()] == [expected(one, instance) for one in CHANGES]
 
@@ -145,7 +145,7 @@ def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSes
 
 def test_types_as_the_server_prints_them() -> None:
     types = {"a": "int(10) unsigned", "b": "decimal(12,4)", "c": "enum('x','y z')", "d": "text", "e": "datetime(6)"}
-    (schema,) = table_schemas(json.dumps({"physical": "s.t", "types": json.dumps(types)}))
+    (schema,) = parse_declarations(json.dumps({"physical": "s.t", "types": json.dumps(types)})).schemas
     assert [(one.name, one.delta) for one in schema.columns] == [
         ("a", "BIGINT"),
         ("b", "DECIMAL(12,4)"),
@@ -153,4 +153,5 @@ def test_types_as_the_server_prints_them() -> None:
         ("d", "STRING"),
         ("e", "TIMESTAMP_NTZ"),
     ]
-    assert list(dropped_tables(json.dumps([{"type": "DROP", "id": '"s"."t"'}, {"type": "CREATE"}]))) == ["s.t"]
+    drop = json.dumps([{"type": "DROP", "id": '"s"."t"'}, {"type": "CREATE", "id": "x"}])
+    assert parse_declarations(drop).dropped == ("s.t",)

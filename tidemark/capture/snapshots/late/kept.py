@@ -7,7 +7,7 @@ They are written before the commit that merges them and carry its number. A proc
 rows of a commit that is not there: no name refers to them, and the next step removes them first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tidemark.capture.heartbeat.behind import Spans
-from tidemark.capture.schema.column_types import SourceColumn, source_column
-from tidemark.capture.schema.evolution import META_COLUMNS, ensure_table
+from tidemark.capture.schema.column_names import META_COLUMNS
+from tidemark.capture.schema.evolution import ensure_table
 from tidemark.capture.snapshots.late.minutes import is_dated
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table import table_exists
@@ -28,8 +28,7 @@ from tidemark.system.crash import crash_point
 
 FOLDER = "_late_changes"
 
-_OWN_TYPES = {"_op": "VARCHAR", "_row": "INT", "_batch": "INT", "_event_ms": "BIGINT", "_named_ms": "BIGINT"}
-OWN = tuple(source_column(FOLDER, name, kind, None, None) for name, kind in _OWN_TYPES.items())
+_OWN_TYPES = {"_op": "STRING", "_row": "INT", "_batch": "INT", "_event_ms": "BIGINT", "_named_ms": "BIGINT"}
 """Beside the lake's columns: `_batch` is the number of the table's commit, `_named_ms` the end (epoch ms) of the newest
 slice that was named before it."""
 
@@ -47,19 +46,20 @@ class LateChanges:
         self._path = late_path(warehouse, table)
 
     def keep(
-        self, rows: DataFrame, columns: Sequence[SourceColumn], batch: int, named_ms: int, slow: Mapping[str, Spans]
+        self, rows: DataFrame, columns: Mapping[str, str], batch: int, named_ms: int, slow: Mapping[str, Spans]
     ) -> None:
         """Write the late ones among a commit's changes (`changes.table_changes`), in one commit of their own.
+
+        `columns` are the lake's, name -> type.
 
         The same commit may be tried again: what an earlier attempt wrote is replaced.
         """
         # Its own columns first: Delta keeps bounds of the first 32, and `forget_after` looks at those of `_batch`.
-        names = [*_OWN_TYPES, *(column.name for column in columns), *META_COLUMNS]
-        ensure_table(self._spark, MergeTarget(self._path, names, (), "_offset", None, None), [*OWN, *columns])
+        names = [*_OWN_TYPES, *columns, *META_COLUMNS]
+        ensure_table(self._spark, MergeTarget(self._path, names, (), "_offset", None, None), {**_OWN_TYPES, **columns})
         told = {
-            "_row": sf.col("row").cast("int"),
+            "_row": sf.col("_row").cast("int"),
             "_batch": sf.lit(batch),
-            "_event_ms": sf.col("event_ms"),
             "_named_ms": sf.lit(named_ms).cast("bigint"),
         }
         late = rows.where("_late AND NOT _bad").where(is_dated(slow)).withColumns(told).select(*names)

@@ -22,7 +22,7 @@ class LateMinute:
 
 def late_minutes(changes: DataFrame, slow: Mapping[str, Spans]) -> list[LateMinute]:
     """One Spark job over what `changes.table_changes` gave."""
-    minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
+    minute = (sf.floor(sf.col("_event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
     found = (
         changes.where("_late AND NOT _bad")
         .groupBy(sf.col("_batch").alias("batch"), minute.alias("minute"))

@@ -8,6 +8,7 @@ the row's place in the message. Every message says its columns' types; statement
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from tidemark.capture.source.envelope.event_time import is_event_time
 from tidemark.capture.source.envelope.record import line_of_message
 
 _VALUE = """
@@ -16,6 +17,8 @@ _VALUE = """
 """
 _KINDS = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
 _DROP = "ERASE"
+# As many as a SET may have.
+_SET_MEMBERS = 64
 
 
 def read_messages(messages: DataFrame) -> DataFrame:
@@ -38,7 +41,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
             "offset",
             sf.coalesce("row", sf.lit(0)).alias("row"),
             "op",
-            sf.col("v.es").alias("event_ms"),
+            sf.when(is_event_time(sf.col("v.es")), sf.col("v.es")).alias("event_ms"),
             sf.concat_ws(".", "v.database", "v.table").alias("physical"),
             _before().alias("before"),
             sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
@@ -47,7 +50,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
             _problem().alias("problem"),
             sf.lit(None).cast("string").alias("binlog_file"),
             sf.lit(None).cast("bigint").alias("binlog_pos"),
-            sf.lit(None).cast("int").alias("binlog_row"),
+            sf.lit(None).cast("bigint").alias("binlog_row"),
             sf.lit(None).cast("string").alias("gtid"),
             sf.lit(col=False).alias("is_load"),
             sf.lit(None).cast("string").alias("loaded"),
@@ -104,12 +107,14 @@ def _chosen(row: Column) -> Column:
 
 def _words(kind: Column, printed: Column) -> Column:
     """What a number stands for in `enum('x','y')`, counted from 1, or in `set('x','y')`, a bit each."""
-    quoted = sf.regexp_extract_all(kind, sf.lit("'((?:[^']|'')*)'"), sf.lit(1))
+    # Possessive: the other kind of repetition goes one level deeper with each character.
+    quoted = sf.regexp_extract_all(kind, sf.lit("'([^']*+(?:''[^']*+)*+)'"), sf.lit(1))
     words = sf.transform(quoted, lambda word: sf.replace(word, sf.lit("''"), sf.lit("'")))
     number = printed.try_cast("bigint")
-    one = sf.when(number == 0, "").otherwise(sf.get(words, (number - 1).cast("int")))
-    some = sf.array_join(sf.filter(words, lambda _, at: sf.getbit(number, at) == 1), ",")
-    text = sf.when(kind.startswith("enum("), one).when(kind.startswith("set("), some)
+    in_list = number.between(1, sf.size(words))
+    word = sf.when(number == 0, "").otherwise(sf.get(words, sf.when(in_list, number - 1).cast("int")))
+    members = sf.filter(sf.slice(words, 1, _SET_MEMBERS), lambda _, at: sf.getbit(number, at) == 1)
+    text = sf.when(kind.startswith("enum("), word).when(kind.startswith("set("), sf.array_join(members, ","))
     return sf.coalesce(sf.when(number.isNotNull(), text), printed)
 
 
@@ -128,6 +133,8 @@ def _problem() -> Column:
     """No JSON, or without what every message has; a change without its rows."""
     unreadable = sf.col("v._corrupt").isNotNull() | sf.col("v.type").isNull() | sf.col("v.es").isNull()
     empty = sf.col("v.type").isin(*_KINDS) & ~_is_ddl() & sf.col("data").isNull()
-    return sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no flat message of Canal's").when(
-        empty, "no rows in data"
+    return (
+        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no flat message of Canal's")
+        .when(empty, "no rows in data")
+        .when(~is_event_time(sf.col("v.es")), "an es that no binlog has")
     )

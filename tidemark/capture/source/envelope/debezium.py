@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from tidemark.capture.source.envelope.event_time import is_event_time
 from tidemark.capture.source.envelope.record import line_of_message
 from tidemark.capture.source.landing import ChangeFile
 from tidemark.capture.source_table import topic_of
@@ -55,7 +56,8 @@ def read_messages(messages: DataFrame) -> DataFrame:
 
 def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
     """A record without a time is bad, unless it is a tombstone (value null) or a notification."""
-    timeless = sf.col("r.value").isNotNull() & sf.col("r.value.source.ts_ms").isNull() & ~_is_notification()
+    written = sf.col("r.value.source.ts_ms")
+    timeless = sf.col("r.value").isNotNull() & written.isNull() & ~_is_notification()
     return parsed.select(
         "instance",
         "path",
@@ -63,7 +65,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.col("r.offset").alias("offset"),
         sf.lit(0).alias("row"),
         sf.col("r.value.op").alias("op"),
-        sf.col("r.value.source.ts_ms").alias("event_ms"),
+        sf.when(is_event_time(written), written).alias("event_ms"),
         sf.concat_ws(".", "r.value.source.db", "r.value.source.table").alias("physical"),
         sf.col("r.value.before").alias("before"),
         sf.col("r.value.after").alias("after"),
@@ -71,6 +73,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.col("r.value.tableChanges").alias("changes"),
         sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
         .when(timeless, "no source.ts_ms")
+        .when(~is_event_time(written), "a source.ts_ms that no binlog has")
         .alias("problem"),
         _binlog_file().alias("binlog_file"),
         sf.col("r.value.source.pos").alias("binlog_pos"),
@@ -84,7 +87,8 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
 def _binlog_row() -> Column:
     """Twice the row's number, and one more for an insert: a key that moves is a delete and an insert of one row."""
     is_insert = sf.coalesce(sf.col("r.value.op") == "c", sf.lit(col=False))
-    return sf.coalesce("r.value.source.row", sf.lit(0)) * 2 + is_insert.cast("int")
+    row = sf.coalesce(sf.col("r.value.source.row").cast("bigint"), sf.lit(0).cast("bigint"))
+    return row * 2 + is_insert.cast("bigint")
 
 
 def _binlog_file() -> Column:

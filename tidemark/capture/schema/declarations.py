@@ -1,0 +1,156 @@
+"""What a record says of tables - that they have these columns, or are dropped - as it came, and not trusted.
+
+A declaration that cannot be read stops its own table: its error is raised when the table's columns are asked for. Where
+it names no table either, it belongs to the table of its record.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tidemark.capture.errors import DeclarationError
+from tidemark.capture.schema.column_names import ColumnNamesError, check_distinct
+from tidemark.capture.schema.column_types import SourceColumn, source_column
+from tidemark.capture.source.bounded_json import UnreadableJsonError, parse_json
+
+_MAX_COLUMNS: Final = 4096
+"""Of a table in MySQL."""
+_MAX_NAME: Final = 64 + 1 + 64
+"""Characters of `<database>.<table>`."""
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """One physical table (`school.orders_0`) as one schema change left it; `listed` is its columns as they came.
+
+    `problem` is why nothing can be read, None while nobody looked into `listed`.
+    """
+
+    physical: str
+    listed: object = ()
+    problem: str | None = None
+
+    @property
+    def columns(self) -> tuple[SourceColumn, ...]:
+        """The columns in the source's order.
+
+        Raises ColumnTypeError for a type the lake has no twin for, DeclarationError for what is no declaration.
+        """
+        try:
+            return self._columns()
+        except (UnreadableJsonError, ColumnNamesError) as error:
+            raise DeclarationError.of(self.physical, str(error)) from error
+
+    def _columns(self) -> tuple[SourceColumn, ...]:
+        if self.problem is not None:
+            raise DeclarationError.of(self.physical, self.problem)
+        if not isinstance(self.listed, list) or not 0 < len(self.listed) <= _MAX_COLUMNS:
+            raise DeclarationError.of(self.physical, f"no list of 1 to {_MAX_COLUMNS} columns")
+        ordered = sorted((self._listed(column) for column in self.listed), key=lambda column: column["position"])
+        columns = tuple(_column(self.physical, column) for column in ordered)
+        check_distinct((column.source_name, column.name) for column in columns)
+        if len({column.source_name for column in columns}) < len(columns):
+            raise DeclarationError.of(self.physical, "a column that is listed twice")
+        return columns
+
+    def _listed(self, column: object) -> Mapping[str, Any]:
+        if not isinstance(column, dict) or not isinstance(column.get("name"), str):
+            raise DeclarationError.of(self.physical, "a column without a name")
+        if not isinstance(column.get("position"), int):
+            raise DeclarationError.of(self.physical, f"column {column['name'][:64]!r} without a position")
+        return column
+
+
+def _column(physical: str, listed: Mapping[str, Any]) -> SourceColumn:
+    return source_column(physical, listed["name"], listed.get("typeName"), listed.get("length"), listed.get("scale"))
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What one record's `changes` declare and drop; `problem` is why some of it belongs to no table it names."""
+
+    schemas: tuple[TableSchema, ...] = ()
+    dropped: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+def parse_declarations(changes: str, physical: str | None = None) -> Declarations:
+    """What `changes` (JSON text) say; what names no table is said of `physical`, the table of the record.
+
+    Debezium's is a list of `tableChanges`, Canal's an object with the printed types of a table's columns.
+    """
+    try:
+        value = parse_json(changes)
+    except UnreadableJsonError as error:
+        return _unnamed(str(error), physical)
+    if isinstance(value, dict):
+        return _printed_table(value, physical)
+    if not isinstance(value, list):
+        return _unnamed(f"a JSON {type(value).__name__} where a list of changed tables belongs", physical)
+    return _listed_tables(value, physical)
+
+
+def _unnamed(problem: str, physical: str | None) -> Declarations:
+    return Declarations(schemas=(TableSchema(physical, problem=problem),) if physical else (), problem=problem)
+
+
+def _printed_table(value: Mapping[str, Any], physical: str | None) -> Declarations:
+    name, types = value.get("physical"), value.get("types")
+    if not isinstance(name, str) or not isinstance(types, str):
+        return _unnamed("no table with the types of its columns", physical)
+    try:
+        return Declarations(schemas=(TableSchema(name, _printed_columns(parse_json(types))),))
+    except UnreadableJsonError as error:
+        return Declarations(schemas=(TableSchema(name, problem=str(error)),))
+
+
+def _listed_tables(changes: list[Any], physical: str | None) -> Declarations:
+    schemas: list[TableSchema] = []
+    dropped: list[str] = []
+    problem: str | None = None
+    for change in changes:
+        name = _table_name(change)
+        if name is None:
+            problem = "a changed table without its name"
+        elif change.get("type") == "DROP":
+            dropped.append(name)
+        elif change.get("table"):
+            table = change["table"]
+            schemas.append(TableSchema(name, table.get("columns") if isinstance(table, dict) else None))
+    if problem is not None and physical:
+        schemas.append(TableSchema(physical, problem=problem))
+    return Declarations(tuple(schemas), tuple(dropped), problem)
+
+
+def _table_name(change: object) -> str | None:
+    name = change.get("id") if isinstance(change, dict) else None
+    if not isinstance(name, str):
+        return None
+    name = name.replace('"', "")
+    return name if 0 < len(name) <= _MAX_NAME else None
+
+
+_PRINTED: Final = re.compile(
+    r"(?P<base>\w{1,20})(\((?P<length>[0-9]{1,10})(,(?P<scale>[0-9]{1,10}))?\)|\(.*\))?(?P<modifier>( \w{1,20}){0,4})"
+)
+
+
+def _printed_columns(types: object) -> list[dict[str, Any]]:
+    """Columns as Debezium lists them from types as the server prints them: `decimal(10,2)`, `int(10) unsigned`."""
+    if not isinstance(types, dict):
+        raise UnreadableJsonError("no types of columns")
+    return [_printed_column(position, name, printed) for position, (name, printed) in enumerate(types.items(), 1)]
+
+
+def _printed_column(position: int, name: str, printed: object) -> dict[str, Any]:
+    match = _PRINTED.fullmatch(printed) if isinstance(printed, str) else None
+    if match is None:
+        return {"name": name, "position": position, "typeName": printed}
+    return {
+        "name": name,
+        "position": position,
+        "typeName": f"{match['base']}{match['modifier']}",
+        "length": int(match["length"]) if match["length"] else None,
+        "scale": int(match["scale"]) if match["scale"] else None,
+    }
