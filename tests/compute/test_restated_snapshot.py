@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.snapshots.late.kept import late_path
+from tidemark.capture.snapshots.late.kept_rows import late_path
 from tidemark.compute.compute import Computer
 from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.compute.runtime import Runtime

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from tidemark.capture.snapshots.late.kept import late_path
+from tidemark.capture.snapshots.late.kept_rows import late_path
 from tidemark.capture.snapshots.late.snapshot import with_late_changes
 from tidemark.compute.business_time import partition_values, sql_parameters
 from tidemark.compute.results import empty, query_result

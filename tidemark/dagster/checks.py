@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.capture.heartbeat.health import Health
-from tidemark.capture.heartbeat.heard import Heard
+from tidemark.capture.heartbeat.liveness import Heard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

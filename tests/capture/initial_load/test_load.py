@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.capture.streams import ORDERS, Stream, at, order
-from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_rows

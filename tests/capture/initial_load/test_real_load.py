@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.components.availability import MARIADB, require
-from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.heartbeat.databases import Database
 from tidemark.capture.heartbeat.writer import write_heartbeat
 from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.schema.hostile import INJECTION, TEXTS, hostile_changes, mutated, put
 from tests.capture.source.kafka.letters import flat
 from tests.capture.source.kafka.sent import Sent, Values
+from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
-from tests.capture.test_bad_input import TABLES
-from tests.capture.test_dead_letters import values_of
 from tidemark.capture.errors import ColumnTypeError, DeclarationError, FileTooBigError, UnexpectedTableError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table
 from tidemark.dependency_model.errors import TidemarkError
-from tidemark.state_store.registry import SnapshotRegistry
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

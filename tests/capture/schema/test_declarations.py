@@ -12,7 +12,7 @@ from tests.capture.schema.hostile import INJECTION, TEXTS, declared, hostile_cha
 from tidemark.capture.errors import ColumnTypeError, DeclarationError
 from tidemark.capture.schema.column_types import SourceColumn, source_column
 from tidemark.capture.schema.declarations import TableSchema, parse_declarations
-from tidemark.capture.source.envelope.text_values import text_decode
+from tidemark.capture.schema.printed_values import text_decode
 from tidemark.quoting.spark import quoted
 from tidemark.system.errors import CaptureError
 

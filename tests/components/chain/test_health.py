@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.components.availability import MARIADB, require
-from tidemark.capture.apply.commit import commits
-from tidemark.capture.heartbeat.arrived import Arrived
+from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.heartbeat.databases import Database
 from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.heartbeat.newest_beats import Arrived
 from tidemark.capture.heartbeat.writer import write_heartbeats
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.operations.status import Around, table_status

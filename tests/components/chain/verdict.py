@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.components.chain import logical
 from tests.components.chain.tables import PERIOD, TABLES
 from tests.components.chain.truth import Content, Difference, captured, difference, kept
-from tidemark.capture.apply.commit import commits
+from tidemark.capture.commits.commit_state import commits
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from deltalake import CommitProperties, write_deltalake
 
-from tidemark.capture.apply.commit import CommitState
 from tidemark.capture.binlog.accepted import Accepted
 from tidemark.capture.binlog.finding import Finding, Kind
-from tidemark.capture.binlog.held import Held
+from tidemark.capture.binlog.halted import Held
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.console.main import main
 from tidemark.system.settings import Settings

@@ -11,8 +11,8 @@ import pytest
 from deltalake import CommitProperties, write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source.kafka.bounds import Bounds, Broker
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.capture import capture_metadata

@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.heartbeat.heard import note_look
+from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.dagster.checks import NAME, heartbeat_checks
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.sensors.heartbeat import heartbeat_sensor

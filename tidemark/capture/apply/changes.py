@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.values import Values
-from tidemark.capture.binlog.guard import Order
 from tidemark.capture.binlog.positions import read_before
+from tidemark.capture.planning.binlog_order import Order
 from tidemark.capture.planning.planner import Batch
 from tidemark.capture.schema.source_encodings import Forms, forms_of
 from tidemark.capture.schema.table_columns import TableColumns

@@ -8,18 +8,18 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from tidemark.capture.apply.batch_columns import columns_by_batch, of_one_type
 from tidemark.capture.apply.changes import BatchStats, batch_stats, held_changes
-from tidemark.capture.apply.commit import APP, CommitState
-from tidemark.capture.binlog.guard import Order
+from tidemark.capture.commits.commit_state import APP, CommitState
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
 from tidemark.capture.initial_load.events import unloaded_at
+from tidemark.capture.planning.binlog_order import Order
 from tidemark.capture.planning.boundaries import waits_of
 from tidemark.capture.planning.planner import Batch, fold_empty
 from tidemark.capture.schema.evolution import ensure_table, merge_target
-from tidemark.capture.schema.schema_changes import columns_by_batch, of_one_type
 from tidemark.capture.schema.table_columns import TableColumns
-from tidemark.capture.snapshots.late.found import Late
-from tidemark.capture.snapshots.late.kept import LateChanges
+from tidemark.capture.snapshots.late.kept_rows import LateChanges
+from tidemark.capture.snapshots.late.late_changes import Late
 from tidemark.capture.snapshots.late.minutes import late_minutes
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.scan import Scan

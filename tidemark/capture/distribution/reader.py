@@ -19,7 +19,7 @@ from confluent_kafka import (
 )
 
 from tidemark.capture.distribution.errors import MessagesLostError, PlaceLostError, SessionLostError
-from tidemark.capture.distribution.notes import NOTES, Topic
+from tidemark.capture.distribution.topic_state import NOTES, Topic
 from tidemark.system.kafka_client import librdkafka
 
 GROUP: Final = "tidemark.distribution"

@@ -10,8 +10,8 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # t
 from confluent_kafka.cimpl import NewTopic
 
 from tidemark.capture.distribution.errors import PartitionsChangedError, TopicNotMadeError, TopicsMissingError
-from tidemark.capture.distribution.notes import NOTES, Topic, read_notes
 from tidemark.capture.distribution.routes import TOPICS, check_tables, logical_topic
+from tidemark.capture.distribution.topic_state import NOTES, Topic, read_notes
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicPartitionsError
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.system.errors import CaptureError

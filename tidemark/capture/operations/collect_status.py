@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidemark.capture.apply.commit import commits
-from tidemark.capture.binlog.held import Held
-from tidemark.capture.heartbeat.arrived import Arrived
-from tidemark.capture.heartbeat.heard import last_look
+from tidemark.capture.binlog.halted import Held
+from tidemark.capture.commits.commit_state import commits
+from tidemark.capture.heartbeat.liveness import last_look
+from tidemark.capture.heartbeat.newest_beats import Arrived
 from tidemark.capture.operations.status import Around, TableStatus, table_status
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.system.settings import Settings

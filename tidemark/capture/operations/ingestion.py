@@ -12,25 +12,20 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
-from tidemark.capture.apply.commit import Commit, CommitState, last_commit
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
 from tidemark.capture.binlog.accepted import Accepted
 from tidemark.capture.binlog.finding import Finding
-from tidemark.capture.binlog.held import Held
+from tidemark.capture.binlog.halted import Held
 from tidemark.capture.binlog.policy import SPARSE, Policy
+from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
+from tidemark.capture.epoch import utc_now
 from tidemark.capture.errors import ChangeFileError, UnexpectedTableError
-from tidemark.capture.heartbeat.arrived import Arrived
-from tidemark.capture.heartbeat.heard import note_look
-from tidemark.capture.operations.report import (
-    IngestReport,
-    missed_warnings,
-    snapshot_waiting,
-    unnamed_warnings,
-    utc_now,
-)
+from tidemark.capture.heartbeat.liveness import note_look
+from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.operations.report import IngestReport, missed_warnings, snapshot_waiting, unnamed_warnings
 from tidemark.capture.planning.boundaries import missed_boundaries, open_boundaries, waits_of
 from tidemark.capture.planning.planner import Plan, Waiting, make_plan
-from tidemark.capture.planning.watch import Watched, watch_scan
+from tidemark.capture.planning.readable import Watched, watch_scan
 from tidemark.capture.snapshots.naming import keep_newest, name_commit, name_missing
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.file_intake import FileIntake

@@ -14,15 +14,15 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from tidemark.capture.apply.batch_columns import columns_by_batch
 from tidemark.capture.apply.changes import held_changes
-from tidemark.capture.apply.commit import APP, CommitState, last_commit
 from tidemark.capture.binlog.accepted import Accepted
-from tidemark.capture.binlog.guard import Order, watch
 from tidemark.capture.binlog.policy import SPARSE
+from tidemark.capture.commits.commit_state import APP, CommitState, last_commit
 from tidemark.capture.errors import ReplayUnreadableError
+from tidemark.capture.planning.binlog_order import Order, watch
 from tidemark.capture.planning.planner import Batch, Span
 from tidemark.capture.schema.evolution import ensure_table, merge_target
-from tidemark.capture.schema.schema_changes import columns_by_batch
 from tidemark.capture.source.dead_letters import DeadLetter, DeadLetters
 from tidemark.capture.source.intake import Due
 from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange

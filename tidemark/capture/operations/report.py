@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from tidemark.capture.binlog.finding import Finding
-from tidemark.capture.planning.planner import Boundary, Unnamed, Waiting
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.epoch import utc
+from tidemark.capture.planning.planner import Unnamed, Waiting
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 
@@ -97,13 +99,3 @@ def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int], held: Sequ
         idle=idle,
         held=tuple(one for one in held if one.instance in instances),
     )
-
-
-def utc(epoch_ms: int) -> datetime:
-    """An instant from milliseconds since 1970."""
-    return datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
-
-
-def utc_now() -> datetime:
-    """The present, in UTC."""
-    return datetime.now(tz=UTC)

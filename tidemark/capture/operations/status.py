@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from tidemark.capture.apply.commit import Commit, CommitState
 from tidemark.capture.binlog.finding import Finding
+from tidemark.capture.commits.commit_state import Commit, CommitState
+from tidemark.capture.epoch import utc
 from tidemark.capture.heartbeat.health import Diagnosis, Health
-from tidemark.capture.heartbeat.heard import Heard
-from tidemark.capture.operations.report import utc
+from tidemark.capture.heartbeat.liveness import Heard
 from tidemark.capture.source_table import SourceTable, topic_of
 
 RATE_WINDOW = timedelta(hours=1)

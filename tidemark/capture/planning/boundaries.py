@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 
-from tidemark.capture.operations.report import utc
-from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.epoch import utc
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 

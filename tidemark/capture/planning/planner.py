@@ -10,33 +10,10 @@ batches or restarts.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple
 
+from tidemark.capture.binlog.event_minute import EventMinute
+from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.initial_load.events import Missing
-
-
-@dataclass(frozen=True, order=True)
-class Boundary:
-    """The end (epoch ms) of one slice for which a snapshot is named, or `late_ms` after it the end of its waiting."""
-
-    end_ms: int
-    entity: str
-    period: str
-    slice: str
-    late_ms: int = 0
-
-    @property
-    def of_slice(self) -> tuple[str, str, str]:
-        """Entity, period, slice: where the name is."""
-        return self.entity, self.period, self.slice
-
-
-class Mark(NamedTuple):
-    """The records of one event minute (epoch ms) in one topic: the first one's offset, the newest one's time."""
-
-    minute: int
-    first_offset: int
-    newest_ms: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +29,7 @@ class Stream:
     instance: str
     next_offset: int
     end_offset: int
-    marks: Sequence[Mark]
+    marks: Sequence[EventMinute]
     merged_ms: int | None
     sure_until: int | None = None
     missing: Sequence[Missing] = ()

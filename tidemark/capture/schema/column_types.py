@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.schema.column_names import lake_name
+from tidemark.capture.schema.printed_values import DECIMAL_TEXT, text_decode
 from tidemark.capture.schema.source_types import (
     BINARIES,
     DECIMALS,
@@ -18,7 +19,6 @@ from tidemark.capture.schema.source_types import (
     SourceType,
     SourceTypeError,
 )
-from tidemark.capture.source.envelope.text_values import DECIMAL_TEXT, text_decode
 from tidemark.quoting.spark import quoted
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.errors import DeclarationError
 from tidemark.capture.schema.column_names import ColumnNamesError, check_distinct
 from tidemark.capture.schema.column_types import SourceColumn, source_column
-from tidemark.capture.source.bounded_json import UnreadableJsonError, parse_json
 
 _MAX_COLUMNS: Final = 4096
 """Of a table in MySQL."""

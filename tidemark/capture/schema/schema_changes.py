@@ -1,38 +1,29 @@
 """What the source's schema changes make of a table's columns: new ones, wider ones, or an end of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.binlog.guard import Order
+from tidemark.capture.binlog.position import Position
 from tidemark.capture.errors import ColumnTypeError
-from tidemark.capture.planning.planner import Batch
 from tidemark.capture.schema.column_types import SourceColumn
+from tidemark.capture.schema.declarations import TableSchema
 from tidemark.capture.schema.table_columns import Shape, TableColumns, in_lake
 from tidemark.capture.schema.widening import conversion
-from tidemark.capture.source.scan import Scan
-from tidemark.capture.source.summary import SchemaChange
-from tidemark.capture.source_table import SourceTable
 
 
-def columns_by_batch(
-    table: SourceTable, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState
-) -> list[TableColumns]:
-    """The columns at the end of each batch. Raises ColumnTypeError."""
-    first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
-    begun = {**first, **dict.fromkeys(state.watermarks, 0)}
-    mine = [one for one in scan.summary.schema_changes if table.holds(one.instance, one.schema.physical)]
-    new = [one for one in mine if not order.is_repeated(one.instance, one.offset, one.position)]
-    found, known = [], state.columns
-    for batch in batches:
-        known = evolved(known, (one for one in new if one.offset in batch.spans[one.instance]), begun)
-        found.append(known)
-    return found
+@dataclass(frozen=True)
+class SchemaChange:
+    """A table's columns from `offset` of the instance's topic on; `position` is where the binlog has it."""
 
+    instance: str
+    offset: int
+    schema: TableSchema
+    position: Position | None = None
 
-def of_one_type(columns: Sequence[TableColumns]) -> list[slice]:
-    """Batches cut before each one with which a column becomes wider."""
-    cuts = [at for at in range(1, len(columns)) if columns[at].widened_since(columns[at - 1])]
-    return [slice(start, end) for start, end in zip([0, *cuts], [*cuts, len(columns)], strict=True)]
+    @property
+    def shard(self) -> str:
+        """The instance and the physical table."""
+        return f"{self.instance}.{self.schema.physical}"
 
 
 def evolved(known: TableColumns, changes: Iterable[SchemaChange], begun: Mapping[str, int]) -> TableColumns:

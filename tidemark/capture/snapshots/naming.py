@@ -3,7 +3,7 @@
 from itertools import takewhile
 from pathlib import Path
 
-from tidemark.capture.apply.commit import Commit, CommitState, commits
+from tidemark.capture.commits.commit_state import Commit, CommitState, commits
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import table_metrics
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot

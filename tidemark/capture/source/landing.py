@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.errors import CorruptFileError, MalformedLineError
-from tidemark.capture.source.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.source.envelope.event_time import END_MS
 from tidemark.capture.source.expanded_size import MAX_LINE_BYTES
 

@@ -13,33 +13,19 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.binlog.binlog import Binlog, binlogs_of
+from tidemark.capture.binlog.dropped_shards import Dropped
+from tidemark.capture.binlog.event_minute import EventMinute
 from tidemark.capture.binlog.policy import Policy
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.positions import placed
 from tidemark.capture.binlog.run import MINUTE_MS, Run
-from tidemark.capture.binlog.shards import Dropped
 from tidemark.capture.heartbeat.beat import COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.events import LoadEvent
-from tidemark.capture.planning.planner import Mark
-from tidemark.capture.schema.declarations import Declarations, TableSchema, parse_declarations
+from tidemark.capture.schema.declarations import Declarations, parse_declarations
+from tidemark.capture.schema.schema_changes import SchemaChange
 from tidemark.capture.source.envelope.event_time import is_event_time
 
 Group = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class SchemaChange:
-    """A table's columns from `offset` of the instance's topic on; `position` is where the binlog has it."""
-
-    instance: str
-    offset: int
-    schema: TableSchema
-    position: Position | None = None
-
-    @property
-    def shard(self) -> str:
-        """The instance and the physical table."""
-        return f"{self.instance}.{self.schema.physical}"
 
 
 class MalformedDeclaration(NamedTuple):
@@ -86,12 +72,12 @@ class Summary:
         return sum(group["nobodys"] for group in self.groups)
 
     @cached_property
-    def marks(self) -> Mapping[str, Sequence[Mark]]:
+    def marks(self) -> Mapping[str, Sequence[EventMinute]]:
         """The event minutes of each instance."""
-        marks: dict[str, dict[int, Mark]] = defaultdict(dict)
+        marks: dict[str, dict[int, EventMinute]] = defaultdict(dict)
         for group in self.groups:
             if group["minute"] is not None:
-                mark = Mark(group["minute"], group["first_offset"], group["newest"])
+                mark = EventMinute(group["minute"], group["first_offset"], group["newest"])
                 marks[group["instance"]][mark.minute] = _both(mark, marks[group["instance"]].get(mark.minute, mark))
         return {instance: list(found.values()) for instance, found in marks.items()}
 
@@ -224,5 +210,5 @@ def _beat_ms() -> Column:
     return sf.when(is_event_time(beat_ms), beat_ms)
 
 
-def _both(one: Mark, other: Mark) -> Mark:
-    return Mark(one.minute, min(one.first_offset, other.first_offset), max(one.newest_ms, other.newest_ms))
+def _both(one: EventMinute, other: EventMinute) -> EventMinute:
+    return EventMinute(one.minute, min(one.first_offset, other.first_offset), max(one.newest_ms, other.newest_ms))

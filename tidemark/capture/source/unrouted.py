@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.capture.apply.commit import APP, CommitState, last_commit
+from tidemark.capture.commits.commit_state import APP, CommitState, last_commit
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import topic_of
 

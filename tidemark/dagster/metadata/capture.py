@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 
-from tidemark.capture.apply.commit import FIRST_LOOK, commits
+from tidemark.capture.commits.commit_state import FIRST_LOOK, commits
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.dagster.metadata.plot import capture_plot
 from tidemark.dependency_model.errors import TidemarkError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.capture.heartbeat.databases import databases
-from tidemark.capture.heartbeat.heard import Heard
+from tidemark.capture.heartbeat.liveness import Heard
 from tidemark.dagster.checks import NAME as CHECK
 from tidemark.dagster.checks import broken_by_entity, describe_broken, metadata
 

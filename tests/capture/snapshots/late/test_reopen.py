@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.capture.history import Content, History, decoded
+from tests.capture.operations.history import Content, History, decoded
+from tests.capture.operations.test_random_history import Feeder
 from tests.capture.streams import ORDERS, Stream, at, order
-from tests.capture.test_random_history import Feeder
 from tidemark.capture.apply import table_ingest
-from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.snapshots.late import kept as kept_module
-from tidemark.capture.snapshots.late.kept import late_path
+from tidemark.capture.snapshots.late import kept_rows as kept_module
+from tidemark.capture.snapshots.late.kept_rows import late_path
 from tidemark.capture.snapshots.late.snapshot import with_late_changes
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table, table_exists

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.snapshots.late import slices
 from tidemark.capture.snapshots.late.slices import counted, reopened
 from tidemark.capture.source_table import SourceTable

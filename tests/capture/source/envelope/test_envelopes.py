@@ -10,7 +10,7 @@ import pytest
 from tests.capture.source.envelope.workload import COLUMNS, Change, canal, debezium, workload
 from tests.capture.source.kafka.sent import messages
 from tidemark.capture.apply.changes import table_changes
-from tidemark.capture.binlog.guard import Order
+from tidemark.capture.planning.binlog_order import Order
 from tidemark.capture.planning.planner import Batch, Span
 from tidemark.capture.schema.declarations import parse_declarations
 from tidemark.capture.schema.schema_changes import evolved

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.source.kafka.sent import Sent, Values
+from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, Stream, at, order
-from tests.capture.test_bad_input import TABLES
-from tests.capture.test_dead_letters import values_of
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.operations.replay import Replay
 from tidemark.capture.source.dead_letters import DeadLetters

@@ -8,10 +8,10 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.capture.history import History
+from tests.capture.operations.history import History
+from tests.capture.operations.test_crash import ORDERS, check
 from tests.capture.source.kafka.topics import publish
 from tests.capture.streams import USERS, Stream, at
-from tests.capture.test_crash import ORDERS, check
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.bounds import Broker
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicMissingError, TopicPartitionsError

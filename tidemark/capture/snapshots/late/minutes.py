@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.binlog.run import MINUTE_MS
-from tidemark.capture.heartbeat.behind import Spans
+from tidemark.capture.heartbeat.slow_clock import Spans
 
 
 @dataclass(frozen=True)

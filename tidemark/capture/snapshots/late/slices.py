@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.operations.report import utc
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.epoch import utc
 from tidemark.capture.planning.boundaries import slices_after
-from tidemark.capture.planning.planner import Boundary
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 

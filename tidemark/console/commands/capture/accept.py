@@ -24,7 +24,7 @@ def accept(instance: str, offset: int, *, because: str) -> None:
     Exit codes: 0 the next step goes on, 1 nothing is held there, 2 called wrongly.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.binlog.accepted import Accepted  # noqa: PLC0415 - keeps --help fast
-    from tidemark.capture.binlog.held import Held  # noqa: PLC0415
+    from tidemark.capture.binlog.halted import Held  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()

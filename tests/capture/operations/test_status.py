@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from tidemark.capture.apply.commit import Commit, CommitState
 from tidemark.capture.binlog.finding import Finding, Kind
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.commits.commit_state import Commit, CommitState
 from tidemark.capture.heartbeat.health import Health
 from tidemark.capture.operations.status import Around, table_status
-from tidemark.capture.planning.planner import Boundary
 from tidemark.capture.source_table import SourceTable
 
 NOW = datetime(2026, 3, 24, 0, 1, tzinfo=UTC)

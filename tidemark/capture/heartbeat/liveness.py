@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
-from tidemark.capture.heartbeat.arrived import Arrived
 from tidemark.capture.heartbeat.health import Diagnosis, Health, Threshold, diagnose
+from tidemark.capture.heartbeat.newest_beats import Arrived
 from tidemark.system.disk import replace_text
 from tidemark.system.settings import Settings
 

@@ -9,7 +9,7 @@ from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.progress import Again, Judged, Progress, judge
 from tidemark.capture.binlog.run import Run
 from tidemark.capture.heartbeat.beat import Beat
-from tidemark.capture.heartbeat.behind import Spans, is_slow, slow_spans
+from tidemark.capture.heartbeat.slow_clock import Spans, is_slow, slow_spans
 from tidemark.capture.initial_load.events import LoadEvent
 
 

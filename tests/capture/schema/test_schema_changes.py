@@ -5,15 +5,15 @@ import json
 import pytest
 
 from tests.capture.streams import Stream, at
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.binlog.guard import Order
+from tidemark.capture.apply.batch_columns import of_one_type
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.progress import Again, Judged
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.planning.binlog_order import Order
 from tidemark.capture.schema.declarations import parse_declarations
-from tidemark.capture.schema.schema_changes import evolved, of_one_type
+from tidemark.capture.schema.schema_changes import SchemaChange, evolved
 from tidemark.capture.schema.table_columns import TableColumns
-from tidemark.capture.source.summary import SchemaChange
 
 ZERO, ONE = "a.school.orders_0", "a.school.orders_1"
 NONE: dict[str, int] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.binlog.guard import Order
 from tidemark.capture.heartbeat.beat import Beat
-from tidemark.capture.heartbeat.behind import is_slow, slow_spans
+from tidemark.capture.heartbeat.slow_clock import is_slow, slow_spans
+from tidemark.capture.planning.binlog_order import Order
 
 MINUTE = 60_000
 

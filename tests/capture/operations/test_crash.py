@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.capture.history import History
-from tests.capture.test_random_history import PARIS, content
+from tests.capture.operations.history import History
+from tests.capture.operations.test_random_history import PARIS, content
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
@@ -83,7 +83,7 @@ def test_killed_for_real_between_commit_and_name(spark: SparkSession, tmp_path: 
     program = (
         "from pathlib import Path; import sys\n"
         "from tidemark.system.settings import Settings; from tidemark.spark.session import spark_session\n"
-        "from tests.capture.test_crash import ORDERS, Ingestion, SnapshotRegistry\n"
+        "from tests.capture.operations.test_crash import ORDERS, Ingestion, SnapshotRegistry\n"
         "settings = Settings.at(Path(sys.argv[1]))\n"
         "Ingestion(spark_session(settings), settings, [ORDERS], SnapshotRegistry.at(settings.state_db)).step()\n"
     )

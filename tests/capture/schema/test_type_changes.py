@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from tests.capture.operations.test_crash import Killed
 from tests.capture.streams import Stream, at
-from tests.capture.test_crash import Killed
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.capture.binlog.event_minute import EventMinute
 from tidemark.capture.heartbeat.beat import Beat
-from tidemark.capture.heartbeat.clock import TOLERANCE_MS, trusted
-from tidemark.capture.planning.planner import Mark, Stream
+from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS, trusted
+from tidemark.capture.planning.planner import Stream
 
 MINUTE = 60_000
 BOUNDARY = 90 * MINUTE
@@ -40,10 +41,10 @@ def topics(draw: st.DrawFn) -> list[Record]:
 
 
 def stream(records: list[Record]) -> Stream:
-    by_minute: dict[int, Mark] = {}
+    by_minute: dict[int, EventMinute] = {}
     for offset, one in enumerate(records):
         minute = one.event_ms // MINUTE * MINUTE
-        by_minute.setdefault(minute, Mark(minute, offset, one.event_ms))
+        by_minute.setdefault(minute, EventMinute(minute, offset, one.event_ms))
     beats = [Beat(offset, one.true_ms) for offset, one in enumerate(records) if one.beat]
     found = trusted(by_minute.values(), beats)
     return Stream("a", 0, len(records), found.marks, None, found.sure_until)
@@ -76,16 +77,16 @@ def test_more_records_never_move_a_cut(records: list[Record]) -> None:
 
 
 def test_heartbeats_that_came_again_disprove_nothing() -> None:
-    marks = [Mark(100 * MINUTE, 50, 100 * MINUTE)]
+    marks = [EventMinute(100 * MINUTE, 50, 100 * MINUTE)]
     assert trusted(marks, [Beat(40, 100 * MINUTE), Beat(60, 80 * MINUTE)]).marks[0] == marks[0]
 
 
 def test_without_heartbeats_the_clock_is_believed() -> None:
-    marks = (Mark(5 * MINUTE, 3, 5 * MINUTE + 1),)
+    marks = (EventMinute(5 * MINUTE, 3, 5 * MINUTE + 1),)
     assert (trusted(marks, []).marks, trusted(marks, []).sure_until) == (marks, None)
 
 
 def test_between_two_heartbeats_no_clock_closes_anything() -> None:
-    found = trusted([Mark(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
+    found = trusted([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
     waiting = Stream("a", 3, 9, found.marks, None, found.sure_until)
     assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)

@@ -14,7 +14,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from tidemark.capture.binlog.progress import Progress
-from tidemark.capture.planning.planner import Boundary
+from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.table import table_exists
 

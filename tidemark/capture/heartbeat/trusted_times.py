@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from tidemark.capture.binlog.event_minute import EventMinute
 from tidemark.capture.heartbeat.beat import Beat
-from tidemark.capture.planning.planner import Mark
 
 MINUTE_MS = 60_000
 # Longer than heartbeats lie apart, shorter than what makes a snapshot wrong by more than its lateness.
@@ -22,12 +22,12 @@ TOLERANCE_MS = 2 * MINUTE_MS
 class Trusted:
     """Marks that may be cut at, and the offset up to which they are confirmed; None where there are no heartbeats."""
 
-    marks: Sequence[Mark]
+    marks: Sequence[EventMinute]
     sure_until: int | None
 
 
 def trusted(
-    marks: Iterable[Mark], beats: Iterable[Beat], tolerance_ms: int = TOLERANCE_MS, *, beaten: bool = False
+    marks: Iterable[EventMinute], beats: Iterable[Beat], tolerance_ms: int = TOLERANCE_MS, *, beaten: bool = False
 ) -> Trusted:
     """`marks` without those that the next heartbeat disproves, and the heartbeats' own.
 
@@ -38,7 +38,7 @@ def trusted(
     if not forward:
         return Trusted(tuple(marks), 0 if beaten else None)
     kept = [mark for mark in marks if not _disproved(mark, forward, tolerance_ms)]
-    own = [Mark(one.beat_ms // MINUTE_MS * MINUTE_MS, one.offset, one.beat_ms) for one in forward]
+    own = [EventMinute(one.beat_ms // MINUTE_MS * MINUTE_MS, one.offset, one.beat_ms) for one in forward]
     return Trusted((*kept, *own), forward[-1].offset + 1)
 
 
@@ -51,6 +51,6 @@ def _forward(beats: Iterable[Beat]) -> list[Beat]:
     return found
 
 
-def _disproved(mark: Mark, beats: Sequence[Beat], tolerance_ms: int) -> bool:
+def _disproved(mark: EventMinute, beats: Sequence[Beat], tolerance_ms: int) -> bool:
     following = bisect_left(beats, mark.first_offset, key=attrgetter("offset"))
     return following < len(beats) and mark.minute > beats[following].beat_ms + tolerance_ms

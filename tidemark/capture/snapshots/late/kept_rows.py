@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.capture.heartbeat.behind import Spans
+from tidemark.capture.heartbeat.slow_clock import Spans
 from tidemark.capture.schema.column_names import META_COLUMNS
 from tidemark.capture.schema.evolution import ensure_table
 from tidemark.capture.snapshots.late.minutes import is_dated

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.capture.source.kafka.letters import NOW, World, flat, world_at
+from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at, order
-from tests.capture.test_dead_letters import values_of
 from tidemark.capture.source.dead_letters import DeadLetters
 
 if TYPE_CHECKING:

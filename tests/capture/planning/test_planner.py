@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.planning.planner import Batch, Boundary, Mark, Plan, Span, Stream, fold_empty, make_plan
+from tidemark.capture.binlog.event_minute import EventMinute
+from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.planning.planner import Batch, Plan, Span, Stream, fold_empty, make_plan
 
 MINUTE = 60_000
 Topics = dict[str, list[int]]
@@ -60,7 +62,9 @@ class Reader:
         times = self.topics[instance]
         first = self.position[instance]
         marks = [
-            Mark(time // MINUTE * MINUTE, offset, time) for offset, time in enumerate(times[:end]) if offset >= first
+            EventMinute(time // MINUTE * MINUTE, offset, time)
+            for offset, time in enumerate(times[:end])
+            if offset >= first
         ]
         return Stream(instance, first, end, marks, max(times[:first], default=None))
 

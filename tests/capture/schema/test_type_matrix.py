@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.capture.schema.test_schema_changes import change
+from tests.capture.schema.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Cell, rendered
 from tests.capture.source.kafka.sent import Values, messages
+from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at
-from tests.capture.test_dead_letters import values_of
-from tests.capture.test_declared import change
-from tests.capture.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Cell, rendered
+from tidemark.capture.apply.batch_columns import columns_by_batch
 from tidemark.capture.apply.changes import table_changes
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.binlog.guard import Order
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.planning.binlog_order import Order
 from tidemark.capture.planning.planner import Batch, Span
-from tidemark.capture.schema.schema_changes import columns_by_batch, evolved
+from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
 from tidemark.capture.source_table import SourceTable
@@ -29,7 +30,7 @@ from tidemark.system.settings import Settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DOCS = Path(__file__).parents[2] / "docs" / "capture.md"
+DOCS = Path(__file__).parents[3] / "docs" / "capture.md"
 MATRIX = SourceTable("ods_matrix", "school.matrix_*", ("a",), ("id",), None, ())
 APPLIED = {f"c{number}": cell for number, cell in enumerate(CELLS) if cell.outcome == "applied"}
 Row = dict[str, Any]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.streams import ORDERS, Stream, at, order
-from tests.capture.test_bad_input import TABLES
 from tidemark.capture.binlog.accepted import Accepted
 from tidemark.capture.binlog.finding import Kind
 from tidemark.capture.binlog.policy import SPARSE
 from tidemark.capture.binlog.position import BinlogFile, Gtid, Position
 from tidemark.capture.binlog.run import Seen, runs_of
 from tidemark.capture.errors import OffsetGapError
-from tidemark.capture.heartbeat.arrived import Arrived
+from tidemark.capture.heartbeat.newest_beats import Arrived
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.file_scan import scan_files
 from tidemark.capture.source.landing import landed_files

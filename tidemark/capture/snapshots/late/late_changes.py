@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tidemark.capture.apply.commit import CommitState
-from tidemark.capture.heartbeat.behind import Spans
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.heartbeat.slow_clock import Spans
 from tidemark.capture.snapshots.late.minutes import LateMinute
 from tidemark.capture.snapshots.late.slices import counted, reopened
 from tidemark.capture.source_table import SourceTable

@@ -3,15 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.capture.apply.commit import CommitState
+from tidemark.capture.binlog.dropped_shards import vanished
 from tidemark.capture.binlog.finding import Finding
-from tidemark.capture.binlog.guard import Order, watch
 from tidemark.capture.binlog.policy import Policy
 from tidemark.capture.binlog.progress import Progress
-from tidemark.capture.binlog.shards import vanished
-from tidemark.capture.heartbeat.clock import trusted
-from tidemark.capture.heartbeat.seen import beats_once
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.heartbeat.distinct_beats import beats_once
+from tidemark.capture.heartbeat.trusted_times import trusted
 from tidemark.capture.initial_load.events import LoadEvent, missing
+from tidemark.capture.planning.binlog_order import Order, watch
 from tidemark.capture.planning.planner import Stream
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.capture.permutations import Worlds, applied
-from tests.capture.test_crash import POINTS, Killed
+from tests.capture.operations.permutations import Worlds, applied
+from tests.capture.operations.test_crash import POINTS, Killed
 from tidemark.capture.apply import table_ingest
-from tidemark.capture.apply.commit import commits
+from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable

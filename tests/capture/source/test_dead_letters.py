@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.source.kafka.sent import Sent, Values, messages
 from tests.capture.streams import ORDERS, Stream, at, order
-from tests.capture.test_bad_input import TABLES
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages

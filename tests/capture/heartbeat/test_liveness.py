@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tidemark.capture.heartbeat.arrived import Arrived
 from tidemark.capture.heartbeat.health import USUAL, Health
-from tidemark.capture.heartbeat.heard import STALLED, Heard, note_look
+from tidemark.capture.heartbeat.liveness import STALLED, Heard, note_look
+from tidemark.capture.heartbeat.newest_beats import Arrived
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

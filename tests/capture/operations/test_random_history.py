@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.capture.history import Content, History
+from tests.capture.operations.history import Content, History
 from tests.capture.streams import Stream
-from tidemark.capture.apply.commit import last_commit
+from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table

@@ -1,0 +1,32 @@
+"""The columns of a table at the end of each planned batch, and which batches can be merged together."""
+
+from collections.abc import Sequence
+
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.planning.binlog_order import Order
+from tidemark.capture.planning.planner import Batch
+from tidemark.capture.schema.schema_changes import evolved
+from tidemark.capture.schema.table_columns import TableColumns
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable
+
+
+def columns_by_batch(
+    table: SourceTable, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState
+) -> list[TableColumns]:
+    """The columns at the end of each batch. Raises ColumnTypeError."""
+    first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
+    begun = {**first, **dict.fromkeys(state.watermarks, 0)}
+    mine = [one for one in scan.summary.schema_changes if table.holds(one.instance, one.schema.physical)]
+    new = [one for one in mine if not order.is_repeated(one.instance, one.offset, one.position)]
+    found, known = [], state.columns
+    for batch in batches:
+        known = evolved(known, (one for one in new if one.offset in batch.spans[one.instance]), begun)
+        found.append(known)
+    return found
+
+
+def of_one_type(columns: Sequence[TableColumns]) -> list[slice]:
+    """Batches cut before each one with which a column becomes wider."""
+    cuts = [at for at in range(1, len(columns)) if columns[at].widened_since(columns[at - 1])]
+    return [slice(start, end) for start, end in zip([0, *cuts], [*cuts, len(columns)], strict=True)]
