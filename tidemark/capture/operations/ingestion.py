@@ -8,7 +8,8 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from pyspark.sql import SparkSession
 
@@ -29,7 +30,7 @@ from tidemark.capture.planning.readable import Watched, watch_scan
 from tidemark.capture.snapshots.naming import keep_newest, name_commit, name_missing
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.file_intake import FileIntake
-from tidemark.capture.source.intake import Due, Intake, Piece
+from tidemark.capture.source.intake import Due, Intake, ReadUnit
 from tidemark.capture.source.landing import ChangeFile
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source.summary import MalformedDeclaration
@@ -49,10 +50,11 @@ THREADS = 2
 
 
 @dataclass
-class _Step:
-    """What a step has gathered so far. `refused` are offsets of unusable files per instance.
+class _StepResult:
+    """What a step has gathered so far.
 
-    A pass that moved nothing on was too small: `scale` makes the next one bigger.
+    `refused` are offsets of unusable files per instance, `stopped` the tables that failed in it. A pass that moved
+    nothing on was too small: `scale` makes the next one bigger.
     """
 
     changes: Counter[str] = field(default_factory=Counter)
@@ -63,8 +65,51 @@ class _Step:
     problems: list[TidemarkError] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
+    stopped: set[str] = field(default_factory=set)
     scale: int = 1
     beats: dict[str, int] = field(default_factory=dict)
+
+    def stop(self, table: str, error: Exception) -> None:
+        """The table takes nothing more in, in this step; others go on."""
+        self.stopped.add(table)
+        self.problems.append(error if isinstance(error, TidemarkError) else UnexpectedTableError.of(table, error))
+
+
+@dataclass(frozen=True)
+class _Position:
+    """Where the tables stand after a pass, each by its own log, and what was decided in it of each.
+
+    `versions` are the tables' when their states were read, `units` what the pass read. A step begins where the one
+    before it in the same process ended, after it has looked whether that is still so.
+    """
+
+    states: Mapping[str, CommitState] = field(default_factory=dict)
+    versions: Mapping[str, int | None] = field(default_factory=dict)
+    waiting: Mapping[str, tuple[Waiting, ...]] = field(default_factory=dict)
+    halted: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    accepted: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    units: Sequence[ReadUnit] = ()
+
+    def moved(self, table: str, state: CommitState, version: int | None) -> Self:
+        """After the table got to that state."""
+        return replace(self, states={**self.states, table: state}, versions={**self.versions, table: version})
+
+    def next_offsets(self, sources: Sequence[SourceTable]) -> dict[str, int]:
+        """Per instance the lowest offset that some of the tables has not seen."""
+        return {
+            instance: min(
+                self.states[source.name].offsets.get(topic_of(instance), 0)
+                for source in sources
+                if instance in source.instances
+            )
+            for instance in instances_of(sources)
+        }
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Where instances are halted, in the order of their binlogs."""
+        distinct = {finding for findings in self.halted.values() for finding in findings}
+        return tuple(sorted(distinct, key=lambda finding: (finding.instance, finding.offset)))
 
 
 class Ingestion:
@@ -88,182 +133,179 @@ class Ingestion:
         self._registry = registry
         self._intake: Intake = intake or FileIntake(settings.landing)
         self._calendar = Calendar(settings.time_zone)
-        self._tables = {one.name: TableIngest(spark, one, settings.warehouse, self._calendar) for one in sources}
+        self._tables = {
+            source.name: TableIngest(spark, source, settings.warehouse, self._calendar) for source in sources
+        }
         self._unrouted = Unrouted(settings.warehouse)
-        self._states: dict[str, CommitState] = {}
-        self._versions: dict[str, int | None] = {}
-        self._waiting: dict[str, tuple[Waiting, ...]] = {}
-        self._read: Sequence[Piece] = ()
+        self._dead_letters = DeadLetters(settings.warehouse)
         self._policy = policy
-        self._accepted: Mapping[str, frozenset[int]] = {}
-        self._held: dict[str, tuple[Finding, ...]] = {}
+        self._position = _Position()
 
     def step(self) -> IngestReport:
         """Take in everything that has landed, name what is complete, and say what waits.
 
         Raises, after having taken in all that can be, the first of ChangeFileError, OffsetGapError, ColumnTypeError,
-        ChangeValueError; before anything AlreadyRunningError, DiskPathError.
+        DeclarationError, ChangeValueError, UnexpectedTableError; before anything AlreadyRunningError, DiskPathError.
         """
         started = time.monotonic()
         writable_directory(self._settings.warehouse)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            step = _Step()
-            self._load_states(step)
-            self._load_accepted()
-            while self._pass(step):
-                pass
-            Held.of(self._settings).write(self._findings())
+            step = _StepResult()
+            position = self._with_accepted(self._with_logs(self._position, step))
+            goes_on = True
+            while goes_on:
+                position, goes_on = self._pass(position, step)
+            self._position = position
+            Held.of(self._settings).write(position.findings)
             Arrived.of(self._settings).note(step.beats)
             note_look(self._settings, utc_now())
         if step.problems:
             raise step.problems[0]
-        return self._report(step, time.monotonic() - started)
+        return self._report(step, position, time.monotonic() - started)
 
-    def _load_states(self, step: _Step) -> None:
+    def _with_logs(self, position: _Position, step: _StepResult) -> _Position:
         """Where each table stands, from its own log; names that a crash kept from being written are written now."""
         for source in self._sources:
             path = self._settings.warehouse / source.name
             version = current_version(path)
-            if source.name in self._states and self._versions[source.name] == version:
+            if source.name in position.states and position.versions[source.name] == version:
                 continue
             step.closed += name_missing(self._registry, path)
             keep_newest(self._registry, source)
             last = last_commit(path)
-            self._states[source.name] = CommitState() if last is None else last.state
-            self._versions[source.name] = version
-            self._read = ()
-            step.warnings += self._missed(source)
+            state = CommitState() if last is None else last.state
+            position = replace(position.moved(source.name, state, version), units=())
+            missed = missed_boundaries(source, self._calendar, state.closed, state.merged_ms)
+            step.warnings += missed_warnings(missed)
+        return position
 
-    def _load_accepted(self) -> None:
+    def _with_accepted(self, position: _Position) -> _Position:
         """What people said to go on after; what was read before has to be looked at again then."""
         accepted = Accepted.of(self._settings).offsets()
-        if accepted != self._accepted:
-            self._accepted, self._read = accepted, ()
+        return position if accepted == position.accepted else replace(position, accepted=accepted, units=())
 
-    def _missed(self, source: SourceTable) -> list[str]:
-        state = self._states[source.name]
-        missed = missed_boundaries(source, self._calendar, state.closed, state.merged_ms)
-        return missed_warnings(missed)
-
-    def _pass(self, step: _Step) -> bool:
+    def _pass(self, before: _Position, step: _StepResult) -> tuple[_Position, bool]:
         """Take in one bounded set of records; False when there is nothing more to take in."""
-        reached = self._next_offsets()
+        active = [source for source in self._sources if source.name not in step.stopped]
+        reached = before.next_offsets(active)
         due = self._intake.due(reached, step.refused, step.scale)
         self._note(step, due)
-        if not due.pieces or due.pieces == self._read:
-            return False
+        if not due.units or due.units == before.units:
+            return before, False
         try:
-            with settings(self._spark, worth_compiling(sum(one.records for one in due.pieces))):
+            with settings(self._spark, worth_compiling(sum(unit.records for unit in due.units))):
                 scan = self._intake.scan(self._spark, due, self._sources, reached)
         except ChangeFileError as error:
-            self._refuse(step, due.pieces, error)
-            return True
-        before = dict(self._states)
+            self._refuse(step, due.units, error)
+            return before, True
         try:
-            self._take_in(step, scan)
+            after = self._take_in(before, step, scan, active)
         finally:
             scan.close()
-        self._read = due.pieces
-        stands = self._states == before
+        if any(source.name in step.stopped for source in active):
+            # The others go on without it; the next step tries it again.
+            return replace(after, units=()), True
+        stands = after.states == before.states
         if stands:
             step.scale *= 2
-        # What is held grows no shorter by reading more behind it.
-        return due.more and not step.problems and not (stands and any(self._held.values()))
+        # What is halted grows no shorter by reading more behind it.
+        is_stuck = stands and (bool(step.problems) or any(after.halted.values()))
+        return replace(after, units=() if step.stopped else due.units), due.more and not is_stuck
 
-    def _note(self, step: _Step, due: Due) -> None:
+    def _note(self, step: _StepResult, due: Due) -> None:
         """Keep, once a step, why an instance cannot be read; the others go on."""
         for instance, problem in due.problems.items():
             if instance not in step.unreadable:
                 step.unreadable.add(instance)
                 step.problems.append(problem)
 
-    def _refuse(self, step: _Step, chosen: Sequence[Piece], error: ChangeFileError) -> None:
+    def _refuse(self, step: _StepResult, chosen: Sequence[ReadUnit], error: ChangeFileError) -> None:
         """Go on without the file and without what comes after it in the same topic."""
-        bad = next(piece for piece in chosen if isinstance(piece, ChangeFile) and piece.path == error.path)
+        bad = next(unit for unit in chosen if isinstance(unit, ChangeFile) and unit.path == error.path)
         step.refused[bad.instance] = bad.first_offset
         step.problems.append(error)
 
-    def _take_in(self, step: _Step, scan: Scan) -> None:
+    def _take_in(self, before: _Position, step: _StepResult, scan: Scan, active: Sequence[SourceTable]) -> _Position:
         step.problems += scan.gaps.values()
         step.warnings += self._unrouted.keep(scan)
-        step.warnings += DeadLetters(self._settings.warehouse).keep_messages(scan, self._orphaned(scan))
-        watched = watch_scan(scan, self._sources, self._states, self._next_offsets(), self._policy, self._accepted)
+        step.warnings += self._dead_letters.keep_messages(scan, self._without_table(scan))
+        states = {source.name: before.states[source.name] for source in active}
+        reached = before.next_offsets(active)
+        watched = watch_scan(scan, active, states, reached, self._policy, before.accepted)
         step.beats |= watched.order.newest_beats
-        plans = {source.name: self._plan(source, watched) for source in self._sources}
-        self._held = {source.name: watched.held(source) for source in self._sources}
-        self._waiting = {name: plan.waiting for name, plan in plans.items()}
+        plans = self._plans(step, watched, active, states)
         step.warnings += [text for plan in plans.values() for text in unnamed_warnings(plan.unnamed)]
+        after = replace(
+            before,
+            halted={**before.halted, **{source.name: watched.held(source) for source in active}},
+            waiting={**before.waiting, **{name: plan.waiting for name, plan in plans.items()}},
+        )
         with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
             running = {
-                name: pool.submit(self._tables[name].run, scan, watched.order, plan.batches, self._states[name])
+                name: pool.submit(self._tables[name].run, scan, watched.order, plan.batches, states[name])
                 for name, plan in plans.items()
                 if plan.batches
             }
         for name, future in running.items():
-            self._settle(step, name, future)
+            after = self._settle(after, step, name, future)
+        return after
 
-    def _orphaned(self, scan: Scan) -> list[MalformedDeclaration]:
+    def _without_table(self, scan: Scan) -> list[MalformedDeclaration]:
         """Unreadable schema changes at which no table stops: nobody captures the table that they are of."""
         return [
-            each
-            for each in scan.summary.malformed
-            if not any(source.holds(each.instance, name) for source in self._sources for name in each.physical)
+            malformed
+            for malformed in scan.summary.malformed
+            if not any(
+                source.holds(malformed.instance, name) for source in self._sources for name in malformed.physical
+            )
         ]
 
-    def _plan(self, source: SourceTable, watched: Watched) -> Plan:
-        state = self._states[source.name]
+    def _plans(
+        self, step: _StepResult, watched: Watched, active: Sequence[SourceTable], states: Mapping[str, CommitState]
+    ) -> dict[str, Plan]:
+        plans: dict[str, Plan] = {}
+        for source in active:
+            try:
+                plans[source.name] = self._plan(source, watched, states[source.name])
+            except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
+                step.stop(source.name, error)
+        return plans
+
+    def _plan(self, source: SourceTable, watched: Watched, state: CommitState) -> Plan:
         streams = watched.streams(source, state)
-        reached = max((mark.newest_ms for one in streams for mark in one.marks), default=0)
+        reached = max((mark.newest_ms for stream in streams for mark in stream.marks), default=0)
         boundaries = open_boundaries(source, self._calendar, state.closed, state.merged_ms, reached)
         waits = [*state.waits, *waits_of(source, boundaries)]
         return make_plan(streams, [*boundaries, *waits], max(state.closed.values(), default=None))
 
-    def _settle(self, step: _Step, name: str, future: Future[TableOutcome]) -> None:
-        """Write the names that a table's commits give, and remember where it stands now."""
+    def _settle(self, before: _Position, step: _StepResult, name: str, future: Future[TableOutcome]) -> _Position:
+        """Write the names that a table's commits give; where it stands now."""
         try:
             outcome = future.result()
         except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
-            known = error if isinstance(error, TidemarkError) else UnexpectedTableError.of(name, error)
-            step.problems.append(known)
-            # What it committed before it stopped is in its log: look there the next time.
-            self._states.pop(name)
-            self._load_states(step)
-            return
+            step.stop(name, error)
+            # What it committed before it stopped is in its log.
+            rest = {table: state for table, state in before.states.items() if table != name}
+            return self._with_logs(replace(before, states=rest), step)
         crash_point("ingest.before_names")
+        version = before.versions[name]
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)
             step.closed += name_commit(self._registry, self._settings.warehouse / name, commit)
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]
-            self._versions[name] = version
         if any(state.closes for _, state in outcome.committed):
             keep_newest(self._registry, outcome.table)
         crash_point("ingest.after_names")
-        self._states[name] = outcome.state
         step.commits += len(outcome.committed)
         step.warnings += outcome.warnings
+        return before.moved(name, outcome.state, version)
 
-    def _next_offsets(self) -> dict[str, int]:
-        """Per instance the lowest offset that some table has not seen."""
-        return {
-            instance: min(
-                self._states[source.name].offsets.get(topic_of(instance), 0)
-                for source in self._sources
-                if instance in source.instances
-            )
-            for instance in instances_of(self._sources)
-        }
-
-    def _findings(self) -> tuple[Finding, ...]:
-        return tuple(
-            sorted({one for all_ in self._held.values() for one in all_}, key=lambda one: (one.instance, one.offset))
-        )
-
-    def _report(self, step: _Step, seconds: float) -> IngestReport:
+    def _report(self, step: _StepResult, position: _Position, seconds: float) -> IngestReport:
         waiting = tuple(
-            snapshot_waiting(one, self._states[name].watermarks, self._held.get(name, ()))
-            for name, all_ in self._waiting.items()
-            for one in all_
+            snapshot_waiting(boundary, position.states[name].watermarks, position.halted.get(name, ()))
+            for name, boundaries in position.waiting.items()
+            for boundary in boundaries
         )
         return IngestReport(
             changes=dict(step.changes),
@@ -273,5 +315,5 @@ class Ingestion:
             waiting=waiting,
             warnings=tuple(step.warnings),
             seconds=seconds,
-            held=self._findings(),
+            held=position.findings,
         )

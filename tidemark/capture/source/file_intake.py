@@ -41,7 +41,7 @@ class FileIntake:
 
         Raises FileTooBigError, CorruptFileError or MalformedLineError when one of them cannot be used.
         """
-        files = [piece for piece in due.pieces if isinstance(piece, ChangeFile)]
+        files = [unit for unit in due.units if isinstance(unit, ChangeFile)]
         for file in files:
             excess = self._size(file).excess
             if excess:

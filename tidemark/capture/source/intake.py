@@ -11,8 +11,8 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.system.errors import CaptureError
 
 
-class Piece(Protocol):
-    """Some consecutive records of one instance's topic: a file, or a range of offsets. Equal pieces hold the same."""
+class ReadUnit(Protocol):
+    """Some consecutive records of one instance's topic: a file, or a range of offsets. Equal units hold the same."""
 
     @property
     def instance(self) -> str: ...
@@ -30,7 +30,7 @@ class Piece(Protocol):
 class Due:
     """What one pass reads, whether there is more behind it, and per instance why nothing of it can be read."""
 
-    pieces: Sequence[Piece] = ()
+    units: Sequence[ReadUnit] = ()
     more: bool = False
     problems: Mapping[str, CaptureError] = field(default_factory=dict)
 
@@ -39,12 +39,12 @@ class Intake(Protocol):
     """A place that keeps records in the order of each instance's binlog, and gives the same ones again when asked."""
 
     def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: int) -> Due:
-        """The next pieces from `next_offsets` (per instance) on, as much as one pass takes, times `scale`.
+        """The next units from `next_offsets` (per instance) on, as much as one pass takes, times `scale`.
 
         Nothing is read from an instance's offset in `refused` on.
         """
         ...
 
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:
-        """Read and check the pieces; `reached` are the next offsets. Raises ChangeFileError for an unusable file."""
+        """Read and check the units; `reached` are the next offsets. Raises ChangeFileError for an unusable file."""
         ...

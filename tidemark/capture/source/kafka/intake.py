@@ -74,7 +74,7 @@ class KafkaIntake:
 
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:  # noqa: ARG002 - ranges begin there
         """Read the ranges."""
-        ranges = [piece for piece in due.pieces if isinstance(piece, OffsetRange)]
+        ranges = [unit for unit in due.units if isinstance(unit, OffsetRange)]
         return scan_messages(self._messages(spark, ranges), ranges, tables, self._by_canal)
 
     def _messages(self, spark: SparkSession, ranges: Sequence[OffsetRange]) -> DataFrame:
