@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.capture.messages import FIRST_MS, Binlog, fill, row
-from benchmarks.capture.world import Captured
+from benchmarks.capture.messages import FIRST_MS, BinlogWriter, fill, row
+from benchmarks.capture.world import CapturedWarehouse
 from benchmarks.timing import Timer
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.jars import jars
@@ -42,10 +42,11 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         broker = stack.enter_context(kafka(jars(), Path(folder) / "kafka"))
         broker.create_topic(f"cdc.{_INSTANCE}")
-        binlog = Binlog(_INSTANCE)
+        binlog = BinlogWriter(_INSTANCE)
         fill(broker.bootstrap_servers, [_INSTANCE], lambda _: _beginning(binlog, rows))
         small, large = (
-            Captured.at(Path(folder) / name, broker.bootstrap_servers, [_ORDERS]) for name in ("small", "large")
+            CapturedWarehouse.at(Path(folder) / name, broker.bootstrap_servers, [_ORDERS])
+            for name in ("small", "large")
         )
         for one, first in ((small, (_TIMES - 1) * rows), (large, 0)):
             one.ingestion.step()
@@ -70,14 +71,14 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _beginning(binlog: Binlog, rows: int) -> Iterator[str]:
+def _beginning(binlog: BinlogWriter, rows: int) -> Iterator[str]:
     """The table is there, and its newest order."""
     yield binlog.created("orders_0", FIRST_MS)
     yield binlog.change("orders_0", "c", "null", row(_TIMES * rows, "new"), FIRST_MS)
     yield binlog.heartbeat(datetime.fromtimestamp(FIRST_MS / 1000 + 60, UTC))
 
 
-def _hour(binlog: Binlog, hour: int, rows: int) -> Iterator[str]:
+def _hour(binlog: BinlogWriter, hour: int, rows: int) -> Iterator[str]:
     """The changes of an hour, and the heartbeat that ends it."""
     chance, newest = random.Random(hour), _TIMES * rows + hour * _CHANGES
     at_ms = FIRST_MS + (hour - 1) * _HOUR_MS + 120_000
@@ -92,7 +93,7 @@ def _hour(binlog: Binlog, hour: int, rows: int) -> Iterator[str]:
     yield binlog.heartbeat(datetime.fromtimestamp((FIRST_MS + hour * _HOUR_MS) / 1000, UTC))
 
 
-def _fill_table(captured: Captured, first: int, end: int) -> None:
+def _fill_table(captured: CapturedWarehouse, first: int, end: int) -> None:
     """The orders `[first, end)` as if they had been captured, in files by their numbers."""
     spark, path = spark_session(captured.settings), captured.settings.warehouse / "ods_orders"
     (like,) = read_table(spark, path).collect()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import psutil
 
 from benchmarks.capture.messages import INSTANCES, fill
-from benchmarks.capture.orders import Left, Life
-from benchmarks.capture.world import Captured, memory
+from benchmarks.capture.orders import Left, OrderLife
+from benchmarks.capture.world import CapturedWarehouse, memory
 from benchmarks.timing import cpu_of, cpu_seconds
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.jars import jars
@@ -36,9 +36,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         broker = stack.enter_context(kafka(jars(), Path(folder) / "kafka"))
         for instance in INSTANCES:
             broker.create_topic(f"cdc.{instance}")
-        lives = {name: Life(name, SHARDS, arguments.changes // len(INSTANCES), _HOURS * 60) for name in INSTANCES}
+        lives = {name: OrderLife(name, SHARDS, arguments.changes // len(INSTANCES), _HOURS * 60) for name in INSTANCES}
         _, size = fill(broker.bootstrap_servers, INSTANCES, lambda name: lives[name].messages())
-        captured = Captured.at(Path(folder) / "data", broker.bootstrap_servers, [ORDERS])
+        captured = CapturedWarehouse.at(Path(folder) / "data", broker.bootstrap_servers, [ORDERS])
         held = stack.enter_context(memory())
         java = psutil.Process(broker.server.pid)
         begun, cpu = time.perf_counter(), cpu_seconds() - cpu_of(java)
@@ -60,7 +60,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def check(captured: Captured, left: Iterable[Left]) -> None:
+def check(captured: CapturedWarehouse, left: Iterable[Left]) -> None:
     """Raise RuntimeError unless the table is what is left of the instances' changes."""
     expected = Left()
     for one in left:

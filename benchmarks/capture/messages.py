@@ -46,7 +46,7 @@ def row(order_id: int, status: str) -> str:
     return _ROW % (order_id, order_id % 65_537, order_id % 997, status)
 
 
-class Binlog:
+class BinlogWriter:
     """What one instance's connector writes: each message is a place further on."""
 
     def __init__(self, instance: str) -> None:
@@ -80,7 +80,7 @@ class Binlog:
 
 def updates(instance: str, count: int) -> Iterable[str]:
     """So many updates, over all shards."""
-    binlog = Binlog(instance)
+    binlog = BinlogWriter(instance)
     for number in range(count):
         order_id, at_ms = number * 7919 % 1_000_003, FIRST_MS + 1_000 + number
         images = row(order_id, "new"), row(order_id, "paid")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.capture.messages import FIRST_MS, INSTANCES, Binlog, row
+from benchmarks.capture.messages import FIRST_MS, INSTANCES, BinlogWriter, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Left:
 
 
 @dataclass
-class Life:
+class OrderLife:
     """`changes` of an instance in `minutes` from midnight on, equally many a minute, with a heartbeat each."""
 
     instance: str
@@ -50,7 +50,7 @@ class Life:
     def messages(self) -> Iterator[str]:
         """As the instance's topic has them, the shards' declarations first."""
         chance = random.Random(self.instance)
-        binlog = Binlog(self.instance)
+        binlog = BinlogWriter(self.instance)
         for shard in range(self.shards):
             yield binlog.created(f"orders_{shard}", FIRST_MS)
         begun = 0
@@ -66,7 +66,7 @@ class Life:
         """After all messages."""
         return Left(len(self.status), sum(self.status), sum(self.status.values()))
 
-    def _change(self, binlog: Binlog, chance: random.Random, number: int, at_ms: int) -> str:
+    def _change(self, binlog: BinlogWriter, chance: random.Random, number: int, at_ms: int) -> str:
         what = chance.random()
         if what < _INSERTS or len(self.living) < 2:
             order_id = number * len(INSTANCES) + INSTANCES.index(self.instance)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.capture.messages import FIRST_MS, INSTANCES, Binlog, fill, row
-from benchmarks.capture.world import Captured
+from benchmarks.capture.messages import FIRST_MS, INSTANCES, BinlogWriter, fill, row
+from benchmarks.capture.world import CapturedWarehouse
 from benchmarks.timing import Timer
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.jars import jars
@@ -32,8 +32,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         broker = stack.enter_context(kafka(jars(), Path(folder) / "kafka"))
         for instance in INSTANCES:
             broker.create_topic(f"cdc.{instance}")
-        captured = Captured.at(Path(folder) / "data", broker.bootstrap_servers, tables)
-        logs = {name: Binlog(name) for name in INSTANCES}
+        captured = CapturedWarehouse.at(Path(folder) / "data", broker.bootstrap_servers, tables)
+        logs = {name: BinlogWriter(name) for name in INSTANCES}
         timer = Timer(1)
         for hour in range(_HOURS):
             fill(broker.bootstrap_servers, INSTANCES, lambda name, hour=hour: _changes(logs[name], hour, tables))  # type: ignore[misc]
@@ -57,7 +57,7 @@ def _table(number: int) -> SourceTable:
     return SourceTable(name, f"school.t{number}_*", where, ("order_id",), None, boundaries)
 
 
-def _changes(binlog: Binlog, hour: int, tables: list[SourceTable]) -> Iterator[str]:
+def _changes(binlog: BinlogWriter, hour: int, tables: list[SourceTable]) -> Iterator[str]:
     """An hour's changes of all tables that the instance has, then its heartbeat short of the end."""
     at_ms = FIRST_MS + hour * _HOUR_MS
     for number, table in enumerate(tables):
@@ -72,7 +72,7 @@ def _changes(binlog: Binlog, hour: int, tables: list[SourceTable]) -> Iterator[s
     yield binlog.heartbeat(_utc(at_ms + _HOUR_MS - 1000))
 
 
-def _last(binlog: Binlog, hour: int) -> str:
+def _last(binlog: BinlogWriter, hour: int) -> str:
     """The heartbeat at the hour's end."""
     return binlog.heartbeat(_utc(FIRST_MS + (hour + 1) * _HOUR_MS))
 
@@ -81,7 +81,7 @@ def _utc(at_ms: int) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
-def _check(captured: Captured, tables: list[SourceTable], hour: int) -> None:
+def _check(captured: CapturedWarehouse, tables: list[SourceTable], hour: int) -> None:
     for table in tables:
         names = captured.registry.of(f"{table.name}_1h")
         if len(names) != hour + 1 or names[-1].rows != (hour + 1) * 2 * _CHANGES:

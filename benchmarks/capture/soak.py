@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.capture.ingest import ORDERS, SHARDS, check
 from benchmarks.capture.messages import INSTANCES, produce, producer_of
-from benchmarks.capture.orders import Left, Life
-from benchmarks.capture.world import Captured, memory
+from benchmarks.capture.orders import Left, OrderLife
+from benchmarks.capture.world import CapturedWarehouse, memory
 from tidemark.capture.source_table import topic_of
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import kafka
@@ -34,7 +34,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         broker = stack.enter_context(kafka(jars(), Path(folder) / "kafka"))
         for instance in INSTANCES:
             broker.create_topic(f"cdc.{instance}")
-        captured = Captured.at(Path(folder) / "data", broker.bootstrap_servers, [ORDERS])
+        captured = CapturedWarehouse.at(Path(folder) / "data", broker.bootstrap_servers, [ORDERS])
         held = stack.enter_context(memory())
         other = stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn")))
         begun = time.perf_counter()
@@ -54,7 +54,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _follow(captured: Captured, sending: Future[list[Left]]) -> list[tuple[int, float]]:
+def _follow(captured: CapturedWarehouse, sending: Future[list[Left]]) -> list[tuple[int, float]]:
     """The changes and seconds of each pass while they are sent."""
     passes = []
     while not sending.done():
@@ -68,7 +68,7 @@ def _follow(captured: Captured, sending: Future[list[Left]]) -> list[tuple[int, 
 def _send(servers: str, minutes: float, rate: int) -> list[Left]:
     """`rate` changes a second of all instances; returns what is left of each one's."""
     each = int(minutes * 60 * rate) // len(INSTANCES)
-    lives = [Life(name, SHARDS, each, round(minutes * _TIMES)) for name in INSTANCES]
+    lives = [OrderLife(name, SHARDS, each, round(minutes * _TIMES)) for name in INSTANCES]
     producer, begun = producer_of(servers), time.monotonic()
     for number, values in enumerate(zip(*(life.messages() for life in lives), strict=True)):
         for name, value in zip(INSTANCES, values, strict=True):

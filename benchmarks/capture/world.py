@@ -25,7 +25,7 @@ _MEGABYTE: Final = 1_000_000
 
 
 @dataclass
-class Memory:
+class MemoryUse:
     """What this process and its JVM hold, in MB, each second."""
 
     held: list[int] = field(default_factory=list)
@@ -37,9 +37,9 @@ class Memory:
 
 
 @contextmanager
-def memory() -> Iterator[Memory]:
+def memory() -> Iterator[MemoryUse]:
     """Look while the block runs."""
-    found, ended, process = Memory(), threading.Event(), psutil.Process()
+    found, ended, process = MemoryUse(), threading.Event(), psutil.Process()
 
     def look() -> None:
         while True:
@@ -63,7 +63,7 @@ def _is_own_jvm(child: psutil.Process) -> bool:
 
 
 @dataclass(frozen=True)
-class Captured:
+class CapturedWarehouse:
     """A warehouse that takes in what the broker's topics hold."""
 
     settings: Settings
@@ -71,7 +71,7 @@ class Captured:
     registry: SnapshotRegistry
 
     @classmethod
-    def at(cls, folder: Path, servers: str, tables: Sequence[SourceTable]) -> Captured:
+    def at(cls, folder: Path, servers: str, tables: Sequence[SourceTable]) -> CapturedWarehouse:
         settings = Settings.at(folder, kafka=servers, spark_tuning="throughput")
         registry = SnapshotRegistry.at(settings.state_db)
         ingestion = Ingestion(spark_session(settings), settings, tables, registry, KafkaIntake.of(settings))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.capture.heartbeat.health import Health
-from tidemark.capture.heartbeat.liveness import Heard
+from tidemark.capture.heartbeat.liveness import Liveness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ NAME: Final = "heartbeat"
 Broken = tuple["Diagnosis", ...]
 
 
-def broken_by_entity(warehouse: Warehouse, heard: Heard, now: datetime) -> dict[str, Broken]:
+def broken_by_entity(warehouse: Warehouse, heard: Liveness, now: datetime) -> dict[str, Broken]:
     """Per captured entity, also where they are snapshots of another's table, the instances that hold it back."""
     by_entity: dict[str, Broken] = {}
     for source in warehouse.source_tables():
@@ -61,7 +61,7 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
         asset=entity, name=NAME, description="Fails while an instance whose heartbeats do not arrive holds it back."
     )
     def check() -> dg.AssetCheckResult:
-        heard = Heard.of(warehouse.settings)
+        heard = Liveness.of(warehouse.settings)
         broken = broken_by_entity(warehouse, heard, datetime.now(UTC))[entity]
         return dg.AssetCheckResult(passed=not broken, description=describe_broken(broken), metadata=metadata(broken))
 

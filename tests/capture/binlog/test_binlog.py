@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.capture.binlog.logs import Log, logs
 from tidemark.capture.binlog.binlog import COLUMNS, binlogs_of
-from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import Gtid
 from tidemark.capture.binlog.run import runs_of
 
@@ -69,7 +69,7 @@ def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
             batch(instance, records[max(0, start - data.draw(st.integers(0, 3))) : end]) for start, end in pieces
         ]
     found = binlogs_of(pa.Table.from_batches(data.draw(st.permutations(batches)), SCHEMA))
-    policy = Policy(dense_gtids=data.draw(st.booleans()))
+    policy = BinlogPolicy(dense_gtids=data.draw(st.booleans()))
     end = data.draw(st.integers(0, 200))
     assert found.keys() == topics.keys()
     for instance, records in topics.items():
@@ -87,8 +87,8 @@ def test_a_server_that_writes_for_others_too_makes_no_more_runs(log: Log) -> Non
     """Else each transaction would be one, and many records as slow as if they were looked at one by one."""
     without = [replace(one, gtid=None) for one in log.topic]
     holes = sum(1 for one, other in zip(log.topic, log.topic[1:], strict=False) if _hole(one, other))
-    sparse, dense = (len(list(runs_of(log.topic, Policy(dense_gtids=is_dense)))) for is_dense in (False, True))
-    assert len(list(runs_of(without, Policy()))) <= sparse <= dense <= sparse + holes
+    sparse, dense = (len(list(runs_of(log.topic, BinlogPolicy(dense_gtids=is_dense)))) for is_dense in (False, True))
+    assert len(list(runs_of(without, BinlogPolicy()))) <= sparse <= dense <= sparse + holes
 
 
 def _hole(one: Seen, other: Seen) -> bool:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.capture.binlog.logs import Log, logs
-from tidemark.capture.binlog.finding import Kind
-from tidemark.capture.binlog.policy import SPARSE, Policy
+from tidemark.capture.binlog.finding import FindingKind
+from tidemark.capture.binlog.policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.position import BinlogFile, Gtid, Position
-from tidemark.capture.binlog.progress import Progress, judge
+from tidemark.capture.binlog.progress import BinlogProgress, judge
 from tidemark.capture.binlog.run import Run, Seen, runs_of
 
 
@@ -25,7 +25,7 @@ class Reference:
     newest_ms: int = 0
     sequence: int = 0
     skipped: set[int] = field(default_factory=set)
-    found: tuple[int, Kind] | None = None
+    found: tuple[int, FindingKind] | None = None
 
     def take(self, one: Seen) -> None:
         if self.found is None:
@@ -35,13 +35,13 @@ class Reference:
             else:
                 self._go_on(one)
 
-    def _kind(self, high: Seen, one: Seen) -> Kind | None:
+    def _kind(self, high: Seen, one: Seen) -> FindingKind | None:
         if one.position <= high.position:
-            return Kind.REGRESSED if one.event_ms > self.newest_ms else None
+            return FindingKind.REGRESSED if one.event_ms > self.newest_ms else None
         assert one.gtid is not None
         if one.position.file > high.position.file + 1 and one.gtid.sequence != self.sequence + 1:
-            return Kind.FILES_MISSING
-        return Kind.GTIDS_MISSING if self.dense and one.gtid.sequence > self.sequence + 1 else None
+            return FindingKind.FILES_MISSING
+        return FindingKind.GTIDS_MISSING if self.dense and one.gtid.sequence > self.sequence + 1 else None
 
     def _go_on(self, one: Seen) -> None:
         if self.high is not None and one.position <= self.high.position:
@@ -54,7 +54,7 @@ class Reference:
 
 @given(logs(), st.data())
 def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, data: st.DataObject) -> None:
-    reference, policy = Reference(log.dense), Policy(dense_gtids=log.dense)
+    reference, policy = Reference(log.dense), BinlogPolicy(dense_gtids=log.dense)
     for one in log.topic:
         reference.take(one)
     progress, skipped, found = None, set[int](), None
@@ -100,19 +100,19 @@ def run(start: int, file: int, pos: int, ms: int, base: str = "binlog") -> Run:
     return Run(start, base, Position(file, pos), Position(file, pos), ms, ms)
 
 
-BEFORE = Progress("binlog", Position(7, 900), 5_000)
+BEFORE = BinlogProgress("binlog", Position(7, 900), 5_000)
 
 
 @pytest.mark.parametrize(
     ("came", "kind", "words"),
     [
-        (run(40, 10, 4, 6_000), Kind.FILES_MISSING, "nothing came of binlog.000008 to binlog.000009"),
-        (run(40, 9, 4, 6_000), Kind.FILES_MISSING, "nothing came of binlog.000008 between binlog.000007:900"),
-        (run(40, 1, 4, 6_000), Kind.REGRESSED, "then came binlog.000001:4, which the server wrote later"),
-        (run(40, 8, 4, 6_000, "mysql-bin"), Kind.OTHER_LOG, "then came mysql-bin.000008:4"),
+        (run(40, 10, 4, 6_000), FindingKind.FILES_MISSING, "nothing came of binlog.000008 to binlog.000009"),
+        (run(40, 9, 4, 6_000), FindingKind.FILES_MISSING, "nothing came of binlog.000008 between binlog.000007:900"),
+        (run(40, 1, 4, 6_000), FindingKind.REGRESSED, "then came binlog.000001:4, which the server wrote later"),
+        (run(40, 8, 4, 6_000, "mysql-bin"), FindingKind.OTHER_LOG, "then came mysql-bin.000008:4"),
     ],
 )
-def test_what_was_found_is_said_and_holds_until_it_is_accepted(came: Run, kind: Kind, words: str) -> None:
+def test_what_was_found_is_said_and_holds_until_it_is_accepted(came: Run, kind: FindingKind, words: str) -> None:
     judged = judge("a", BEFORE, [came], SPARSE)
     assert judged.finding is not None
     assert (judged.finding.offset, judged.finding.kind) == (40, kind)

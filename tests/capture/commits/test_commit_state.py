@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.progress import Progress
+from tidemark.capture.binlog.progress import BinlogProgress
 from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.schema.column_types import source_column
-from tidemark.capture.schema.table_columns import Shape, TableColumns
+from tidemark.capture.schema.table_columns import ColumnShape, TableColumns
 
 AMOUNT = source_column("t", "amount", "DECIMAL", 10, 2)
 STATE = CommitState(
@@ -21,9 +21,9 @@ STATE = CommitState(
     columns=TableColumns(
         lake=(AMOUNT, source_column("t", "at", "DATETIME", None, None)),
         first={"amount": source_column("t", "amount", "INT", None, None)},
-        shapes=(Shape("a.school.orders_0", 7, AMOUNT),),
+        shapes=(ColumnShape("a.school.orders_0", 7, AMOUNT),),
     ),
-    positions={"a": Progress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
+    positions={"a": BinlogProgress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
     beats={"a": 1774220399000},
     unloaded=("b.school.orders_1",),
 )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from tests.capture.distribution.feed import Feed
+from tests.capture.distribution.feed import DistributionFeed
 from tests.capture.distribution.members import Members, command
 from tests.capture.distribution.reading import committed, numbers
 from tests.capture.distribution.stream import PARTITIONS, instances, tables
@@ -45,7 +45,7 @@ _END_SECONDS: Final = 180.0
 
 
 @dataclass(frozen=True)
-class Told:
+class ChaosReport:
     """What was done, and how much went through it."""
 
     seed: int
@@ -58,12 +58,12 @@ class Told:
 
 
 @dataclass
-class World:
+class ChaosWorld:
     """Servers, processes, and what comes in."""
 
     broker: Kafka
     members: Members
-    feed: Feed
+    feed: DistributionFeed
     chance: random.Random
 
     def inject(self, kind: str) -> None:
@@ -89,7 +89,7 @@ class World:
         self.broker.start_again()
 
 
-def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = lambda _: None) -> Told:
+def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = lambda _: None) -> ChaosReport:
     """The whole story; problems are empty when everything held."""
     begun, chance = time.monotonic(), random.Random(seed)
     kinds = [KINDS[number % len(KINDS)] for number in range(injections)]
@@ -98,9 +98,9 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
         broker = stack.enter_context(kafka(jars(), folder / "kafka"))
         for instance in instances(DATABASE):
             broker.create_topic(f"cdc.{instance}")
-        feed = stack.enter_context(Feed(broker.bootstrap_servers, DATABASE, seed))
+        feed = stack.enter_context(DistributionFeed(broker.bootstrap_servers, DATABASE, seed))
         members = stack.enter_context(Members(broker.bootstrap_servers, folder / "members", command(DATABASE), chance))
-        world = World(broker, members, feed, chance)
+        world = ChaosWorld(broker, members, feed, chance)
         for number, kind in enumerate(kinds):
             say(
                 f"{time.monotonic() - begun:6.1f} s  {number + 1} of {injections}: {kind}, {feed.count():,} messages in"
@@ -112,10 +112,10 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
         lost = members.stop()
         problems += _differences(broker, feed)
     found = Counter(kinds), feed.count(), len(feed.expected())
-    return Told(seed, *found, lost, round(time.monotonic() - begun, 1), problems)
+    return ChaosReport(seed, *found, lost, round(time.monotonic() - begun, 1), problems)
 
 
-def _rest(world: World) -> list[str]:
+def _rest(world: ChaosWorld) -> list[str]:
     """Wait until everything is through."""
     deadline = time.monotonic() + _END_SECONDS
     while left := _left(world.broker.bootstrap_servers):
@@ -140,7 +140,7 @@ def _left(servers: str) -> int:
         consumer.close()
 
 
-def _differences(broker: Kafka, feed: Feed) -> list[str]:
+def _differences(broker: Kafka, feed: DistributionFeed) -> list[str]:
     problems: list[str] = []
     expected, beats = feed.expected(), feed.beats()
     for topic in map(logical_topic, tables(DATABASE)):

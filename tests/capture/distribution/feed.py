@@ -20,7 +20,7 @@ _PAUSE_SECONDS: Final = 0.5
 _MOST: Final = 2_000_000
 
 
-class Feed:
+class DistributionFeed:
     """Until it is stopped; what it made is known by then."""
 
     def __init__(self, servers: str, database: str, seed: int) -> None:

@@ -15,7 +15,7 @@ from tests.capture.source.kafka.topics import send
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
 from tidemark.capture.distribution.routes import Routes, logical_topic
 from tidemark.capture.distribution.service import Distribution, Done, distribute
-from tidemark.capture.distribution.session import Session
+from tidemark.capture.distribution.session import DistributionSession
 from tidemark.capture.distribution.topics import UNREADABLE, prepare
 from tidemark.capture.source_table import SourceTable
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tidemark.capture.distribution.reader import Batch
+    from tidemark.capture.distribution.reader import MessageBatch
     from tidemark.console.servers.kafka import Kafka
 
 pytestmark = pytest.mark.components
@@ -61,12 +61,12 @@ class Member(threading.Thread):
         assert not self.is_alive()
 
 
-def session(what: Distribution, name: str) -> Session:
+def session(what: Distribution, name: str) -> DistributionSession:
     topics = prepare(what.servers, what.tables, what.partitions, what.pattern)
-    return Session(what.servers, name, Routes(what.tables, topics.partitions), topics)
+    return DistributionSession(what.servers, name, Routes(what.tables, topics.partitions), topics)
 
 
-def read(one: Session, most: int) -> Batch:
+def read(one: DistributionSession, most: int) -> MessageBatch:
     """A batch that is not sent on yet."""
     batch = one.reader.read(most, 0.2)
     while not batch.messages:
@@ -125,7 +125,7 @@ def all_of(members: list[Member]) -> int:
     return sum(one.done.messages for one in members)
 
 
-def _dies(dying: Session) -> None:
+def _dies(dying: DistributionSession) -> None:
     """Gone after it sent messages, before it said how far it got: nothing of it may be seen."""
     dying._commit = _gone  # type: ignore[method-assign]
     with pytest.raises(InterruptedError):

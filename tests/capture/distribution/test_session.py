@@ -7,7 +7,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 
-from tidemark.capture.distribution.session import Session
+from tidemark.capture.distribution.session import DistributionSession
 
 
 def test_a_producer_that_cannot_be_closed_keeps_nobody_from_leaving_the_group() -> None:
@@ -17,7 +17,7 @@ def test_a_producer_that_cannot_be_closed_keeps_nobody_from_leaving_the_group() 
         closed.append("producer")
         raise KafkaException(KafkaError(KafkaError.INVALID_TXN_STATE))
 
-    session: Any = Session.__new__(Session)
+    session: Any = DistributionSession.__new__(DistributionSession)
     session._producer = SimpleNamespace(close=fail)
     session.reader = SimpleNamespace(close=lambda: closed.append("reader"))
     with session:

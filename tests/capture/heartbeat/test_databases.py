@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.capture.heartbeat.databases import Database, databases
+from tidemark.capture.heartbeat.databases import HeartbeatDatabase, databases
 from tidemark.capture.heartbeat.errors import DatabaseAddressError
 from tidemark.system.settings import Settings
 
 
 def test_addresses_are_read_with_everything_that_is_in_them() -> None:
     assert databases("a=mysql://tide:p%40ss%2C@db-1:3307/school, b=mariadb://tide@db-2/school") == (
-        Database("a", "db-1", 3307, "school", "tide", "p@ss,"),
-        Database("b", "db-2", 3306, "school", "tide", ""),
+        HeartbeatDatabase("a", "db-1", 3307, "school", "tide", "p@ss,"),
+        HeartbeatDatabase("b", "db-2", 3306, "school", "tide", ""),
     )
     assert databases("") == ()
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tidemark.capture.heartbeat.health import USUAL, Health
-from tidemark.capture.heartbeat.liveness import STALLED, Heard, note_look
-from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.heartbeat.liveness import STALLED, Liveness, note_look
+from tidemark.capture.heartbeat.newest_beats import NewestBeats
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ SECOND = timedelta(seconds=1)
 
 def test_what_a_step_leaves_is_there_for_whoever_asks(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path / "data")
-    assert Heard.of(settings) == Heard()
-    Arrived.of(settings).note({"a": int(NOW.timestamp() * 1000)})
+    assert Liveness.of(settings) == Liveness()
+    NewestBeats.of(settings).note({"a": int(NOW.timestamp() * 1000)})
     note_look(settings, NOW)
     note_look(settings, NOW + SECOND)
-    assert Heard.of(settings) == Heard(NOW + SECOND, {"a": NOW})
+    assert Liveness.of(settings) == Liveness(NOW + SECOND, {"a": NOW})
 
 
 def test_between_two_looks_nobody_grows_broken_but_a_capture_that_stopped_hears_nobody() -> None:
-    heard = Heard(NOW, {"a": NOW - SECOND, "b": NOW - USUAL.broken - SECOND})
+    heard = Liveness(NOW, {"a": NOW - SECOND, "b": NOW - USUAL.broken - SECOND})
 
     def health(instance: str, now: datetime) -> Health:
         return heard.diagnosis(instance, None, now, USUAL).health

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tidemark.capture.heartbeat.beat import Beat
 from tidemark.capture.heartbeat.slow_clock import is_slow, slow_spans
-from tidemark.capture.planning.binlog_order import Order
+from tidemark.capture.planning.binlog_order import BinlogOrder
 
 MINUTE = 60_000
 
@@ -30,7 +30,7 @@ def test_an_offset_is_judged_by_the_last_heartbeat_before_it(
     cut: int,
 ) -> None:
     beats = [Beat(offset, 60 * MINUTE, 0 if slow else 60 * MINUTE) for offset, slow in sorted(found.items())]
-    order = Order(beats={"a": beats})
+    order = BinlogOrder(beats={"a": beats})
     spans = order.slow_spans({"a"} if before else ()).get("a", ())
     for offset in range(32):
         judged = [slow for at, slow in sorted(found.items()) if at <= offset]

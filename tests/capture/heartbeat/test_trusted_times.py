@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tidemark.capture.binlog.event_minute import EventMinute
 from tidemark.capture.heartbeat.beat import Beat
 from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS, trusted
-from tidemark.capture.planning.planner import Stream
+from tidemark.capture.planning.planner import TopicStream
 
 MINUTE = 60_000
 BOUNDARY = 90 * MINUTE
@@ -40,14 +40,14 @@ def topics(draw: st.DrawFn) -> list[Record]:
     return sorted(records, key=lambda one: one.true_ms)
 
 
-def stream(records: list[Record]) -> Stream:
+def stream(records: list[Record]) -> TopicStream:
     by_minute: dict[int, EventMinute] = {}
     for offset, one in enumerate(records):
         minute = one.event_ms // MINUTE * MINUTE
         by_minute.setdefault(minute, EventMinute(minute, offset, one.event_ms))
     beats = [Beat(offset, one.true_ms) for offset, one in enumerate(records) if one.beat]
     found = trusted(by_minute.values(), beats)
-    return Stream("a", 0, len(records), found.marks, None, found.sure_until)
+    return TopicStream("a", 0, len(records), found.marks, None, found.sure_until)
 
 
 @given(topics())
@@ -88,5 +88,5 @@ def test_without_heartbeats_the_clock_is_believed() -> None:
 
 def test_between_two_heartbeats_no_clock_closes_anything() -> None:
     found = trusted([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
-    waiting = Stream("a", 3, 9, found.marks, None, found.sure_until)
+    waiting = TopicStream("a", 3, 9, found.marks, None, found.sure_until)
     assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)

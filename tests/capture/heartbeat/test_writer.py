@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
 from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
 from tidemark.console.servers.mariadb import USER
@@ -28,10 +28,10 @@ NOW = datetime(2026, 3, 23, 10, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def database(mariadb_server: MariaDb) -> Database:
+def database(mariadb_server: MariaDb) -> HeartbeatDatabase:
     with mariadb_server.connect() as session, session.cursor() as cursor:
         cursor.execute("DROP DATABASE IF EXISTS beats; CREATE DATABASE beats")
-    return Database("a", LOOPBACK, mariadb_server.port, "beats", USER, mariadb_server.password)
+    return HeartbeatDatabase("a", LOOPBACK, mariadb_server.port, "beats", USER, mariadb_server.password)
 
 
 def beats(server: MariaDb) -> list[datetime]:
@@ -41,7 +41,7 @@ def beats(server: MariaDb) -> list[datetime]:
 
 
 def test_each_heartbeat_is_one_event_of_the_binlog_with_the_writers_time(
-    mariadb_server: MariaDb, database: Database
+    mariadb_server: MariaDb, database: HeartbeatDatabase
 ) -> None:
     write_heartbeat(database, NOW)
     sizes = []
@@ -53,7 +53,7 @@ def test_each_heartbeat_is_one_event_of_the_binlog_with_the_writers_time(
 
 
 def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_heartbeat(
-    mariadb_server: MariaDb, database: Database
+    mariadb_server: MariaDb, database: HeartbeatDatabase
 ) -> None:
     down = replace(database, instance="down", port=free_port())
     refused = replace(database, instance="refused", password="wrong")
@@ -65,7 +65,7 @@ def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_
 
 
 def test_the_sensor_writes_and_says_where_it_could_not(
-    mariadb_server: MariaDb, database: Database, tmp_path: Path
+    mariadb_server: MariaDb, database: HeartbeatDatabase, tmp_path: Path
 ) -> None:
     down = replace(database, instance="down", port=free_port())
     with dg.instance_for_test() as instance, dg.build_sensor_context(instance=instance) as context:

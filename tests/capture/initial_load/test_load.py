@@ -34,7 +34,7 @@ SOURCE = SourceTable(
 )
 
 
-class World:
+class LoadWorld:
     """A warehouse into which one instance's topic lands piece by piece; every step is a process of its own."""
 
     def __init__(self, spark: SparkSession, path: Path) -> None:
@@ -63,7 +63,7 @@ def beat(stream: Stream, when: datetime) -> None:
 
 
 def test_no_snapshot_is_named_before_all_rows_of_before_have_come(spark: SparkSession, tmp_path: Path) -> None:
-    world = World(spark, tmp_path)
+    world = LoadWorld(spark, tmp_path)
     stream = world.stream
     for shard in ("orders_0", "orders_1"):
         # As a connector tells of them that begins with what it finds.
@@ -99,7 +99,7 @@ def test_no_snapshot_is_named_before_all_rows_of_before_have_come(spark: SparkSe
 
 
 def test_a_load_that_failed_leaves_the_table_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
-    world = World(spark, tmp_path)
+    world = LoadWorld(spark, tmp_path)
     world.stream.declare("orders_0", ORDERS, at("2026-03-23 08:30"), snapshot="true")
     world.stream.read("orders_0", order(1, "1.00", 23), at("2026-03-23 08:40"))
     world.stream.loaded("orders_0", status="SQL_EXCEPTION")
@@ -109,7 +109,7 @@ def test_a_load_that_failed_leaves_the_table_as_it_was(spark: SparkSession, tmp_
 
 
 def test_a_table_of_the_binlog_is_whole_and_stays_so_when_it_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
-    world = World(spark, tmp_path)
+    world = LoadWorld(spark, tmp_path)
     world.stream.declare("orders_0", ORDERS, at("2026-03-22 08:30"))
     world.stream.change("orders_0", None, order(1, "1.00", 23), at("2026-03-22 08:31"))
     world.stream.read("orders_0", order(1, "1.00", 23), at("2026-03-24 08:40"))

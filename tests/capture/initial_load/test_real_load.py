@@ -13,7 +13,7 @@ import pytest
 
 from tests.components.availability import MARIADB, require
 from tidemark.capture.commits.commit_state import last_commit
-from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat
 from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError
 from tidemark.capture.initial_load.request import request_load
@@ -60,7 +60,7 @@ def fill(server: MariaDb) -> None:
         sql.execute(f"PURGE BINARY LOGS TO '{server.binlogs()[-1].name}'")
 
 
-class Life(threading.Thread):
+class LoadLife(threading.Thread):
     """Rows that change, go and come while the others are read."""
 
     def __init__(self, server: MariaDb, seed: int) -> None:
@@ -106,7 +106,7 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
     with ExitStack() as stack:
         server = stack.enter_context(mariadb("kept", 17, tmp_path / "kept"))
         fill(server)
-        database = Database("kept", LOOPBACK, server.port, DATABASE, USER, server.password)
+        database = HeartbeatDatabase("kept", LOOPBACK, server.port, DATABASE, USER, server.password)
 
         def connected() -> Connect:
             started = connect(
@@ -116,7 +116,7 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
             return stack.enter_context(started)
 
         worker = connected()
-        life = Life(server, seed=3)
+        life = LoadLife(server, seed=3)
         life.start()
         settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers)
         registry = SnapshotRegistry.at(settings.state_db)
@@ -165,7 +165,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_load_is_asked_for_in_the_signal_table_and_refused_in_words(mariadb_server: MariaDb) -> None:
-    database = Database("a", LOOPBACK, mariadb_server.port, "asking", USER, mariadb_server.password)
+    database = HeartbeatDatabase("a", LOOPBACK, mariadb_server.port, "asking", USER, mariadb_server.password)
     source = SourceTable("ods_kept", "asking.kept_*", ("a",), ("id",), None, ())
     with mariadb_server.connect() as session, session.cursor() as sql:
         sql.execute("CREATE DATABASE asking")
@@ -181,6 +181,6 @@ def test_a_load_is_asked_for_in_the_signal_table_and_refused_in_words(mariadb_se
                 ("execute-snapshot", '{"data-collections": ["asking.kept_0"], "type": "INCREMENTAL"}'),
             )
             with pytest.raises(LoadRefusedError, match="Access denied"):
-                request_load(Database("a", LOOPBACK, mariadb_server.port, "asking", USER, "wrong"), source)
+                request_load(HeartbeatDatabase("a", LOOPBACK, mariadb_server.port, "asking", USER, "wrong"), source)
         finally:
             sql.execute("DROP DATABASE asking")

@@ -20,7 +20,7 @@ Content = dict[tuple[str, int], tuple[Any, ...]]
 
 
 @dataclass
-class History:
+class ShardedHistory:
     """Two instances with three shards over `days` days; rows come, change, move partition, go and come again.
 
     So much of the changes is `late`, by 30 hours.

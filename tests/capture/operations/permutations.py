@@ -31,7 +31,7 @@ Content = dict[tuple[int, int], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Event:
+class WorldEvent:
     """What a shard's binlog says: a declaration of its columns, or a change of a row, which is in the lake's types."""
 
     shard: int
@@ -44,24 +44,24 @@ class Event:
         return self.before is None and self.after is None
 
 
-def life(seed: int, changes: int = 8) -> list[list[Event]]:
+def life(seed: int, changes: int = 8) -> list[list[WorldEvent]]:
     """Per shard what happens to it, in order; each is altered at some point."""
     return [_life(random.Random(f"{seed} {shard}"), shard, changes) for shard in range(SHARD_COUNT)]
 
 
-def _life(chance: random.Random, shard: int, changes: int) -> list[Event]:
-    events, rows = [Event(shard, is_wide=False)], dict[int, Row]()
+def _life(chance: random.Random, shard: int, changes: int) -> list[WorldEvent]:
+    events, rows = [WorldEvent(shard, is_wide=False)], dict[int, Row]()
     altered = chance.randrange(1, changes)
     for number in range(changes):
         if number == altered:
-            events.append(Event(shard, is_wide=True))
+            events.append(WorldEvent(shard, is_wide=True))
         is_wide = number >= altered
         key = chance.randrange(4)
         before = rows.pop(key, None)
         after = None if before and chance.random() < 0.3 else _row(chance, key, is_wide=is_wide)
         if after:
             rows[key] = after
-        events.append(Event(shard, is_wide, before, after))
+        events.append(WorldEvent(shard, is_wide, before, after))
     return events
 
 
@@ -78,7 +78,7 @@ def _row(chance: random.Random, key: int, *, is_wide: bool) -> Row:
     }
 
 
-def applied(lives: Sequence[Sequence[Event]]) -> Content:
+def applied(lives: Sequence[Sequence[WorldEvent]]) -> Content:
     """The slow, obvious one: a dictionary, and each shard's changes one after the other."""
     content: Content = {}
     for event in (one for events in lives for one in events if not one.is_declaration):
@@ -124,22 +124,22 @@ class Worlds:
         """How many there are in all worlds, each counted once."""
         return self.count * sum(not event.is_declaration for events in self.lives for event in events)
 
-    def _permutations(self) -> list[dict[str, list[list[Event]]]]:
+    def _permutations(self) -> list[dict[str, list[list[WorldEvent]]]]:
         """Of each world and instance the parts, no two worlds alike."""
-        found: dict[str, dict[str, list[list[Event]]]] = {}
+        found: dict[str, dict[str, list[list[WorldEvent]]]] = {}
         while len(found) < self.count:
             chance = random.Random(f"{self.seed} world {len(found)} {self._chance.random()}")
             parts = {name: self._cut(chance, self._shuffled(chance, shards)) for name, shards in SHARDS.items()}
             found[_signature(parts)] = parts
         return list(found.values())
 
-    def _shuffled(self, chance: random.Random, shards: Sequence[int]) -> list[Event]:
+    def _shuffled(self, chance: random.Random, shards: Sequence[int]) -> list[WorldEvent]:
         turns = [shard for shard in shards for _ in self.lives[shard]]
         chance.shuffle(turns)
         coming = {shard: iter(self.lives[shard]) for shard in shards}
         return [next(coming[shard]) for shard in turns]
 
-    def _cut(self, chance: random.Random, events: Sequence[Event]) -> list[list[Event]]:
+    def _cut(self, chance: random.Random, events: Sequence[WorldEvent]) -> list[list[WorldEvent]]:
         cuts = sorted(chance.randrange(len(events) + 1) for _ in range(self.passes - 1))
         return [list(events[start:end]) for start, end in zip([0, *cuts], [*cuts, len(events)], strict=True)]
 
@@ -177,11 +177,11 @@ class Worlds:
         return found
 
 
-def _signature(parts: Mapping[str, Sequence[Sequence[Event]]]) -> str:
+def _signature(parts: Mapping[str, Sequence[Sequence[WorldEvent]]]) -> str:
     return "|".join(",".join(str(event.shard) for event in part) for listed in parts.values() for part in listed)
 
 
-def _write(stream: Stream, event: Event, table: str, when: datetime) -> None:
+def _write(stream: Stream, event: WorldEvent, table: str, when: datetime) -> None:
     if event.is_declaration:
         stream.declare(table, WIDE if event.is_wide else NARROW, when)
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.capture.operations.history import History
+from tests.capture.operations.history import ShardedHistory
 from tests.capture.operations.test_random_history import PARIS, content
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.operations import ingestion as ingestion_module
@@ -43,14 +43,14 @@ class Killed(BaseException):
     """What a SIGKILL is to the code that runs: nothing of it goes on."""
 
 
-def landed(data: Path, seed: int) -> tuple[Settings, History]:
-    settings, history = Settings.at(data), History(seed, days=3, changes=40)
+def landed(data: Path, seed: int) -> tuple[Settings, ShardedHistory]:
+    settings, history = Settings.at(data), ShardedHistory(seed, days=3, changes=40)
     for stream in history.streams.values():
         stream.land(settings.landing, 0)
     return settings, history
 
 
-def check(spark: SparkSession, settings: Settings, history: History, named: tuple[TaggedSnapshot, ...]) -> None:
+def check(spark: SparkSession, settings: Settings, history: ShardedHistory, named: tuple[TaggedSnapshot, ...]) -> None:
     assert [one.slice for one in named][:3] == DAYS
     for one in named[:3]:
         expected = history.state_at(PARIS.window(Period.DAY, one.slice).end)

@@ -11,7 +11,7 @@ import pytest
 from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.schema.hostile import INJECTION, TEXTS, hostile_changes, mutated, put
 from tests.capture.source.kafka.letters import flat
-from tests.capture.source.kafka.sent import Sent, Values
+from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
 from tidemark.capture.errors import ColumnTypeError, DeclarationError, FileTooBigError, UnexpectedTableError
@@ -39,7 +39,7 @@ PLACE = frozenset({"file", "pos", "row", "gtid", "snapshot"})
 def step(
     spark: SparkSession,
     folder: Path,
-    values: Values,
+    values: SentValues,
     by_canal: Sequence[str] = (),
     tables: Sequence[SourceTable] = TABLES,
 ) -> tuple[list[TidemarkError], dict[str, int]]:
@@ -47,7 +47,7 @@ def step(
     settings = Settings.at(folder / "data")
     errors: list[TidemarkError] = []
     try:
-        Ingestion(spark, settings, tables, SnapshotRegistry.at(settings.state_db), Sent(values, by_canal)).step()
+        Ingestion(spark, settings, tables, SnapshotRegistry.at(settings.state_db), SentIntake(values, by_canal)).step()
     except TidemarkError as error:
         errors.append(error)
     there = [table.name for table in tables if (settings.warehouse / table.name).exists()]
@@ -64,7 +64,7 @@ def before_and_after(spark: SparkSession, folder: Path, hostile: Sequence[str], 
         a.change("orders_0", None, order(1_000_000 + number, "1.00", 23), at("2026-03-23 10:00"))
     good = values_of(a)
     sent: list[str | None] = [*good[:3], *hostile, *good[3:]]
-    values: Values = {"a": sent, "b": [flat("INSERT", 1, "1.00"), *canal, flat("INSERT", 2, "2.00")]}
+    values: SentValues = {"a": sent, "b": [flat("INSERT", 1, "1.00"), *canal, flat("INSERT", 2, "2.00")]}
     errors, rows = step(spark, folder, values, ["b"])
     assert not errors
     assert rows["ods_users"] >= len(USER_IDS)
@@ -147,7 +147,7 @@ def test_a_hostile_declaration_stops_its_own_table_alone(spark: SparkSession, tm
     a.change("orders_0", None, order(1, "1.00", 23), at("2026-03-23 10:00"))
     hostile = json.loads(a.lines[2])["value"]
     hostile["tableChanges"][0]["table"]["columns"][2]["length"] = INJECTION
-    values: Values = {"a": [*values_of(a)[:2], json.dumps(hostile), *values_of(a)[3:]], "b": values_of(b)}
+    values: SentValues = {"a": [*values_of(a)[:2], json.dumps(hostile), *values_of(a)[3:]], "b": values_of(b)}
     errors, rows = step(spark, tmp_path, values)
     assert [type(error) for error in errors] == [ColumnTypeError]
     assert "school.orders_0" in str(errors[0])

@@ -34,7 +34,7 @@ DEATHS = (*POINTS, "ingest.before_widening", "ingest.after_widening")
 PASSES = 4
 
 
-class Capture:
+class PermutedCapture:
     """Takes worlds in, part by part, by processes that die now and then."""
 
     def __init__(self, spark: SparkSession, worlds: Worlds, folder: Path) -> None:
@@ -90,7 +90,7 @@ def test_every_permutation_makes_the_same_table(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int
 ) -> None:
     worlds = Worlds(seed, count, PASSES)
-    capture = Capture(spark, worlds, tmp_path)
+    capture = PermutedCapture(spark, worlds, tmp_path)
     all_again = random.Random(seed).randrange(PASSES)
     for part in range(PASSES):
         worlds.send(part)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.capture.operations.history import Content, History
+from tests.capture.operations.history import Content, ShardedHistory
 from tests.capture.streams import Stream
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
@@ -54,7 +54,7 @@ class Feeder:
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_every_snapshot_is_the_state_at_its_boundary(spark: SparkSession, tmp_path: Path, seed: int) -> None:
-    history, chance = History(seed), random.Random(seed)
+    history, chance = ShardedHistory(seed), random.Random(seed)
     settings = Settings.at(tmp_path / "data")
     registry = SnapshotRegistry.at(settings.state_db)
     feeders = [Feeder(stream, settings.landing, chance) for stream in history.streams.values()]
@@ -68,7 +68,9 @@ def test_every_snapshot_is_the_state_at_its_boundary(spark: SparkSession, tmp_pa
     check_snapshots(spark, settings, registry, history)
 
 
-def check_snapshots(spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: History) -> None:
+def check_snapshots(
+    spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: ShardedHistory
+) -> None:
     named = (*registry.of("ods_orders"), *registry.of("ods_orders_1h"))
     assert [one.slice for one in named if one.period == "day"] == [
         "2026-03-23",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.capture.source.kafka.letters import NOW, World, flat, world_at
+from tests.capture.source.kafka.letters import NOW, LettersWorld, flat, world_at
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at, order
 from tidemark.capture.source.dead_letters import DeadLetters
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def world(spark: SparkSession, tmp_path: Path) -> World:
+def world(spark: SparkSession, tmp_path: Path) -> LettersWorld:
     return world_at(spark, tmp_path)
 
 
 @pytest.mark.long
-def test_what_came_after_a_letter_stays(world: World) -> None:
+def test_what_came_after_a_letter_stays(world: LettersWorld) -> None:
     world.values["a"] = [*world.values["a"], flat("DELETE", 3, "3.00"), flat("UPDATE", 1, "6.00", "5.00")]
     world.step()
     letters = DeadLetters(world.settings.warehouse)
@@ -38,7 +38,7 @@ def test_what_came_after_a_letter_stays(world: World) -> None:
     assert world.orders() == {1: "6.00"}
 
 
-def test_nothing_is_replayed_past_records_that_were_read_otherwise(world: World) -> None:
+def test_nothing_is_replayed_past_records_that_were_read_otherwise(world: LettersWorld) -> None:
     """Debezium's delete of order 1 is behind the letters; as Canal's it cannot be read, so 1 might come back."""
     back = Stream("a")
     # Further in the binlog than what was read before.

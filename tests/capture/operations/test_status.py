@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from tidemark.capture.binlog.finding import Finding, Kind
+from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.commits.commit_state import Commit, CommitState
 from tidemark.capture.heartbeat.health import Health
@@ -40,8 +40,8 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
         commit(1, NOW - timedelta(hours=2), "2026-03-22", a__school__orders_0=999),
     ]
     held = [
-        Finding("b", 7, Kind.FILES_MISSING, "binlog.000004"),
-        Finding("a", 40, Kind.SHARD_VANISHED, "dropped", "a.school.users"),
+        BinlogFinding("b", 7, FindingKind.FILES_MISSING, "binlog.000004"),
+        BinlogFinding("a", 40, FindingKind.SHARD_VANISHED, "dropped", "a.school.users"),
     ]
     found = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, held, NOW))
     assert (found.watermark, found.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")

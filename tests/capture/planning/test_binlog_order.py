@@ -10,13 +10,13 @@ import pytest
 
 from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.streams import ORDERS, Stream, at, order
-from tidemark.capture.binlog.accepted import Accepted
-from tidemark.capture.binlog.finding import Kind
+from tidemark.capture.binlog.accepted import AcceptedFindings
+from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.binlog.policy import SPARSE
 from tidemark.capture.binlog.position import BinlogFile, Gtid, Position
 from tidemark.capture.binlog.run import Seen, runs_of
 from tidemark.capture.errors import OffsetGapError
-from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.heartbeat.newest_beats import NewestBeats
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.file_scan import scan_files
 from tidemark.capture.source.landing import landed_files
@@ -39,7 +39,7 @@ ACCEPTED_AT = datetime(2026, 3, 24, tzinfo=UTC)
 
 
 @dataclass
-class Capture:
+class OrderCapture:
     spark: SparkSession
     settings: Settings
     registry: SnapshotRegistry
@@ -61,9 +61,9 @@ class Capture:
 
 
 @pytest.fixture
-def capture(tmp_path: Path, spark: SparkSession) -> Capture:
+def capture(tmp_path: Path, spark: SparkSession) -> OrderCapture:
     settings = Settings.at(tmp_path / "data")
-    return Capture(spark, settings, SnapshotRegistry.at(settings.state_db))
+    return OrderCapture(spark, settings, SnapshotRegistry.at(settings.state_db))
 
 
 def changed(amount: str) -> Row:
@@ -76,7 +76,7 @@ def started(instance: str, shard: str) -> Stream:
     return stream
 
 
-def test_what_the_connector_sends_again_changes_nothing(capture: Capture) -> None:
+def test_what_the_connector_sends_again_changes_nothing(capture: OrderCapture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
     a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 10:01"))
@@ -91,7 +91,7 @@ def test_what_the_connector_sends_again_changes_nothing(capture: Capture) -> Non
     assert capture.orders() == {1: "3.00"}
 
 
-def test_a_key_that_moves_is_a_delete_and_an_insert_at_one_position(capture: Capture) -> None:
+def test_a_key_that_moves_is_a_delete_and_an_insert_at_one_position(capture: OrderCapture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
     a.move("orders_0", changed("1.00"), order(2, "1.00", 23), at("2026-03-23 10:01"))
@@ -106,7 +106,7 @@ def test_a_key_that_moves_is_a_delete_and_an_insert_at_one_position(capture: Cap
     assert capture.orders() == {1: "1.00"}
 
 
-def test_a_heartbeat_arrives_where_nothing_is_committed(capture: Capture) -> None:
+def test_a_heartbeat_arrives_where_nothing_is_committed(capture: OrderCapture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
     for stream in (a, b):
@@ -114,11 +114,11 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: Capture) -> Non
     capture.step(a, b)
     a.heartbeat(at("2026-03-23 11:00"), beat_at=at("2026-03-23 11:00"))
     assert capture.step(a).commits == 0
-    found = Arrived.of(capture.settings).read()
+    found = NewestBeats.of(capture.settings).read()
     assert found == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
 
 
-def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: Capture) -> None:
+def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: OrderCapture) -> None:
     """A step sees what came since the last one; there need not be a heartbeat in it."""
     a, b = started("a", "orders_0"), started("b", "orders_1")
     for stream in (a, b):
@@ -139,7 +139,7 @@ def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(captur
     assert capture.orders(version) == {1: "1.00", 2: "2.00"}
 
 
-def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture: Capture) -> None:
+def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture: OrderCapture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
     a.lose_file()
@@ -147,20 +147,20 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
     report = capture.step(a, b)
-    assert [(one.instance, one.offset, one.kind) for one in report.held] == [("a", gap, Kind.FILES_MISSING)]
+    assert [(one.instance, one.offset, one.kind) for one in report.held] == [("a", gap, FindingKind.FILES_MISSING)]
     assert report.closed == ()
     (line,) = [str(one) for one in report.waiting if one.entity == "ods_orders"]
     assert "instance a is at 2026-03-23 10:00:00; held, instance a: files missing before offset 2" in line
     assert capture.orders() == {1: "1.00"}
 
-    Accepted.of(capture.settings).add("a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours")
+    AcceptedFindings.of(capture.settings).add("a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours")
     report = capture.step()
     assert report.held == ()
     assert {(one.entity, one.slice) for one in report.closed} >= {("ods_orders", "2026-03-23")}
     assert capture.orders() == {1: "2.00"}
 
 
-def test_a_file_that_lands_late_is_taken_in_whole(capture: Capture) -> None:
+def test_a_file_that_lands_late_is_taken_in_whole(capture: OrderCapture) -> None:
     """The records around the hole follow each other in one minute: nothing but the file says that some are missing."""
     a, b = started("a", "orders_0"), started("b", "orders_1")
     for number in range(1, 13):
@@ -175,7 +175,7 @@ def test_a_file_that_lands_late_is_taken_in_whole(capture: Capture) -> None:
     assert sorted(capture.orders()) == list(range(1, 13))
 
 
-def test_a_dropped_shard_holds_its_table_alone(capture: Capture) -> None:
+def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     a.declare("users", {"user_id": "BIGINT"}, at("2026-03-23 09:00"))
     a.change("users", None, {"user_id": 5}, at("2026-03-23 10:00"))
@@ -189,7 +189,7 @@ def test_a_dropped_shard_holds_its_table_alone(capture: Capture) -> None:
     assert "shard a.school.orders_0: shard vanished" in " ".join(str(one) for one in report.waiting)
 
 
-def test_a_clock_that_runs_ahead_names_nothing_early(capture: Capture) -> None:
+def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
     a, b = started("a", "orders_0"), started("b", "orders_1")
     b.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
     a.change("orders_0", None, changed("1.00"), at("2026-03-23 22:10"))

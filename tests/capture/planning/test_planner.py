@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tidemark.capture.binlog.event_minute import EventMinute
 from tidemark.capture.commits.boundary import Boundary
-from tidemark.capture.planning.planner import Batch, Plan, Span, Stream, fold_empty, make_plan
+from tidemark.capture.planning.planner import CommitPlan, PlannedBatch, Span, TopicStream, fold_empty, make_plan
 
 MINUTE = 60_000
 Topics = dict[str, list[int]]
@@ -39,7 +39,7 @@ def boundaries_until(minute: int) -> list[Boundary]:
 
 
 @dataclass
-class Reader:
+class PlanReader:
     """What a table's ingestion remembers between steps, and what it did."""
 
     topics: Topics
@@ -49,7 +49,7 @@ class Reader:
     late: set[tuple[str, int]] = field(default_factory=set)
     reads: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def step(self, ends: dict[str, int]) -> Plan:
+    def step(self, ends: dict[str, int]) -> CommitPlan:
         streams = [self._stream(instance, end) for instance, end in ends.items()]
         last = max([time for times in self.topics.values() for time in times], default=0) // MINUTE
         still_open = [one for one in boundaries_until(last) if one not in self.named]
@@ -58,7 +58,7 @@ class Reader:
             self._apply(batch)
         return plan
 
-    def _stream(self, instance: str, end: int) -> Stream:
+    def _stream(self, instance: str, end: int) -> TopicStream:
         times = self.topics[instance]
         first = self.position[instance]
         marks = [
@@ -66,9 +66,9 @@ class Reader:
             for offset, time in enumerate(times[:end])
             if offset >= first
         ]
-        return Stream(instance, first, end, marks, max(times[:first], default=None))
+        return TopicStream(instance, first, end, marks, max(times[:first], default=None))
 
-    def _apply(self, batch: Batch) -> None:
+    def _apply(self, batch: PlannedBatch) -> None:
         for instance, span in batch.spans.items():
             assert span.start == self.position[instance]
             for offset in range(span.start, span.end):
@@ -105,7 +105,7 @@ def model_late(found: Topics, named: list[Boundary], reads: Counter[tuple[str, i
 
 @given(topics(), st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), max_size=6))
 def test_snapshots_are_never_torn_never_early_and_each_named_once(found: Topics, growth: list[tuple[int, int]]) -> None:
-    reader, ends = Reader(found), {"a": 0, "b": 0}
+    reader, ends = PlanReader(found), {"a": 0, "b": 0}
     for more_a, more_b in [*growth, (99, 99)]:
         ends = {"a": min(len(found["a"]), ends["a"] + more_a), "b": min(len(found["b"]), ends["b"] + more_b)}
         reader.step(ends)
@@ -120,7 +120,7 @@ def test_snapshots_are_never_torn_never_early_and_each_named_once(found: Topics,
 
 @given(topics())
 def test_what_is_behind_the_next_open_boundary_waits(found: Topics) -> None:
-    reader = Reader(found)
+    reader = PlanReader(found)
     plan = reader.step({instance: len(times) for instance, times in found.items()})
     first_open = min(one.boundary.end_ms for one in plan.waiting)
     for instance, times in found.items():
@@ -130,7 +130,7 @@ def test_what_is_behind_the_next_open_boundary_waits(found: Topics) -> None:
 
 @given(topics())
 def test_waiting_names_exactly_the_instances_that_have_not_passed(found: Topics) -> None:
-    plan = Reader(found).step({instance: len(times) for instance, times in found.items()})
+    plan = PlanReader(found).step({instance: len(times) for instance, times in found.items()})
     for one in plan.waiting:
         behind = {instance for instance, times in found.items() if model_cut(times, one.boundary.end_ms) is None}
         assert {instance for instance, _ in one.blockers} == behind
@@ -138,8 +138,10 @@ def test_waiting_names_exactly_the_instances_that_have_not_passed(found: Topics)
     assert {one.boundary.entity for one in plan.waiting} == {"fine", "coarse"}
 
 
-def batch(start: int, end: int, *closes: str) -> Batch:
-    return Batch({"a": Span(start, end)}, {"a": end}, tuple(Boundary(end, "e", "p", name) for name in closes), None)
+def batch(start: int, end: int, *closes: str) -> PlannedBatch:
+    return PlannedBatch(
+        {"a": Span(start, end)}, {"a": end}, tuple(Boundary(end, "e", "p", name) for name in closes), None
+    )
 
 
 def test_a_batch_without_changes_is_named_by_the_commit_before_it() -> None:

@@ -10,20 +10,20 @@ from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.progress import Again, Judged
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
-from tidemark.capture.planning.binlog_order import Order
+from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.schema.declarations import parse_declarations
-from tidemark.capture.schema.schema_changes import SchemaChange, evolved
+from tidemark.capture.schema.schema_changes import RecordedSchemaChange, evolved
 from tidemark.capture.schema.table_columns import TableColumns
 
 ZERO, ONE = "a.school.orders_0", "a.school.orders_1"
 NONE: dict[str, int] = {}
 
 
-def change(offset: int, shard: int = 0, **columns: str) -> SchemaChange:
+def change(offset: int, shard: int = 0, **columns: str) -> RecordedSchemaChange:
     stream = Stream("a")
     stream.declare(f"orders_{shard}", columns, at("2026-03-23 00:00"))
     (schema,) = parse_declarations(json.dumps(json.loads(stream.lines[0])["value"]["tableChanges"])).schemas
-    return SchemaChange("a", offset, schema)
+    return RecordedSchemaChange("a", offset, schema)
 
 
 def types(columns: TableColumns) -> dict[str, str]:
@@ -105,7 +105,7 @@ def test_batches_are_cut_where_a_column_becomes_wider() -> None:
 
 def test_a_declaration_that_came_before_is_told_by_its_position() -> None:
     again = Again(start=10, end=None, until=Position(1, 500))
-    order = Order({"a": Judged([], [again], None)})
+    order = BinlogOrder({"a": Judged([], [again], None)})
     assert order.is_repeated("a", 12, Position(1, 300))
     assert not order.is_repeated("a", 9, Position(1, 300))
     assert not order.is_repeated("a", 12, Position(1, 600))

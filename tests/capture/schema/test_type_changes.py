@@ -52,7 +52,7 @@ def wide(order_id: int, amount: str) -> Row:
     return {"id": order_id, "amount": amount, "day": MILLIS, "ratio": 0.1, "flag": 7, "paid": MILLIS}
 
 
-class World:
+class TypeWorld:
     """Instance `a` with two shards, `b` with one."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
@@ -84,8 +84,8 @@ class World:
 
 
 @pytest.fixture
-def world(spark: SparkSession, tmp_path: Path) -> World:
-    return World(spark, tmp_path)
+def world(spark: SparkSession, tmp_path: Path) -> TypeWorld:
+    return TypeWorld(spark, tmp_path)
 
 
 SINGLE = 0.10000000149011612  # what a server makes of a FLOAT 0.1 that becomes DOUBLE
@@ -97,7 +97,7 @@ OLD = {
 LATER = datetime(2026, 3, 23, 0, 0, 1, 500_000)  # noqa: DTZ001 - as above
 
 
-def alter_first(world: World) -> None:
+def alter_first(world: TypeWorld) -> None:
     """The first of three shards is altered; the second one's rows go on in the old types behind it."""
     when = at("2026-03-23 12:00")
     world.a.change("orders_0", None, narrow(2, "3.00"), when)
@@ -114,7 +114,7 @@ ALTERED = {
 }
 
 
-def test_shards_are_altered_one_after_the_other(world: World) -> None:
+def test_shards_are_altered_one_after_the_other(world: TypeWorld) -> None:
     world.step()
     keep_manifest(world.spark, world.path)
     before = current_version(world.path)
@@ -140,7 +140,7 @@ def test_shards_are_altered_one_after_the_other(world: World) -> None:
     }
 
 
-def check_other_readers(world: World, count: int) -> None:
+def check_other_readers(world: TypeWorld, count: int) -> None:
     """delta-rs by the log; DuckDB by the manifest, which knows nothing of it."""
     by_log = {row["id"]: row for row in read_rows(world.path).to_pylist()}
     assert by_log[2**40]["amount"] == Decimal("1234567890.1234")
@@ -152,14 +152,14 @@ def check_other_readers(world: World, count: int) -> None:
 
 
 @pytest.mark.long
-def test_one_step_takes_in_rows_from_before_and_after(world: World) -> None:
+def test_one_step_takes_in_rows_from_before_and_after(world: TypeWorld) -> None:
     alter_first(world)
     world.step()
     assert world.rows() == ALTERED
 
 
 @pytest.mark.long
-def test_the_snapshot_before_a_change_has_the_types_of_then(world: World) -> None:
+def test_the_snapshot_before_a_change_has_the_types_of_then(world: TypeWorld) -> None:
     """The midnight between is in the same step: what is merged before it is not made wider."""
     world.step()
     for stream in (world.a, world.b):
@@ -179,7 +179,7 @@ def test_the_snapshot_before_a_change_has_the_types_of_then(world: World) -> Non
 @pytest.mark.long
 @pytest.mark.parametrize("point", ["ingest.before_widening", "ingest.after_widening", "ingest.before_commit"])
 def test_a_process_that_dies_around_the_widening_is_made_good(
-    world: World, monkeypatch: pytest.MonkeyPatch, point: str
+    world: TypeWorld, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     world.step()
     alter_first(world)
@@ -198,7 +198,7 @@ def test_a_process_that_dies_around_the_widening_is_made_good(
 
 
 @pytest.mark.long
-def test_the_connector_sends_all_of_it_again(world: World) -> None:
+def test_the_connector_sends_all_of_it_again(world: TypeWorld) -> None:
     """The declarations too, those of the old types with them: nothing of that is a change back."""
     world.step()
     alter_first(world)
@@ -211,7 +211,7 @@ def test_the_connector_sends_all_of_it_again(world: World) -> None:
 
 
 @pytest.mark.long
-def test_a_narrower_type_stops_before_its_first_row(world: World) -> None:
+def test_a_narrower_type_stops_before_its_first_row(world: TypeWorld) -> None:
     world.step()
     alter_first(world)
     world.step()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.capture.schema.test_schema_changes import change
 from tests.capture.schema.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Cell, rendered
-from tests.capture.source.kafka.sent import Values, messages
+from tests.capture.source.kafka.sent import SentValues, messages
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at
 from tidemark.capture.apply.batch_columns import columns_by_batch
@@ -17,8 +17,8 @@ from tidemark.capture.apply.changes import table_changes
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.planning.binlog_order import Order
-from tidemark.capture.planning.planner import Batch, Span
+from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.planning.planner import PlannedBatch, Span
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
@@ -115,13 +115,13 @@ def test_a_value_that_fits_no_type_is_bad_and_no_other(spark: SparkSession) -> N
         row = {**good, "id": number, f"c{kinds.index(kind)}": value}
         stream.change("matrix_0", None, row, at("2026-03-23 10:00"))
     stream.change("matrix_0", None, {**good, "id": 99}, at("2026-03-23 10:00"))
-    sent: Values = {"a": values_of(stream)}
+    sent: SentValues = {"a": values_of(stream)}
     ranges = [OffsetRange("a", 0, len(sent["a"]))]
     scan = scan_messages(messages(spark, sent, ranges), ranges, [MATRIX], ())
-    batch = Batch({"a": Span(0, len(sent["a"]))}, {}, (), None)
+    batch = PlannedBatch({"a": Span(0, len(sent["a"]))}, {}, (), None)
     try:
-        (columns,) = columns_by_batch(MATRIX, scan, Order(), [batch], CommitState())
-        rows = table_changes(spark, scan, Order(), MATRIX, columns, [batch]).orderBy("_offset").collect()
+        (columns,) = columns_by_batch(MATRIX, scan, BinlogOrder(), [batch], CommitState())
+        rows = table_changes(spark, scan, BinlogOrder(), MATRIX, columns, [batch]).orderBy("_offset").collect()
     finally:
         scan.close()
     fits = [kind for kind, row in zip(kinds, rows, strict=False) if not row["_bad"]]

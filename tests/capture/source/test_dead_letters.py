@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.capture.operations.test_bad_input import TABLES
-from tests.capture.source.kafka.sent import Sent, Values, messages
+from tests.capture.source.kafka.sent import SentIntake, SentValues, messages
 from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
@@ -31,7 +31,7 @@ def values_of(stream: Stream) -> list[str | None]:
 
 
 @pytest.fixture
-def sent() -> Values:
+def sent() -> SentValues:
     """An order that is changed to a value that is none, text that is no JSON, and an order after it."""
     a, b = Stream("a"), Stream("b")
     for stream, shard in ((a, "orders_0"), (b, "orders_1")):
@@ -45,11 +45,11 @@ def sent() -> Values:
 
 
 def test_what_is_no_change_is_kept_apart_once_and_the_rest_goes_on(
-    spark: SparkSession, tmp_path: Path, sent: Values
+    spark: SparkSession, tmp_path: Path, sent: SentValues
 ) -> None:
     settings = Settings.at(tmp_path / "data")
     registry = SnapshotRegistry.at(settings.state_db)
-    report = Ingestion(spark, settings, TABLES, registry, Sent(sent)).step()
+    report = Ingestion(spark, settings, TABLES, registry, SentIntake(sent)).step()
     assert report.changes == {"ods_orders": 2}
     rows = read_table(spark, settings.warehouse / "ods_orders").collect()
     assert {row["order_id"]: str(row["amount"]) for row in rows} == {1: "1.00", 2: "2.00"}

@@ -15,10 +15,10 @@ import pytest
 
 from tests.components.availability import MARIADB, require
 from tidemark.capture.commits.commit_state import commits
-from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.health import Health
-from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.heartbeat.newest_beats import NewestBeats
 from tidemark.capture.heartbeat.writer import write_heartbeats
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.operations.status import Around, table_status
@@ -75,7 +75,7 @@ class World:
         """Every five minutes up to and with `end`, on all instances; what the last one's problems were is kept."""
         now = at(start)
         addresses = [
-            Database(name, LOOPBACK, server.port, "health", USER, server.password)
+            HeartbeatDatabase(name, LOOPBACK, server.port, "health", USER, server.password)
             for name, server in self.servers.items()
         ]
         while now <= at(end):
@@ -101,7 +101,7 @@ class World:
         return str(waiting)
 
     def diagnosis(self, instance: str, now: str) -> Diagnosis:
-        around = Around({}, (), at(now), Arrived.of(self.settings).read())
+        around = Around({}, (), at(now), NewestBeats.of(self.settings).read())
         status = table_status(ORDERS, commits(self.settings.warehouse / "ods_orders"), around)
         return status.streams[instance].diagnosis
 

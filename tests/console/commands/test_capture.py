@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 from deltalake import CommitProperties, write_deltalake
 
-from tidemark.capture.binlog.accepted import Accepted
-from tidemark.capture.binlog.finding import Finding, Kind
-from tidemark.capture.binlog.halted import Held
+from tidemark.capture.binlog.accepted import AcceptedFindings
+from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
+from tidemark.capture.binlog.halted import HaltedSources
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.console.main import main
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 REPLAYED_AT = datetime(2026, 3, 24, tzinfo=UTC)
-GAP = Finding("a", 40, Kind.FILES_MISSING, "nothing came of binlog.000008")
+GAP = BinlogFinding("a", 40, FindingKind.FILES_MISSING, "nothing came of binlog.000008")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(settings: Settings) -> None:
-    Held.of(settings).write([GAP])
+    HaltedSources.of(settings).write([GAP])
     found = json.loads(run("capture", "status", "--json").stdout)
     orders = next(one for one in found["tables"] if one["table"] == "ods_orders")
     assert (orders["watermark"], orders["last_snapshot"], found["dead_letters"]) == (None, None, 0)
@@ -67,9 +67,9 @@ def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Sett
     refused = run("capture", "accept", "a", "40", "--because", "it was empty")
     assert refused.exit_code == 1
     assert "nothing is held there" in refused.stderr
-    Held.of(settings).write([GAP])
+    HaltedSources.of(settings).write([GAP])
     assert run("capture", "accept", "a", "40", "--because", "it was empty").exit_code == 0
-    assert Accepted.of(settings).offsets() == {"a": {40}}
+    assert AcceptedFindings.of(settings).offsets() == {"a": {40}}
     assert "it was empty" in (settings.data / "capture" / "accepted.jsonl").read_text()
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.capture.source.kafka.letters import world_at
-from tests.capture.source.kafka.sent import Known, Sent
+from tests.capture.source.kafka.sent import Known, SentIntake
 from tidemark.capture.source.kafka.bounds import Bounds
 from tidemark.console.main import main
 from tidemark.delta.table import current_version
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tests.capture.source.kafka.letters import World
-    from tests.capture.source.kafka.sent import Values
+    from tests.capture.source.kafka.letters import LettersWorld
+    from tests.capture.source.kafka.sent import SentValues
     from tidemark.system.settings import Settings
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def world(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LettersWorld:
     """What the command is told by its environment, once somebody has said that `a` is Canal's."""
     found = world_at(spark, tmp_path)
     monkeypatch.setenv("TIDEMARK_DATA", str(found.settings.data))
@@ -42,10 +42,10 @@ def replay(*options: str) -> tuple[int, str]:
     return done.exit_code, done.stdout
 
 
-def test_letters_that_can_be_read_now_have_their_effect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def intake(settings: Settings) -> Sent:
+def test_letters_that_can_be_read_now_have_their_effect(world: LettersWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    def intake(settings: Settings) -> SentIntake:
         assert settings.kafka == "nowhere:9092"
-        return Sent(world.values, settings.by_canal)
+        return SentIntake(world.values, settings.by_canal)
 
     monkeypatch.setattr("tidemark.capture.source.kafka.intake.KafkaIntake.of", intake)
     assert replay() == (0, "0 of 0 dead letters replayed\n")
@@ -62,10 +62,10 @@ def test_letters_that_can_be_read_now_have_their_effect(world: World, monkeypatc
     assert current_version(world.settings.warehouse / "ods_orders") == version
 
 
-class Emptied(Sent):
+class Emptied(SentIntake):
     """Retention dropped the records before offset 4."""
 
-    def __init__(self, values: Values, by_canal: Collection[str]) -> None:
+    def __init__(self, values: SentValues, by_canal: Collection[str]) -> None:
         super().__init__(values, by_canal)
         self._broker = Known({name: Bounds(4, len(sent)) for name, sent in values.items()})
 
@@ -73,7 +73,7 @@ class Emptied(Sent):
         raise AssertionError("nothing is to be read")
 
 
-def test_letters_that_kafka_dropped_stay(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_letters_that_kafka_dropped_stay(world: LettersWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world.step()
     monkeypatch.setattr(
         "tidemark.capture.source.kafka.intake.KafkaIntake.of", lambda settings: Emptied(world.values, settings.by_canal)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from tidemark.capture.commits.commit_state import CommitState
-from tidemark.capture.planning.binlog_order import Order
-from tidemark.capture.planning.planner import Batch
+from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.planning.planner import PlannedBatch
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.scan import Scan
@@ -12,7 +12,7 @@ from tidemark.capture.source_table import SourceTable
 
 
 def columns_by_batch(
-    table: SourceTable, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState
+    table: SourceTable, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState
 ) -> list[TableColumns]:
     """The columns at the end of each batch. Raises ColumnTypeError."""
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}

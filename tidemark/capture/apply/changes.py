@@ -7,11 +7,11 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
-from tidemark.capture.apply.values import Values
+from tidemark.capture.apply.values import ImageValues
 from tidemark.capture.binlog.positions import read_before
-from tidemark.capture.planning.binlog_order import Order
-from tidemark.capture.planning.planner import Batch
-from tidemark.capture.schema.source_encodings import Forms, forms_of
+from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.planning.planner import PlannedBatch
+from tidemark.capture.schema.source_encodings import RowEncodings, row_encodings
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable
@@ -42,10 +42,10 @@ class BatchStats:
 def table_changes(
     spark: SparkSession,
     scan: Scan,
-    order: Order,
+    order: BinlogOrder,
     table: SourceTable,
     columns: TableColumns,
-    batches: Sequence[Batch],
+    batches: Sequence[PlannedBatch],
 ) -> DataFrame:
     """All changes in `batches` that were not read before: _batch, _op, _late, _bad, _last and the lake's columns.
 
@@ -57,7 +57,7 @@ def table_changes(
     if order.again:
         records = records.where(~read_before(order.again))
     cut = records.withColumn("_batch", _batch_number(table, batches)).where("_batch IS NOT NULL")
-    values = Values(_forms(scan, table, columns, batches), with_text=scan.with_text)
+    values = ImageValues(_forms(scan, table, columns, batches), with_text=scan.with_text)
     images = values.parsed(cut, table.partition_by)
     rows = images.select(
         "_batch",
@@ -83,10 +83,10 @@ def table_changes(
 def held_changes(
     spark: SparkSession,
     scan: Scan,
-    order: Order,
+    order: BinlogOrder,
     table: SourceTable,
     columns: TableColumns,
-    batches: Sequence[Batch],
+    batches: Sequence[PlannedBatch],
 ) -> DataFrame:
     """`table_changes`, computed, and cut off from how they were read: else every use would analyse the parsing again.
 
@@ -97,10 +97,10 @@ def held_changes(
         return table_changes(spark, scan, order, table, columns, batches).localCheckpoint()
 
 
-def _forms(scan: Scan, table: SourceTable, columns: TableColumns, batches: Sequence[Batch]) -> Forms:
+def _forms(scan: Scan, table: SourceTable, columns: TableColumns, batches: Sequence[PlannedBatch]) -> RowEncodings:
     starts = {instance: span.start for instance, span in batches[0].spans.items()}
     there = ((instance, physical or "") for instance, physical in scan.summary.first_changes)
-    return forms_of(columns, (shard for shard in there if table.holds(*shard)), starts)
+    return row_encodings(columns, (shard for shard in there if table.holds(*shard)), starts)
 
 
 def batch_stats(changes: DataFrame) -> list[BatchStats]:
@@ -135,7 +135,7 @@ def _stats(row: dict[str, Any]) -> BatchStats:
     )
 
 
-def _batch_number(table: SourceTable, batches: Sequence[Batch]) -> Column:
+def _batch_number(table: SourceTable, batches: Sequence[PlannedBatch]) -> Column:
     """Index of the batch that an offset is in; NULL before the first and after the last."""
     offset = sf.col("offset")
     number = sf.when(sf.lit(0) == 1, sf.lit(0))
@@ -148,7 +148,7 @@ def _batch_number(table: SourceTable, batches: Sequence[Batch]) -> Column:
     return number
 
 
-def _lacks_key(values: Values, key: Sequence[str]) -> Column:
+def _lacks_key(values: ImageValues, key: Sequence[str]) -> Column:
     """Whether a column of the key is NULL, which no database allows: such a row could not be told from others."""
     lacks = sf.lit(col=False)
     for name in key:
@@ -156,6 +156,6 @@ def _lacks_key(values: Values, key: Sequence[str]) -> Column:
     return lacks
 
 
-def _late_before(batches: Sequence[Batch]) -> Column:
+def _late_before(batches: Sequence[PlannedBatch]) -> Column:
     # 0, not NULL, where nothing is named yet: no event is older than 1970.
     return sf.get(sf.array(*(sf.lit(batch.late_before or 0) for batch in batches)), sf.col("_batch"))

@@ -13,13 +13,13 @@ from tidemark.capture.apply.changes import BatchStats, batch_stats, held_changes
 from tidemark.capture.commits.commit_state import APP, CommitState
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
 from tidemark.capture.initial_load.events import unloaded_at
-from tidemark.capture.planning.binlog_order import Order
+from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.boundaries import waits_of
-from tidemark.capture.planning.planner import Batch, fold_empty
+from tidemark.capture.planning.planner import PlannedBatch, fold_empty
 from tidemark.capture.schema.evolution import ensure_table, merge_target
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.snapshots.late.kept_rows import LateChanges
-from tidemark.capture.snapshots.late.late_changes import Late
+from tidemark.capture.snapshots.late.late_changes import LateSummary
 from tidemark.capture.snapshots.late.minutes import late_minutes
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.scan import Scan
@@ -59,7 +59,7 @@ class TableIngest:
         self._calendar = calendar
         self._kept = LateChanges(self._spark, warehouse, table.name)
 
-    def run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+    def run(self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState) -> TableOutcome:
         """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
 
         Raises ColumnTypeError, ChangeValueError; what was committed before stays and is not done again.
@@ -67,7 +67,7 @@ class TableIngest:
         with settings(self._spark, worth_compiling(scan.summary.records(self._table.holds))):
             return self._run(scan, order, batches, state)
 
-    def _run(self, scan: Scan, order: Order, batches: Sequence[Batch], state: CommitState) -> TableOutcome:
+    def _run(self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState) -> TableOutcome:
         order = replace(order, loads=[one for one in order.loads if self._table.holds(one.instance, one.physical)])
         columns = columns_by_batch(self._table, scan, order, batches, state)
         if not columns[-1]:
@@ -82,7 +82,12 @@ class TableIngest:
         return outcome
 
     def _run_part(
-        self, scan: Scan, order: Order, batches: Sequence[Batch], columns: Sequence[TableColumns], state: CommitState
+        self,
+        scan: Scan,
+        order: BinlogOrder,
+        batches: Sequence[PlannedBatch],
+        columns: Sequence[TableColumns],
+        state: CommitState,
     ) -> TableOutcome:
         """Merge batches between which no column becomes wider."""
         changes, stats = self._read(scan, order, batches, columns[-1])
@@ -94,7 +99,7 @@ class TableIngest:
         return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
 
     def _read(
-        self, scan: Scan, order: Order, batches: Sequence[Batch], columns: TableColumns
+        self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], columns: TableColumns
     ) -> tuple[DataFrame, list[BatchStats]]:
         """The batches' changes and what they are; of a table that the scan has nothing of no query is made."""
         if not scan.summary.records(self._table.holds):
@@ -102,14 +107,16 @@ class TableIngest:
         changes = held_changes(self._spark, scan, order, self._table, columns, batches)
         return changes, batch_stats(changes)
 
-    def _late(self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: Order) -> Late:
+    def _late(
+        self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: BinlogOrder
+    ) -> LateSummary:
         """The pass's late changes; what a commit that was never made left of its own is removed."""
         if self._keeps_late(state):
             self._kept.forget_after(state.batch)
         if not any(one.late for one in stats):
-            return Late()
+            return LateSummary()
         slow = order.slow_spans(state.behind)
-        return Late(late_minutes(changes, slow), slow)
+        return LateSummary(late_minutes(changes, slow), slow)
 
     def _keeps_late(self, state: CommitState) -> bool:
         """Whether late changes come into named snapshots: also of entities that are not declared to wait any more."""
@@ -135,11 +142,11 @@ class TableIngest:
         self,
         changes: DataFrame,
         columns: Sequence[TableColumns],
-        batches: Sequence[Batch],
+        batches: Sequence[PlannedBatch],
         stats: Sequence[BatchStats],
         state: CommitState,
-        order: Order,
-        late: Late,
+        order: BinlogOrder,
+        late: LateSummary,
     ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         by_batch = defaultdict(list)
         for one in stats:
@@ -174,7 +181,7 @@ class TableIngest:
         crash_point("ingest.after_commit")
         return version
 
-    def _refuse_undeclared(self, scan: Scan, batches: Sequence[Batch]) -> None:
+    def _refuse_undeclared(self, scan: Scan, batches: Sequence[PlannedBatch]) -> None:
         for (instance, physical), offset in scan.summary.first_changes.items():
             if self._table.holds(instance, physical or "") and offset in batches[-1].spans[instance]:
                 raise ColumnTypeError.undeclared(self._table.name, scan.place(instance, offset))
@@ -221,10 +228,10 @@ class TableIngest:
 def next_state(
     table: SourceTable,
     state: CommitState,
-    batch: Batch,
+    batch: PlannedBatch,
     stats: Sequence[BatchStats],
     columns: TableColumns,
-    order: Order,
+    order: BinlogOrder,
 ) -> CommitState:
     """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
     newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
@@ -246,7 +253,7 @@ def next_state(
     )
 
 
-def passed(state: CommitState, batch: Batch, columns: TableColumns, order: Order) -> CommitState:
+def passed(state: CommitState, batch: PlannedBatch, columns: TableColumns, order: BinlogOrder) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
     loads = [one for one in order.loads if one.offset >= batch.spans[one.instance].start]

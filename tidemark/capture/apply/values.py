@@ -8,7 +8,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.schema.column_names import MAX_CHARACTERS
 from tidemark.capture.schema.column_types import SourceColumn
-from tidemark.capture.schema.source_encodings import NUMBER, Forms
+from tidemark.capture.schema.source_encodings import NUMBER, RowEncodings
 from tidemark.quoting.spark import quoted
 
 Image = Literal["image", "prior"]
@@ -17,10 +17,10 @@ _CORRUPT: Final = "_corrupt".ljust(MAX_CHARACTERS + 1, "_")
 _OPTIONS: Final = {"columnNameOfCorruptRecord": _CORRUPT}
 
 
-class Values:
+class ImageValues:
     """Reads the values of rows in some `forms`; `with_text` where some records have them as the server prints them."""
 
-    def __init__(self, forms: Forms, *, with_text: bool) -> None:
+    def __init__(self, forms: RowEncodings, *, with_text: bool) -> None:
         self._forms = forms
         self._readers = [_Reader(number, row, with_text=with_text) for number, row in enumerate(forms.rows)]
 

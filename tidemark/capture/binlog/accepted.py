@@ -9,14 +9,14 @@ from pathlib import Path
 from tidemark.system.settings import Settings
 
 
-class Accepted:
+class AcceptedFindings:
     """Which finding (instance and offset) was accepted, when, by whom and why."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @classmethod
-    def of(cls, settings: Settings) -> "Accepted":
+    def of(cls, settings: Settings) -> "AcceptedFindings":
         """Those of a warehouse."""
         return cls(settings.data / "capture" / "accepted.jsonl")
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, Position
 from tidemark.capture.binlog.run import MINUTE_MS, Run
 
@@ -42,7 +42,7 @@ class Binlog:
         found = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
         return [None if one["pos"] is None else _position(one) for one in self.records.take(found).to_pylist()]
 
-    def runs(self, policy: Policy) -> list[Run]:
+    def runs(self, policy: BinlogPolicy) -> list[Run]:
         """As `runs_of` cuts them."""
         if not self.records:
             return []
@@ -96,7 +96,7 @@ def _gtids(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     return origin, sequence.cast(pa.int64())
 
 
-def _begins(records: pa.Table, policy: Policy) -> npt.NDArray[np.bool_]:
+def _begins(records: pa.Table, policy: BinlogPolicy) -> npt.NDArray[np.bool_]:
     """Whether a record begins a run."""
     log, origin = _codes(records, "log"), _codes(records, "origin")
     file, pos, row = (_numbers(records, name) for name in Position._fields)

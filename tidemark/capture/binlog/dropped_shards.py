@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from tidemark.capture.binlog.finding import Finding, Kind
+from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 
 
 class Dropped(NamedTuple):
@@ -16,16 +16,18 @@ class Dropped(NamedTuple):
 
 def vanished(
     dropped: Iterable[Dropped], first_changes: Mapping[str, int], accepted: Mapping[str, Collection[int]]
-) -> dict[str, Finding]:
+) -> dict[str, BinlogFinding]:
     """Per instance the first drop of a shard that has changes before it, unless it is among the accepted offsets.
 
     `first_changes` are the offsets of the first changes of shards (`a.school.orders_3`), 0 for those of earlier passes.
     """
-    found: dict[str, Finding] = {}
+    found: dict[str, BinlogFinding] = {}
     for one in dropped:
         shard = f"{one.instance}.{one.physical}"
         is_known = first_changes.get(shard, one.offset) < one.offset
         if is_known and one.offset not in accepted.get(one.instance, ()):
             detail = "the table was dropped, its rows are in the lake"
-            found.setdefault(one.instance, Finding(one.instance, one.offset, Kind.SHARD_VANISHED, detail, shard))
+            found.setdefault(
+                one.instance, BinlogFinding(one.instance, one.offset, FindingKind.SHARD_VANISHED, detail, shard)
+            )
     return found

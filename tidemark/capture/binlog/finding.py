@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What was found; each holds back everything that comes after it in the instance's topic."""
 
     FILES_MISSING = "files missing"
@@ -15,7 +15,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, order=True)
-class Finding:
+class BinlogFinding:
     """`offset` is that of the first record that is not taken in; `detail` says what was expected and what came.
 
     `shard` (`a.school.orders_3`) is named where only its table is touched; without it every table of the instance is.
@@ -23,7 +23,7 @@ class Finding:
 
     instance: str
     offset: int
-    kind: Kind
+    kind: FindingKind
     detail: str
     shard: str | None = None
 

@@ -5,29 +5,29 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tidemark.capture.binlog.finding import Finding, Kind
+from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.system.disk import replace_text
 from tidemark.system.settings import Settings
 
 
-class Held:
+class HaltedSources:
     """The findings of the last step."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @classmethod
-    def of(cls, settings: Settings) -> "Held":
+    def of(cls, settings: Settings) -> "HaltedSources":
         """Those of a warehouse."""
         return cls(settings.data / "capture" / "held.json")
 
-    def read(self) -> tuple[Finding, ...]:
+    def read(self) -> tuple[BinlogFinding, ...]:
         """Nothing before the first step."""
         if not self._path.exists():
             return ()
         found = json.loads(self._path.read_text(encoding="utf-8"))
-        return tuple(Finding(**{**one, "kind": Kind(one["kind"])}) for one in found)
+        return tuple(BinlogFinding(**{**one, "kind": FindingKind(one["kind"])}) for one in found)
 
-    def write(self, findings: Sequence[Finding]) -> None:
+    def write(self, findings: Sequence[BinlogFinding]) -> None:
         """In the place of what was there, at once."""
         replace_text(self._path, json.dumps([asdict(one) for one in findings], ensure_ascii=False))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Policy:
+class BinlogPolicy:
     """`dense_gtids`: every transaction of the server is captured, so a missing number is a missing change.
 
     It is not where other databases of the server write, too, and are left out.
@@ -13,4 +13,4 @@ class Policy:
     dense_gtids: bool = False
 
 
-SPARSE = Policy()
+SPARSE = BinlogPolicy()

@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from tidemark.capture.binlog.finding import Finding, Kind
-from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
+from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.run import Run
 
 
 @dataclass(frozen=True)
-class Progress:
+class BinlogProgress:
     """The furthest position of the log `base`, the newest event time (epoch ms), and per origin the last GTID."""
 
     base: str
@@ -55,24 +55,28 @@ class Again:
 class Judged:
     """`steps` are (start of a run, progress after it) in order; `finding` is where reading ends, None if nowhere."""
 
-    steps: Sequence[tuple[int, Progress]]
+    steps: Sequence[tuple[int, BinlogProgress]]
     again: Sequence[Again]
-    finding: Finding | None
+    finding: BinlogFinding | None
 
-    def progress_at(self, end: int, before: Progress | None) -> Progress | None:
+    def progress_at(self, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
         """How far the log was read before offset `end`, which is the start of a run or past all; `before` if none."""
         reached = [progress for start, progress in self.steps if start < end]
         return reached[-1] if reached else before
 
 
 def judge(
-    instance: str, before: Progress | None, runs: Sequence[Run], policy: Policy, accepted: Collection[int] = ()
+    instance: str,
+    before: BinlogProgress | None,
+    runs: Sequence[Run],
+    policy: BinlogPolicy,
+    accepted: Collection[int] = (),
 ) -> Judged:
     """Go through the runs after `before`, up to the first that may not follow and is not among `accepted` offsets.
 
     An accepted run is what someone said to go on with: it is taken in as if the log began with it.
     """
-    steps: list[tuple[int, Progress]] = []
+    steps: list[tuple[int, BinlogProgress]] = []
     again: list[Again] = []
     progress = before
     for run, end in zip(runs, [*(one.start for one in runs[1:]), None], strict=False):
@@ -97,45 +101,48 @@ def _repeat(again: list[Again], one: Again) -> None:
         again.append(one)
 
 
-def _begun(run: Run, before: Progress | None) -> Progress:
+def _begun(run: Run, before: BinlogProgress | None) -> BinlogProgress:
     gtids = dict(before.gtids if before else {})
     if run.origin is not None:
         gtids[run.origin] = run.last_sequence
-    return Progress(run.base, run.last, run.newest_ms, gtids)
+    return BinlogProgress(run.base, run.last, run.newest_ms, gtids)
 
 
-def _after(progress: Progress, run: Run) -> Progress:
+def _after(progress: BinlogProgress, run: Run) -> BinlogProgress:
     gtids = dict(progress.gtids)
     if run.origin is not None:
         gtids[run.origin] = max(run.last_sequence, gtids.get(run.origin, 0))
-    return Progress(progress.base, max(progress.position, run.last), max(progress.event_ms, run.newest_ms), gtids)
+    return BinlogProgress(progress.base, max(progress.position, run.last), max(progress.event_ms, run.newest_ms), gtids)
 
 
-def _finding(instance: str, progress: Progress, run: Run, policy: Policy) -> Finding | None:
+def _finding(instance: str, progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> BinlogFinding | None:
     kind, detail = _judged(progress, run, policy)
-    return None if kind is None else Finding(instance, run.start, kind, detail)
+    return None if kind is None else BinlogFinding(instance, run.start, kind, detail)
 
 
-def _judged(progress: Progress, run: Run, policy: Policy) -> tuple[Kind | None, str]:
+def _judged(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> tuple[FindingKind | None, str]:
     at = _named(progress.base, progress.position)
     came = _named(run.base, run.first)
     if run.base != progress.base:
-        return Kind.OTHER_LOG, f"read was {at}, then came {came}"
+        return FindingKind.OTHER_LOG, f"read was {at}, then came {came}"
     if run.first <= progress.position:
         newest_again = run.newest_ms if run.last <= progress.position else run.first_ms
         if newest_again > progress.event_ms:
-            return Kind.REGRESSED, f"read was {at}, then came {came}, which the server wrote later"
+            return FindingKind.REGRESSED, f"read was {at}, then came {came}, which the server wrote later"
         return None, ""
     if run.first.file > progress.position.file + 1 and not _is_next_transaction(progress, run):
         first, last = progress.position.file + 1, run.first.file - 1
-        return Kind.FILES_MISSING, f"nothing came of {_files(run.base, first, last)} between {at} and {came}"
+        return FindingKind.FILES_MISSING, f"nothing came of {_files(run.base, first, last)} between {at} and {came}"
     known = progress.gtids.get(run.origin or "")
     if policy.dense_gtids and known is not None and run.first_sequence > known + 1:
-        return Kind.GTIDS_MISSING, f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}"
+        return (
+            FindingKind.GTIDS_MISSING,
+            f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}",
+        )
     return None, ""
 
 
-def _is_next_transaction(progress: Progress, run: Run) -> bool:
+def _is_next_transaction(progress: BinlogProgress, run: Run) -> bool:
     """Whether nothing can be missing, whatever the files are: one origin wrote the log, and its next transaction came.
 
     A server that is restarted, or told to rotate its log, twice in a row leaves a file between with nothing in it.

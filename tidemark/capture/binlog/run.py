@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import Gtid, Position
 
 
@@ -40,7 +40,7 @@ class Run:
 MINUTE_MS = 60_000
 
 
-def runs_of(records: Iterable[Seen], policy: Policy) -> Iterator[Run]:
+def runs_of(records: Iterable[Seen], policy: BinlogPolicy) -> Iterator[Run]:
     """The runs of records in the order of their offsets; `order.binlog` does the same with many."""
     run: Run | None = None
     minute = 0
@@ -62,7 +62,7 @@ def _begun(one: Seen) -> Run:
     return Run(one.offset, one.base, one.position, one.position, one.event_ms, one.event_ms, origin, sequence, sequence)
 
 
-def _goes_on(run: Run, one: Seen, policy: Policy) -> bool:
+def _goes_on(run: Run, one: Seen, policy: BinlogPolicy) -> bool:
     origin, sequence = (one.gtid.origin, one.gtid.sequence) if one.gtid else (None, 0)
     same_log = one.base == run.base and one.position.file == run.last.file and one.position > run.last
     step = sequence - run.last_sequence

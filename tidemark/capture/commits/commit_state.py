@@ -13,7 +13,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from tidemark.capture.binlog.progress import Progress
+from tidemark.capture.binlog.progress import BinlogProgress
 from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.table import table_exists
@@ -42,7 +42,7 @@ class CommitState:
     closes: tuple[Boundary, ...] = ()
     closed: Mapping[str, int] = field(default_factory=dict)
     columns: TableColumns = field(default_factory=TableColumns)
-    positions: Mapping[str, Progress] = field(default_factory=dict)
+    positions: Mapping[str, BinlogProgress] = field(default_factory=dict)
     beats: Mapping[str, int] = field(default_factory=dict)
     behind: tuple[str, ...] = ()
     late: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class CommitState:
             closes=_boundaries(found["closes"]),
             closed=found["closed"],
             columns=TableColumns.from_json(found),
-            positions={instance: Progress.from_json(one) for instance, one in found.get("positions", {}).items()},
+            positions={instance: BinlogProgress.from_json(one) for instance, one in found.get("positions", {}).items()},
             beats=found.get("beats", {}),
             behind=tuple(found.get("behind", ())),
             late=found.get("late", {}),

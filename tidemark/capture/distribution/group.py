@@ -9,7 +9,7 @@ from tidemark.system.kafka_client import librdkafka
 _SECONDS = 2.0
 
 
-class Group:
+class ConsumerGroup:
     """All members, of this machine and others."""
 
     def __init__(self, servers: str) -> None:

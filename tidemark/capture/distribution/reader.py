@@ -26,14 +26,14 @@ GROUP: Final = "tidemark.distribution"
 _SECONDS: Final = 5.0
 
 
-class Batch(NamedTuple):
+class MessageBatch(NamedTuple):
     """Messages in the order of each topic, and the offsets after the last ones."""
 
     messages: Sequence[Message]
     ends: Mapping[str, int]
 
 
-class Reader:
+class TopicReader:
     """`sources` are the topics as they are, `begun` what was noted when one was sent on first."""
 
     def __init__(self, servers: str, sources: Mapping[str, Topic], begun: Mapping[str, Topic]) -> None:
@@ -49,7 +49,7 @@ class Reader:
         self._consumer = Consumer(_settings(servers))
         self._consumer.subscribe(list(sources), on_assign=self._give, on_revoke=self._take, on_lost=self._take)
 
-    def read(self, most: int, seconds: float) -> Batch:
+    def read(self, most: int, seconds: float) -> MessageBatch:
         """At most `most` messages, all that came within `seconds`; none while partitions move.
 
         Raises KafkaException, SessionLostError, PlaceLostError, MessagesLostError.
@@ -60,8 +60,8 @@ class Reader:
         messages = self._consumer.consume(most, seconds)
         if self._moved:
             # A batch may begin before a change of the group and end after it.
-            return Batch([], {})
-        return Batch(messages, self._checked(messages))
+            return MessageBatch([], {})
+        return MessageBatch(messages, self._checked(messages))
 
     def sent(self, ends: Mapping[str, int]) -> None:
         """Messages up to these offsets are through."""

@@ -9,7 +9,7 @@ from typing import Final
 from tidemark.capture.distribution.errors import SessionLostError
 from tidemark.capture.distribution.member import member_name
 from tidemark.capture.distribution.routes import TOPICS, Routes
-from tidemark.capture.distribution.session import Session
+from tidemark.capture.distribution.session import DistributionSession
 from tidemark.capture.distribution.topics import prepare
 from tidemark.capture.source.kafka.errors import BrokerDownError
 from tidemark.capture.source_table import SourceTable
@@ -76,7 +76,7 @@ def distribute(
 def _serve(what: Distribution, name: str, goes_on: Callable[[Done], bool], done: Done) -> None:
     topics = prepare(what.servers, what.tables, what.partitions, what.pattern)
     routes = Routes(what.tables, topics.partitions, what.pattern)
-    with Session(what.servers, name, routes, topics) as session:
+    with DistributionSession(what.servers, name, routes, topics) as session:
         while goes_on(done):
             sent = session.step(what.batch, _WAIT_SECONDS)
             done.messages += sent.messages

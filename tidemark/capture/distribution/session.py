@@ -18,7 +18,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer, Topic
 
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
 from tidemark.capture.distribution.physical import physical_of
-from tidemark.capture.distribution.reader import GROUP, Batch, Reader
+from tidemark.capture.distribution.reader import GROUP, MessageBatch, TopicReader
 from tidemark.capture.distribution.routes import Routes
 from tidemark.capture.distribution.topic_state import NOTES
 from tidemark.capture.distribution.topics import UNREADABLE, Topics
@@ -28,7 +28,7 @@ from tidemark.system.kafka_client import librdkafka
 _SECONDS: Final = 15.0
 
 
-class Sent(NamedTuple):
+class TransactionCounts(NamedTuple):
     """Messages of one transaction; those of nobody's tables and those that could not be read are among them."""
 
     messages: int = 0
@@ -36,7 +36,7 @@ class Sent(NamedTuple):
     unreadable: int = 0
 
 
-class Session:
+class DistributionSession:
     """A reader and its producer; thrown away after SessionLostError."""
 
     def __init__(self, servers: str, name: str, routes: Routes, topics: Topics) -> None:
@@ -52,7 +52,7 @@ class Session:
             self._producer.init_transactions(_SECONDS)
         except KafkaException as error:
             raise SessionLostError.of(error.args[0].str()) from error
-        self.reader = Reader(servers, topics.sources, topics.begun)
+        self.reader = TopicReader(servers, topics.sources, topics.begun)
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +64,7 @@ class Session:
             self._producer.close()
         self.reader.close()
 
-    def step(self, most: int, seconds: float) -> Sent:
+    def step(self, most: int, seconds: float) -> TransactionCounts:
         """Send on at most `most` messages, all that came within `seconds`, in one transaction.
 
         Raises SessionLostError, and MessagesLostError, PlaceLostError and NotTakenError, which people have to look
@@ -72,7 +72,7 @@ class Session:
         """
         try:
             batch = self.reader.read(most, seconds)
-            return self._send(batch) if batch.messages else Sent()
+            return self._send(batch) if batch.messages else TransactionCounts()
         except KafkaException as error:
             with suppress(KafkaException):
                 self._producer.abort_transaction(_SECONDS)
@@ -83,7 +83,7 @@ class Session:
                 raise self._refused from error
             raise SessionLostError.of(error.args[0].str()) from error
 
-    def _send(self, batch: Batch) -> Sent:
+    def _send(self, batch: MessageBatch) -> TransactionCounts:
         self._producer.begin_transaction()
         nobodys = unreadable = 0
         for message in batch.messages:
@@ -97,7 +97,7 @@ class Session:
             else:
                 nobodys += not self._forward(message, value, physical)
         self._commit(batch.ends)
-        return Sent(len(batch.messages), nobodys, unreadable)
+        return TransactionCounts(len(batch.messages), nobodys, unreadable)
 
     def _commit(self, ends: Mapping[str, int]) -> None:
         for topic in self.reader.fresh & ends.keys():

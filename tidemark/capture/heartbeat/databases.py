@@ -13,7 +13,7 @@ _NAME = re.compile(r"[\w-]+")
 
 
 @dataclass(frozen=True)
-class Database:
+class HeartbeatDatabase:
     """Where an instance's heartbeat table is."""
 
     instance: str
@@ -52,9 +52,9 @@ class Database:
         return f"{self.user}@{self.host}:{self.port}/{self.name}"
 
 
-def databases(setting: str) -> tuple[Database, ...]:
+def databases(setting: str) -> tuple[HeartbeatDatabase, ...]:
     """All of a comma-separated setting. Raises DatabaseAddressError, also for an instance that is named twice."""
-    found = tuple(Database.parse(entry) for entry in setting.split(",") if entry.strip())
+    found = tuple(HeartbeatDatabase.parse(entry) for entry in setting.split(",") if entry.strip())
     names = [one.instance for one in found]
     for name in names:
         if names.count(name) > 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from tidemark.capture.heartbeat.health import Diagnosis, Health, Threshold, diagnose
-from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.heartbeat.newest_beats import NewestBeats
 from tidemark.system.disk import replace_text
 from tidemark.system.settings import Settings
 
@@ -19,7 +19,7 @@ STALLED: Final = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
-class Heard:
+class Liveness:
     """`looked` is when the capture last did, None where nobody knows; `beats` each instance's newest heartbeat."""
 
     looked: datetime | None = None
@@ -28,7 +28,9 @@ class Heard:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """What a warehouse's last step left."""
-        beats = {name: datetime.fromtimestamp(ms / 1000, tz=UTC) for name, ms in Arrived.of(settings).read().items()}
+        beats = {
+            name: datetime.fromtimestamp(ms / 1000, tz=UTC) for name, ms in NewestBeats.of(settings).read().items()
+        }
         return cls(last_look(settings), beats)
 
     def diagnosis(self, instance: str, change: datetime | None, now: datetime, threshold: Threshold) -> Diagnosis:

@@ -12,14 +12,14 @@ from tidemark.system.disk import replace_text
 from tidemark.system.settings import Settings
 
 
-class Arrived:
+class NewestBeats:
     """Times (epoch ms) that the heartbeats' writer gave them."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @classmethod
-    def of(cls, settings: Settings) -> "Arrived":
+    def of(cls, settings: Settings) -> "NewestBeats":
         """Those of a warehouse."""
         return cls(settings.data / "capture" / "heartbeats.json")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pymysql.cursors import Cursor
 
-    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
     from tidemark.dependency_model.errors import TidemarkError
 
 # Shorter than heartbeats lie apart: one dead instance must not make the others late.
@@ -49,12 +49,12 @@ class Written:
     problem: TidemarkError | None
 
 
-def write_heartbeats(databases: Iterable[Database], now: datetime) -> tuple[Written, ...]:
+def write_heartbeats(databases: Iterable[HeartbeatDatabase], now: datetime) -> tuple[Written, ...]:
     """Write `now` on every instance; one that fails keeps none of the others from its own."""
     return tuple(_written(one, now) for one in databases)
 
 
-def _written(database: Database, now: datetime) -> Written:
+def _written(database: HeartbeatDatabase, now: datetime) -> Written:
     try:
         write_heartbeat(database, now)
     except (DatabaseDownError, HeartbeatRefusedError) as problem:
@@ -62,7 +62,7 @@ def _written(database: Database, now: datetime) -> Written:
     return Written(database.instance, None)
 
 
-def write_heartbeat(database: Database, now: datetime) -> None:
+def write_heartbeat(database: HeartbeatDatabase, now: datetime) -> None:
     """Write `now`; the table is made when it is not there. Raises DatabaseDownError, HeartbeatRefusedError."""
     text = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
     try:
@@ -78,7 +78,7 @@ def write_heartbeat(database: Database, now: datetime) -> None:
         raise problem_of(database, error) from error
 
 
-def session(database: Database) -> pymysql.Connection[Cursor]:
+def session(database: HeartbeatDatabase) -> pymysql.Connection[Cursor]:
     """A session in UTC that gives up after seconds. Raises MySQLError."""
     return pymysql.connect(
         host=database.host,
@@ -95,7 +95,7 @@ def session(database: Database) -> pymysql.Connection[Cursor]:
     )
 
 
-def problem_of(database: Database, error: pymysql.err.MySQLError) -> DatabaseDownError | HeartbeatRefusedError:
+def problem_of(database: HeartbeatDatabase, error: pymysql.err.MySQLError) -> DatabaseDownError | HeartbeatRefusedError:
     """What the server's error means."""
     code, said = error.args[0] if error.args else None, str(error.args[-1] if error.args else error)
     kind = DatabaseDownError if code in _DOWN else HeartbeatRefusedError

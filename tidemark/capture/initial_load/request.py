@@ -16,13 +16,13 @@ from tidemark.capture.initial_load.signal_table import CREATE, WRITE, requests
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
-    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
 
 _TABLES = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'"
 
 
-def request_load(database: Database, source: SourceTable) -> list[str]:
+def request_load(database: HeartbeatDatabase, source: SourceTable) -> list[str]:
     """Ask for all shards of a table that the instance has; returns their names.
 
     The connector goes on with the load after a restart of whichever part; one that is asked for again is done again.

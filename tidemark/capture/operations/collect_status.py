@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidemark.capture.binlog.halted import Held
+from tidemark.capture.binlog.halted import HaltedSources
 from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.heartbeat.liveness import last_look
-from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.heartbeat.newest_beats import NewestBeats
 from tidemark.capture.operations.status import Around, TableStatus, table_status
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.system.settings import Settings
@@ -14,7 +14,7 @@ from tidemark.system.settings import Settings
 
 def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
     """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
-    held, beats = Held.of(settings).read(), Arrived.of(settings).read()
+    held, beats = HaltedSources.of(settings).read(), NewestBeats.of(settings).read()
     written = bool(settings.databases.get_secret_value())
     around = Around(_ends(sources, settings), held, now, beats, last_look(settings), written)
     return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]

@@ -14,19 +14,19 @@ from typing import Self
 from pyspark.sql import SparkSession
 
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
-from tidemark.capture.binlog.accepted import Accepted
-from tidemark.capture.binlog.finding import Finding
-from tidemark.capture.binlog.halted import Held
-from tidemark.capture.binlog.policy import SPARSE, Policy
+from tidemark.capture.binlog.accepted import AcceptedFindings
+from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.binlog.halted import HaltedSources
+from tidemark.capture.binlog.policy import SPARSE, BinlogPolicy
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
 from tidemark.capture.epoch import utc_now
 from tidemark.capture.errors import ChangeFileError, UnexpectedTableError
 from tidemark.capture.heartbeat.liveness import note_look
-from tidemark.capture.heartbeat.newest_beats import Arrived
+from tidemark.capture.heartbeat.newest_beats import NewestBeats
 from tidemark.capture.operations.report import IngestReport, missed_warnings, snapshot_waiting, unnamed_warnings
 from tidemark.capture.planning.boundaries import missed_boundaries, open_boundaries, waits_of
-from tidemark.capture.planning.planner import Plan, Waiting, make_plan
-from tidemark.capture.planning.readable import Watched, watch_scan
+from tidemark.capture.planning.planner import CommitPlan, OpenBoundary, make_plan
+from tidemark.capture.planning.readable import ReadableScan, readable_scan
 from tidemark.capture.snapshots.naming import keep_newest, name_commit, name_missing
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.file_intake import FileIntake
@@ -85,8 +85,8 @@ class _Position:
 
     states: Mapping[str, CommitState] = field(default_factory=dict)
     versions: Mapping[str, int | None] = field(default_factory=dict)
-    waiting: Mapping[str, tuple[Waiting, ...]] = field(default_factory=dict)
-    halted: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    waiting: Mapping[str, tuple[OpenBoundary, ...]] = field(default_factory=dict)
+    halted: Mapping[str, tuple[BinlogFinding, ...]] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[int]] = field(default_factory=dict)
     units: Sequence[ReadUnit] = ()
 
@@ -106,7 +106,7 @@ class _Position:
         }
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[BinlogFinding, ...]:
         """Where instances are halted, in the order of their binlogs."""
         distinct = {finding for findings in self.halted.values() for finding in findings}
         return tuple(sorted(distinct, key=lambda finding: (finding.instance, finding.offset)))
@@ -125,7 +125,7 @@ class Ingestion:
         sources: Sequence[SourceTable],
         registry: SnapshotRegistry,
         intake: Intake | None = None,
-        policy: Policy = SPARSE,
+        policy: BinlogPolicy = SPARSE,
     ) -> None:
         self._spark = spark
         self._settings = settings
@@ -156,8 +156,8 @@ class Ingestion:
             while goes_on:
                 position, goes_on = self._pass(position, step)
             self._position = position
-            Held.of(self._settings).write(position.findings)
-            Arrived.of(self._settings).note(step.beats)
+            HaltedSources.of(self._settings).write(position.findings)
+            NewestBeats.of(self._settings).note(step.beats)
             note_look(self._settings, utc_now())
         if step.problems:
             raise step.problems[0]
@@ -181,7 +181,7 @@ class Ingestion:
 
     def _with_accepted(self, position: _Position) -> _Position:
         """What people said to go on after; what was read before has to be looked at again then."""
-        accepted = Accepted.of(self._settings).offsets()
+        accepted = AcceptedFindings.of(self._settings).offsets()
         return position if accepted == position.accepted else replace(position, accepted=accepted, units=())
 
     def _pass(self, before: _Position, step: _StepResult) -> tuple[_Position, bool]:
@@ -231,7 +231,7 @@ class Ingestion:
         step.warnings += self._dead_letters.keep_messages(scan, self._without_table(scan))
         states = {source.name: before.states[source.name] for source in active}
         reached = before.next_offsets(active)
-        watched = watch_scan(scan, active, states, reached, self._policy, before.accepted)
+        watched = readable_scan(scan, active, states, reached, self._policy, before.accepted)
         step.beats |= watched.order.newest_beats
         plans = self._plans(step, watched, active, states)
         step.warnings += [text for plan in plans.values() for text in unnamed_warnings(plan.unnamed)]
@@ -261,9 +261,9 @@ class Ingestion:
         ]
 
     def _plans(
-        self, step: _StepResult, watched: Watched, active: Sequence[SourceTable], states: Mapping[str, CommitState]
-    ) -> dict[str, Plan]:
-        plans: dict[str, Plan] = {}
+        self, step: _StepResult, watched: ReadableScan, active: Sequence[SourceTable], states: Mapping[str, CommitState]
+    ) -> dict[str, CommitPlan]:
+        plans: dict[str, CommitPlan] = {}
         for source in active:
             try:
                 plans[source.name] = self._plan(source, watched, states[source.name])
@@ -271,7 +271,7 @@ class Ingestion:
                 step.stop(source.name, error)
         return plans
 
-    def _plan(self, source: SourceTable, watched: Watched, state: CommitState) -> Plan:
+    def _plan(self, source: SourceTable, watched: ReadableScan, state: CommitState) -> CommitPlan:
         streams = watched.streams(source, state)
         reached = max((mark.newest_ms for stream in streams for mark in stream.marks), default=0)
         boundaries = open_boundaries(source, self._calendar, state.closed, state.merged_ms, reached)

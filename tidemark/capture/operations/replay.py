@@ -16,12 +16,12 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.batch_columns import columns_by_batch
 from tidemark.capture.apply.changes import held_changes
-from tidemark.capture.binlog.accepted import Accepted
+from tidemark.capture.binlog.accepted import AcceptedFindings
 from tidemark.capture.binlog.policy import SPARSE
 from tidemark.capture.commits.commit_state import APP, CommitState, last_commit
 from tidemark.capture.errors import ReplayUnreadableError
-from tidemark.capture.planning.binlog_order import Order, watch
-from tidemark.capture.planning.planner import Batch, Span
+from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
+from tidemark.capture.planning.planner import PlannedBatch, Span
 from tidemark.capture.schema.evolution import ensure_table, merge_target
 from tidemark.capture.source.dead_letters import DeadLetter, DeadLetters
 from tidemark.capture.source.intake import Due
@@ -45,7 +45,7 @@ class Replayed:
     problem: str | None
 
 
-class Replay:
+class DeadLetterReplay:
     """Replays into the tables of `sources` what came in by `intake`."""
 
     def __init__(
@@ -105,17 +105,17 @@ class Replay:
         places = [(one.offset, one.row) for one in waiting]
         try:
             _check_others(scan, topic_of(instance), places)
-            order = watch(scan.summary.runs(SPARSE), {}, SPARSE, Accepted.of(self._settings).offsets())
+            order = judge_binlogs(scan.summary.runs(SPARSE), {}, SPARSE, AcceptedFindings.of(self._settings).offsets())
             return {place for one in tables for place in self._table(*one, scan, order, places)}
         finally:
             scan.close()
 
     def _table(
-        self, table: SourceTable, state: CommitState, scan: Scan, order: Order, places: Sequence[Place]
+        self, table: SourceTable, state: CommitState, scan: Scan, order: BinlogOrder, places: Sequence[Place]
     ) -> set[Place]:
         """Merge the newest changes of the letters' keys; the places of the letters that can be read."""
         spans = {name: Span(0, state.offsets.get(topic_of(name), 0)) for name in table.instances}
-        batch = Batch(spans, {}, (), None)
+        batch = PlannedBatch(spans, {}, (), None)
         (columns,) = columns_by_batch(table, scan, order, [batch], state)
         if not columns:
             return set()

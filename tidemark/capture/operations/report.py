@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tidemark.capture.binlog.finding import Finding
+from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.epoch import utc
-from tidemark.capture.planning.planner import Unnamed, Waiting
+from tidemark.capture.planning.planner import OpenBoundary, UntaggedBoundary
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 
@@ -26,7 +26,7 @@ class SnapshotWaiting:
     end: datetime
     blockers: tuple[tuple[str, datetime | None], ...]
     idle: Mapping[str, timedelta]
-    held: tuple[Finding, ...] = ()
+    held: tuple[BinlogFinding, ...] = ()
 
     def __str__(self) -> str:
         blockers = ", ".join(
@@ -55,7 +55,7 @@ class IngestReport:
     waiting: tuple[SnapshotWaiting, ...]
     warnings: tuple[str, ...]
     seconds: float
-    held: tuple[Finding, ...] = ()
+    held: tuple[BinlogFinding, ...] = ()
 
 
 def missed_warnings(missed: Iterable[Boundary]) -> list[str]:
@@ -63,7 +63,7 @@ def missed_warnings(missed: Iterable[Boundary]) -> list[str]:
     return [f"{slices}: never named, the changes of later times are merged" for slices in _by_entity(missed)]
 
 
-def unnamed_warnings(unnamed: Sequence[Unnamed]) -> list[str]:
+def unnamed_warnings(unnamed: Sequence[UntaggedBoundary]) -> list[str]:
     """Slices that get no name as their tables were not whole, a line an entity."""
     shards = ", ".join(dict.fromkeys(shard for one in unnamed for shard in one.shards))
     why = f"never named, rows of {shards} from before were not all there (tidemark capture load asks for them)"
@@ -81,7 +81,9 @@ def _span(slices: Sequence[str]) -> str:
     return slices[0] if len(slices) == 1 else f"{slices[0]} to {slices[-1]} ({len(slices)} slices)"
 
 
-def snapshot_waiting(waiting: Waiting, watermarks: Mapping[str, int], held: Sequence[Finding]) -> SnapshotWaiting:
+def snapshot_waiting(
+    waiting: OpenBoundary, watermarks: Mapping[str, int], held: Sequence[BinlogFinding]
+) -> SnapshotWaiting:
     """A planner's answer in words of time; `watermarks` are the table's (instance or shard -> epoch ms)."""
     instances = {name for name, _ in waiting.blockers}
     newest = {name: ms for name, ms in waiting.blockers if ms is not None}

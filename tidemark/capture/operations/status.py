@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from tidemark.capture.binlog.finding import Finding
+from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.commits.commit_state import Commit, CommitState
 from tidemark.capture.epoch import utc
 from tidemark.capture.heartbeat.health import Diagnosis, Health
-from tidemark.capture.heartbeat.liveness import Heard
+from tidemark.capture.heartbeat.liveness import Liveness
 from tidemark.capture.source_table import SourceTable, topic_of
 
 RATE_WINDOW = timedelta(hours=1)
@@ -33,7 +33,7 @@ class StreamStatus:
     offset: int
     lag: int | None
     diagnosis: Diagnosis
-    held: tuple[Finding, ...]
+    held: tuple[BinlogFinding, ...]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Around:
     """
 
     ends: Mapping[str, int]
-    held: Sequence[Finding]
+    held: Sequence[BinlogFinding]
     now: datetime
     beats: Mapping[str, int] = field(default_factory=dict)
     looked: datetime | None = None
@@ -130,11 +130,11 @@ def _diagnosis(
         reason = f"the heartbeats of {instance} are a recording, the last one is of {beat:%Y-%m-%d %H:%M:%S}"
         return Diagnosis(instance, Health.UNKNOWN, beat, reason)
     changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
-    heard = Heard(around.looked, {} if beat is None else {instance: beat})
+    heard = Liveness(around.looked, {} if beat is None else {instance: beat})
     return heard.diagnosis(instance, utc(max(changes)) if changes else None, around.now, source.threshold)
 
 
-def _touches(finding: Finding, source: SourceTable) -> bool:
+def _touches(finding: BinlogFinding, source: SourceTable) -> bool:
     if finding.shard is None:
         return True
     return source.holds(finding.instance, finding.shard.partition(".")[2])

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tidemark.capture.binlog.finding import Finding
-from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.progress import Again, Judged, Progress, judge
+from tidemark.capture.binlog.progress import Again, BinlogProgress, Judged, judge
 from tidemark.capture.binlog.run import Run
 from tidemark.capture.heartbeat.beat import Beat
 from tidemark.capture.heartbeat.slow_clock import Spans, is_slow, slow_spans
@@ -14,7 +14,7 @@ from tidemark.capture.initial_load.events import LoadEvent
 
 
 @dataclass(frozen=True)
-class Order:
+class BinlogOrder:
     """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
 
     `loads` say where tables lack rows.
@@ -25,7 +25,7 @@ class Order:
     loads: Sequence[LoadEvent] = ()
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[BinlogFinding, ...]:
         """Where reading ends before the records do."""
         return tuple(one.finding for one in self.judged.values() if one.finding is not None)
 
@@ -44,7 +44,7 @@ class Order:
         found = self.judged.get(instance)
         return default if found is None or found.finding is None else min(default, found.finding.offset)
 
-    def progress_at(self, instance: str, end: int, before: Progress | None) -> Progress | None:
+    def progress_at(self, instance: str, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
         """How far the binlog is read before offset `end`, a cut of the planner's."""
         found = self.judged.get(instance)
         return before if found is None else found.progress_at(end, before)
@@ -70,14 +70,14 @@ class Order:
         return {name: spans for name, spans in found.items() if spans}
 
 
-def watch(
+def judge_binlogs(
     runs: Mapping[str, Sequence[Run]],
-    before: Mapping[str, Progress],
-    policy: Policy,
+    before: Mapping[str, BinlogProgress],
+    policy: BinlogPolicy,
     accepted: Mapping[str, Collection[int]],
-) -> Order:
+) -> BinlogOrder:
     """Judge each instance's runs after what was read of it."""
-    return Order(
+    return BinlogOrder(
         {
             instance: judge(instance, before.get(instance), found, policy, accepted.get(instance, ()))
             for instance, found in runs.items()

@@ -17,7 +17,7 @@ from tidemark.capture.initial_load.events import Missing
 
 
 @dataclass(frozen=True)
-class Stream:
+class TopicStream:
     """What can be read of one instance's topic: offsets in `[next_offset, end_offset)`.
 
     `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
@@ -66,7 +66,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PlannedBatch:
     """One commit to be: everything in `spans`, after which `closes` are named and late changes of `settles` are in.
 
     A record in it with an event time before `late_before` is late: a snapshot that it belonged to is named already.
@@ -81,7 +81,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class OpenBoundary:
     """A boundary that is next of its entity, and the instances that have not passed it with their watermarks."""
 
     boundary: Boundary
@@ -89,7 +89,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Unnamed:
+class UntaggedBoundary:
     """A boundary that gets no name: when it passed, rows of these shards had not been loaded yet."""
 
     boundary: Boundary
@@ -97,15 +97,15 @@ class Unnamed:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CommitPlan:
     """Batches in order, what waits, and what never gets a name."""
 
-    batches: tuple[Batch, ...]
-    waiting: tuple[Waiting, ...]
-    unnamed: tuple[Unnamed, ...] = ()
+    batches: tuple[PlannedBatch, ...]
+    waiting: tuple[OpenBoundary, ...]
+    unnamed: tuple[UntaggedBoundary, ...] = ()
 
 
-def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_until: int | None) -> Plan:
+def make_plan(streams: Sequence[TopicStream], boundaries: Iterable[Boundary], named_until: int | None) -> CommitPlan:
     """Cut what can be read at every boundary that closes; the rest goes up to the first open boundary.
 
     `boundaries` are all open ones of the table as far as the streams reach and one more of each entity; `named_until`
@@ -113,8 +113,8 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     one ends every stream is cut: what is late enough depends on the topics alone, too.
     """
     position = {stream.instance: stream.next_offset for stream in streams}
-    batches: list[Batch] = []
-    unnamed: list[Unnamed] = []
+    batches: list[PlannedBatch] = []
+    unnamed: list[UntaggedBoundary] = []
     by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda one: one.end_ms)]
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
@@ -123,7 +123,7 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
         settles = tuple(one for one in group if one.late_ms and one.of_slice not in never)
         shards = tuple(shard for stream in streams for shard in stream.lacking(end))
         if shards:
-            unnamed += [Unnamed(one, shards) for one in closes]
+            unnamed += [UntaggedBoundary(one, shards) for one in closes]
             closes = ()
         if not closes and not settles:
             continue
@@ -135,21 +135,21 @@ def make_plan(streams: Sequence[Stream], boundaries: Iterable[Boundary], named_u
     if any(span.end > span.start for span in tail.spans.values()):
         batches.append(tail)
     names = [one for _, group in waiting for one in group if not one.late_ms]
-    return Plan(tuple(batches), _first_of_each(names, streams), tuple(unnamed))
+    return CommitPlan(tuple(batches), _first_of_each(names, streams), tuple(unnamed))
 
 
 def _batch(
-    streams: Sequence[Stream],
+    streams: Sequence[TopicStream],
     position: Mapping[str, int],
     boundary_ms: int | None,
     named_until: int | None,
-) -> Batch:
+) -> PlannedBatch:
     spans = _spans(streams, position, boundary_ms)
     watermarks = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
-    return Batch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), named_until)
+    return PlannedBatch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), named_until)
 
 
-def _spans(streams: Sequence[Stream], position: Mapping[str, int], boundary_ms: int | None) -> dict[str, Span]:
+def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], boundary_ms: int | None) -> dict[str, Span]:
     """From where each instance is to its cut at the boundary, or to the end where it has not passed it."""
     spans = {}
     for stream in streams:
@@ -159,23 +159,25 @@ def _spans(streams: Sequence[Stream], position: Mapping[str, int], boundary_ms: 
     return spans
 
 
-def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[Stream]) -> tuple[Waiting, ...]:
+def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[TopicStream]) -> tuple[OpenBoundary, ...]:
     first: dict[str, Boundary] = {}
     for boundary in boundaries:
         first.setdefault(boundary.entity, boundary)
     return tuple(
-        Waiting(one, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(one.end_ms)))
+        OpenBoundary(
+            one, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(one.end_ms))
+        )
         for one in first.values()
     )
 
 
-def fold_empty(batches: Sequence[Batch], changed: Sequence[bool]) -> tuple[tuple[int, Batch], ...]:
+def fold_empty(batches: Sequence[PlannedBatch], changed: Sequence[bool]) -> tuple[tuple[int, PlannedBatch], ...]:
     """Join a batch without changes of the table to the commit before it: the state is the same, one version names both.
 
     Returns (index of the batch that has the changes, batch with the joined spans and closes). Empty batches at the
     beginning become one commit without changes, which names what they close.
     """
-    commits: list[tuple[int, Batch]] = []
+    commits: list[tuple[int, PlannedBatch]] = []
     for index, batch in enumerate(batches):
         if commits and not changed[index]:
             commits[-1] = (commits[-1][0], _joined(commits[-1][1], batch))
@@ -184,7 +186,7 @@ def fold_empty(batches: Sequence[Batch], changed: Sequence[bool]) -> tuple[tuple
     return tuple(commits)
 
 
-def _joined(earlier: Batch, later: Batch) -> Batch:
+def _joined(earlier: PlannedBatch, later: PlannedBatch) -> PlannedBatch:
     spans = {name: Span(span.start, later.spans[name].end) for name, span in earlier.spans.items()}
     closes, settles = earlier.closes + later.closes, earlier.settles + later.settles
-    return Batch(spans, later.watermarks, closes, earlier.late_before, settles)
+    return PlannedBatch(spans, later.watermarks, closes, earlier.late_before, settles)

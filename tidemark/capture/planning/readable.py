@@ -4,46 +4,46 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.capture.binlog.dropped_shards import vanished
-from tidemark.capture.binlog.finding import Finding
-from tidemark.capture.binlog.policy import Policy
-from tidemark.capture.binlog.progress import Progress
+from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.binlog.policy import BinlogPolicy
+from tidemark.capture.binlog.progress import BinlogProgress
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.distinct_beats import beats_once
 from tidemark.capture.heartbeat.trusted_times import trusted
 from tidemark.capture.initial_load.events import LoadEvent, missing
-from tidemark.capture.planning.binlog_order import Order, watch
-from tidemark.capture.planning.planner import Stream
+from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
+from tidemark.capture.planning.planner import TopicStream
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
-Accepted = Mapping[str, Collection[int]]
+AcceptedOffsets = Mapping[str, Collection[int]]
 States = Mapping[str, CommitState]
 
 
 @dataclass(frozen=True)
-class Watched:
+class ReadableScan:
     """A scan with the order of its binlogs; `gone` are, per table and instance, the first shard that vanished."""
 
     scan: Scan
-    order: Order
-    gone: Mapping[str, Mapping[str, Finding]]
+    order: BinlogOrder
+    gone: Mapping[str, Mapping[str, BinlogFinding]]
 
-    def streams(self, source: SourceTable, state: CommitState) -> list[Stream]:
+    def streams(self, source: SourceTable, state: CommitState) -> list[TopicStream]:
         """What the planner cuts for the table."""
         return [self._stream(source, instance, state) for instance in source.instances]
 
-    def held(self, source: SourceTable) -> tuple[Finding, ...]:
+    def held(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
         """Why some of the table's instances are not read to their ends."""
         whole = (one for one in self.order.findings if one.instance in source.instances)
         return (*whole, *self.gone[source.name].values())
 
-    def _stream(self, source: SourceTable, instance: str, state: CommitState) -> Stream:
+    def _stream(self, source: SourceTable, instance: str, state: CommitState) -> TopicStream:
         start = state.offsets.get(topic_of(instance), 0)
         end = max(start, self._end(source, instance, start))
         marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
         beats = [one for one in self.order.beats.get(instance, ()) if one.offset < end]
         found = trusted(marks, beats, beaten=instance in state.beats)
-        return Stream(
+        return TopicStream(
             instance=instance,
             next_offset=start,
             end_offset=end,
@@ -63,21 +63,21 @@ class Watched:
         return end if gone is None else min(end, gone.offset)
 
 
-def watch_scan(
+def readable_scan(
     scan: Scan,
     sources: Sequence[SourceTable],
     states: States,
     reached: Mapping[str, int],
-    policy: Policy,
-    accepted: Accepted,
-) -> Watched:
+    policy: BinlogPolicy,
+    accepted: AcceptedOffsets,
+) -> ReadableScan:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
-    order = watch(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
+    order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
     order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
-    return Watched(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
+    return ReadableScan(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
 
 
-def _progress(states: States, reached: Mapping[str, int]) -> dict[str, Progress]:
+def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogProgress]:
     """Per instance how far its binlog is read where the table is that is furthest behind."""
     return {
         instance: state.positions[instance]
@@ -87,7 +87,9 @@ def _progress(states: States, reached: Mapping[str, int]) -> dict[str, Progress]
     }
 
 
-def _vanished(source: SourceTable, scan: Scan, state: CommitState, accepted: Accepted) -> dict[str, Finding]:
+def _vanished(
+    source: SourceTable, scan: Scan, state: CommitState, accepted: AcceptedOffsets
+) -> dict[str, BinlogFinding]:
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
     dropped = [

@@ -67,7 +67,7 @@ def _column(physical: str, listed: Mapping[str, Any]) -> SourceColumn:
 
 
 @dataclass(frozen=True)
-class Declarations:
+class RecordDeclarations:
     """What one record's `changes` declare and drop; `problem` is why some of it belongs to no table it names."""
 
     schemas: tuple[TableSchema, ...] = ()
@@ -75,7 +75,7 @@ class Declarations:
     problem: str | None = None
 
 
-def parse_declarations(changes: str, physical: str | None = None) -> Declarations:
+def parse_declarations(changes: str, physical: str | None = None) -> RecordDeclarations:
     """What `changes` (JSON text) say; what names no table is said of `physical`, the table of the record.
 
     Debezium's is a list of `tableChanges`, Canal's an object with the printed types of a table's columns.
@@ -91,21 +91,21 @@ def parse_declarations(changes: str, physical: str | None = None) -> Declaration
     return _listed_tables(value, physical)
 
 
-def _unnamed(problem: str, physical: str | None) -> Declarations:
-    return Declarations(schemas=(TableSchema(physical, problem=problem),) if physical else (), problem=problem)
+def _unnamed(problem: str, physical: str | None) -> RecordDeclarations:
+    return RecordDeclarations(schemas=(TableSchema(physical, problem=problem),) if physical else (), problem=problem)
 
 
-def _printed_table(value: Mapping[str, Any], physical: str | None) -> Declarations:
+def _printed_table(value: Mapping[str, Any], physical: str | None) -> RecordDeclarations:
     name, types = value.get("physical"), value.get("types")
     if not isinstance(name, str) or not isinstance(types, str):
         return _unnamed("no table with the types of its columns", physical)
     try:
-        return Declarations(schemas=(TableSchema(name, _printed_columns(parse_json(types))),))
+        return RecordDeclarations(schemas=(TableSchema(name, _printed_columns(parse_json(types))),))
     except UnreadableJsonError as error:
-        return Declarations(schemas=(TableSchema(name, problem=str(error)),))
+        return RecordDeclarations(schemas=(TableSchema(name, problem=str(error)),))
 
 
-def _listed_tables(changes: list[Any], physical: str | None) -> Declarations:
+def _listed_tables(changes: list[Any], physical: str | None) -> RecordDeclarations:
     schemas: list[TableSchema] = []
     dropped: list[str] = []
     problem: str | None = None
@@ -120,7 +120,7 @@ def _listed_tables(changes: list[Any], physical: str | None) -> Declarations:
             schemas.append(TableSchema(name, table.get("columns") if isinstance(table, dict) else None))
     if problem is not None and physical:
         schemas.append(TableSchema(physical, problem=problem))
-    return Declarations(tuple(schemas), tuple(dropped), problem)
+    return RecordDeclarations(tuple(schemas), tuple(dropped), problem)
 
 
 def _table_name(change: object) -> str | None:

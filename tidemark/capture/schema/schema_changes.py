@@ -7,12 +7,12 @@ from tidemark.capture.binlog.position import Position
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.schema.column_types import SourceColumn
 from tidemark.capture.schema.declarations import TableSchema
-from tidemark.capture.schema.table_columns import Shape, TableColumns, in_lake
+from tidemark.capture.schema.table_columns import ColumnShape, TableColumns, in_lake
 from tidemark.capture.schema.widening import conversion
 
 
 @dataclass(frozen=True)
-class SchemaChange:
+class RecordedSchemaChange:
     """A table's columns from `offset` of the instance's topic on; `position` is where the binlog has it."""
 
     instance: str
@@ -26,7 +26,7 @@ class SchemaChange:
         return f"{self.instance}.{self.schema.physical}"
 
 
-def evolved(known: TableColumns, changes: Iterable[SchemaChange], begun: Mapping[str, int]) -> TableColumns:
+def evolved(known: TableColumns, changes: Iterable[RecordedSchemaChange], begun: Mapping[str, int]) -> TableColumns:
     """`known` and what `changes` add and widen, in order. A dropped column stays, NULL from then on.
 
     `begun` are the offsets of the shards' first rows: until then a shard may say anything that the lake's type holds,
@@ -49,14 +49,14 @@ class _Evolving:
         self._lake = dict(known.by_name)
         self._names = {name.lower(): name for name in self._lake}
         self._first = dict(known.first)
-        self._new: dict[tuple[str, str], Shape] = {}
+        self._new: dict[tuple[str, str], ColumnShape] = {}
         self._shapes = list(known.shapes)
 
     def columns(self) -> TableColumns:
         """What came of it."""
         return TableColumns(tuple(self._lake.values()), self._first, tuple(self._shapes))
 
-    def declare(self, change: SchemaChange, column: SourceColumn) -> None:
+    def declare(self, change: RecordedSchemaChange, column: SourceColumn) -> None:
         """One column as a shard has it from then on."""
         column = in_lake(column, self._names)
         self._names.setdefault(column.name.lower(), column.name)
@@ -68,21 +68,21 @@ class _Evolving:
             raise ColumnTypeError.changed(change.schema.physical, column.name, before.described, column.described)
         if conversion(column, lake) is None:
             self._widen(change, column, lake)
-        shape = Shape(change.shard, change.offset, column)
+        shape = ColumnShape(change.shard, change.offset, column)
         self._new[change.shard, column.name] = shape
         self._shapes.append(shape)
 
-    def _shape_before(self, change: SchemaChange, name: str) -> SourceColumn:
+    def _shape_before(self, change: RecordedSchemaChange, name: str) -> SourceColumn:
         if (change.shard, name) in self._new:
             return self._new[change.shard, name].column
         if name in self._known.by_name:
             return self._known.shape_at(change.shard, name, change.offset)
         return self._first.get(name, self._lake[name])
 
-    def _has_rows(self, change: SchemaChange) -> bool:
+    def _has_rows(self, change: RecordedSchemaChange) -> bool:
         return self._begun.get(change.shard, change.offset) < change.offset
 
-    def _widen(self, change: SchemaChange, column: SourceColumn, lake: SourceColumn) -> None:
+    def _widen(self, change: RecordedSchemaChange, column: SourceColumn, lake: SourceColumn) -> None:
         if conversion(lake, column) is None:
             raise ColumnTypeError.changed(change.schema.physical, column.name, lake.described, column.described)
         self._first.setdefault(column.name, lake)

@@ -15,7 +15,7 @@ NUMBER = "_form"
 _TURN = "instance STRING, physical STRING, turned BIGINT, form INT"
 
 
-class Turn(NamedTuple):
+class EncodingChange(NamedTuple):
     """From `offset` on the rows of a physical table are in form number `form`."""
 
     instance: str
@@ -25,11 +25,11 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Forms:
+class RowEncodings:
     """The distinct forms of rows, and whose rows are in which."""
 
     rows: Sequence[Row]
-    turns: Sequence[Turn]
+    turns: Sequence[EncodingChange]
 
     @property
     def are_many(self) -> bool:
@@ -46,13 +46,13 @@ class Forms:
         return found.withColumn(NUMBER, sf.try_element_at(before, sf.lit(-1))["form"]).drop("turns")
 
 
-def forms_of(columns: TableColumns, shards: Iterable[tuple[str, str]], starts: Mapping[str, int]) -> Forms:
+def row_encodings(columns: TableColumns, shards: Iterable[tuple[str, str]], starts: Mapping[str, int]) -> RowEncodings:
     """The forms of rows of `shards` (instance, physical table) from the offsets `starts` (per instance) on."""
     numbers: dict[Row, int] = {}
-    turns: list[Turn] = []
+    turns: list[EncodingChange] = []
     for instance, physical in sorted(shards):
         shard, start = f"{instance}.{physical}", starts[instance]
         for offset in (start, *(one for one in columns.turns_of(shard) if one > start)):
             row = columns.row_at(shard, offset)
-            turns.append(Turn(instance, physical, offset, numbers.setdefault(row, len(numbers))))
-    return Forms(list(numbers) or [columns.lake], turns)
+            turns.append(EncodingChange(instance, physical, offset, numbers.setdefault(row, len(numbers))))
+    return RowEncodings(list(numbers) or [columns.lake], turns)

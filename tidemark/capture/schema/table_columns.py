@@ -14,7 +14,7 @@ from tidemark.capture.schema.column_types import SourceColumn, source_column
 from tidemark.capture.schema.widening import conversion
 
 
-class Shape(NamedTuple):
+class ColumnShape(NamedTuple):
     """From `offset` of its instance's topic on, `shard` (`a.school.orders_0`) writes the column like this."""
 
     shard: str
@@ -31,7 +31,7 @@ class TableColumns:
 
     lake: tuple[SourceColumn, ...] = ()
     first: Mapping[str, SourceColumn] = field(default_factory=dict)
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[ColumnShape, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.lake)
@@ -53,8 +53,8 @@ class TableColumns:
         return newest.column if newest else self.first.get(name, self.by_name[name])
 
     @cached_property
-    def _by_shard(self) -> Mapping[str, Sequence[Shape]]:
-        found: dict[str, list[Shape]] = defaultdict(list)
+    def _by_shard(self) -> Mapping[str, Sequence[ColumnShape]]:
+        found: dict[str, list[ColumnShape]] = defaultdict(list)
         for one in self.shapes:
             found[one.shard].append(one)
         return found
@@ -100,7 +100,7 @@ class TableColumns:
         return cls(
             lake=lake,
             first={column.name: column for column in first},
-            shapes=tuple(Shape(shard, offset, in_lake(column, names)) for shard, offset, column in shapes),
+            shapes=tuple(ColumnShape(shard, offset, in_lake(column, names)) for shard, offset, column in shapes),
         )
 
 

@@ -15,14 +15,14 @@ from pyspark.sql import functions as sf
 from tidemark.capture.binlog.binlog import Binlog, binlogs_of
 from tidemark.capture.binlog.dropped_shards import Dropped
 from tidemark.capture.binlog.event_minute import EventMinute
-from tidemark.capture.binlog.policy import Policy
+from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.positions import placed
 from tidemark.capture.binlog.run import MINUTE_MS, Run
 from tidemark.capture.heartbeat.beat import COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.events import LoadEvent
-from tidemark.capture.schema.declarations import Declarations, parse_declarations
-from tidemark.capture.schema.schema_changes import SchemaChange
+from tidemark.capture.schema.declarations import RecordDeclarations, parse_declarations
+from tidemark.capture.schema.schema_changes import RecordedSchemaChange
 from tidemark.capture.source.envelope.event_time import is_event_time
 
 Group = Mapping[str, Any]
@@ -51,7 +51,7 @@ class Summary:
         """Of these groups alone, and of the binlogs what is before `ends` (per instance)."""
         return Summary(groups, {instance: one.before(ends.get(instance, 0)) for instance, one in self.binlogs.items()})
 
-    def runs(self, policy: Policy) -> Mapping[str, Sequence[Run]]:
+    def runs(self, policy: BinlogPolicy) -> Mapping[str, Sequence[Run]]:
         """Per instance the runs of its binlog, in order."""
         found = {instance: one.runs(policy) for instance, one in self.binlogs.items()}
         return {instance: runs for instance, runs in found.items() if runs}
@@ -92,10 +92,10 @@ class Summary:
         return first
 
     @cached_property
-    def schema_changes(self) -> tuple[SchemaChange, ...]:
+    def schema_changes(self) -> tuple[RecordedSchemaChange, ...]:
         """All recorded schema changes, in order of (instance, offset)."""
         return tuple(
-            SchemaChange(instance, offset, schema, position)
+            RecordedSchemaChange(instance, offset, schema, position)
             for instance, offset, declarations in self._declarations
             for position in self._positions(instance, [offset])
             for schema in declarations.schemas
@@ -153,7 +153,7 @@ class Summary:
         return [None] * len(offsets) if binlog is None else binlog.positions(offsets)
 
     @cached_property
-    def _declarations(self) -> list[tuple[str, int, Declarations]]:
+    def _declarations(self) -> list[tuple[str, int, RecordDeclarations]]:
         """The first of each: Canal repeats a table's columns in every message."""
         first: dict[tuple[str, str, int | None], Group] = {}
         for group in self.groups:
@@ -169,7 +169,7 @@ class Summary:
         return sorted(declaring, key=lambda each: each[:2])
 
 
-def _declares(group: Group, declarations: Declarations) -> bool:
+def _declares(group: Group, declarations: RecordDeclarations) -> bool:
     """A first load tells of tables as dropped before it declares them."""
     return not group["is_load"] or bool(declarations.schemas)
 

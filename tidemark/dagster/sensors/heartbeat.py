@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.capture.heartbeat.databases import databases
-from tidemark.capture.heartbeat.liveness import Heard
+from tidemark.capture.heartbeat.liveness import Liveness
 from tidemark.dagster.checks import NAME as CHECK
 from tidemark.dagster.checks import broken_by_entity, describe_broken, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
     from tidemark.dagster.checks import Broken
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -34,7 +34,7 @@ def heartbeat_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
     return [heartbeat_sensor(sources, warehouse)] if sources else []
 
 
-def heartbeat_sensor(sources: Sequence[Database], warehouse: Warehouse) -> dg.SensorDefinition:
+def heartbeat_sensor(sources: Sequence[HeartbeatDatabase], warehouse: Warehouse) -> dg.SensorDefinition:
     """A sensor that writes, and starts nothing; what it cannot write it says in its log and in the tick.
 
     Each captured entity's check `heartbeat` is reported when a heartbeat is missed, or comes again, not at every tick.
@@ -49,7 +49,7 @@ def heartbeat_sensor(sources: Sequence[Database], warehouse: Warehouse) -> dg.Se
     def beat(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         now = datetime.now(UTC)
         summary = _write(context, sources, now)
-        broken_now = broken_by_entity(warehouse, Heard.of(warehouse.settings), now)
+        broken_now = broken_by_entity(warehouse, Liveness.of(warehouse.settings), now)
         reported: _Reported = json.loads(context.cursor or "{}")
         changed = {entity: broken for entity, broken in broken_now.items() if reported.get(entity) != _names(broken)}
         _alert(context, changed, reported)
@@ -62,7 +62,7 @@ def heartbeat_sensor(sources: Sequence[Database], warehouse: Warehouse) -> dg.Se
     return beat
 
 
-def _write(context: dg.SensorEvaluationContext, sources: Sequence[Database], now: datetime) -> str:
+def _write(context: dg.SensorEvaluationContext, sources: Sequence[HeartbeatDatabase], now: datetime) -> str:
     from tidemark.capture.heartbeat.writer import write_heartbeats  # noqa: PLC0415 - loads the database's client
 
     failed = [outcome for outcome in write_heartbeats(sources, now) if outcome.problem is not None]

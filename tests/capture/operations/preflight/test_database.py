@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tidemark.capture.heartbeat.databases import Database
+from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 from tidemark.capture.operations.preflight.database import database
 from tidemark.console.servers.mariadb import USER
 from tidemark.console.servers.process import LOOPBACK, free_port
@@ -25,13 +25,13 @@ SUBJECTS = ["database a", "database a: binlog", "database a: grants"]
 
 
 @pytest.fixture
-def sound(mariadb_server: MariaDb) -> Database:
+def sound(mariadb_server: MariaDb) -> HeartbeatDatabase:
     execute(mariadb_server, "DROP DATABASE IF EXISTS asked; CREATE DATABASE asked")
-    return Database("a", LOOPBACK, mariadb_server.port, "asked", USER, mariadb_server.password)
+    return HeartbeatDatabase("a", LOOPBACK, mariadb_server.port, "asked", USER, mariadb_server.password)
 
 
 @pytest.fixture
-def limited(mariadb_server: MariaDb, sound: Database) -> Iterator[Database]:
+def limited(mariadb_server: MariaDb, sound: HeartbeatDatabase) -> Iterator[HeartbeatDatabase]:
     """An account that may look and no more."""
     account = f"'limited'@'{LOOPBACK}'"
     execute(mariadb_server, f"CREATE USER {account} IDENTIFIED BY 'hidden'; GRANT SELECT ON asked.* TO {account}")
@@ -62,7 +62,7 @@ def in_the_way(found: list[Finding]) -> list[tuple[str, str]]:
     return [(one.subject, one.verdict) for one in found if one.is_in_the_way]
 
 
-def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server: MariaDb, sound: Database) -> None:
+def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server: MariaDb, sound: HeartbeatDatabase) -> None:
     sizes = [path.stat().st_size for path in mariadb_server.binlogs()]
     found = database(sound)
     assert [(one.subject, one.verdict) for one in found] == [(subject, "ok") for subject in SUBJECTS]
@@ -72,7 +72,7 @@ def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server:
 @pytest.mark.parametrize(
     ("name", "value"), [("binlog_format", "STATEMENT"), ("binlog_format", "MIXED"), ("binlog_row_image", "MINIMAL")]
 )
-def test_a_binlog_without_whole_rows(mariadb_server: MariaDb, sound: Database, name: str, value: str) -> None:
+def test_a_binlog_without_whole_rows(mariadb_server: MariaDb, sound: HeartbeatDatabase, name: str, value: str) -> None:
     with set_globally(mariadb_server, name, value):
         found = database(sound)
     assert in_the_way(found) == [(f"database a: {name}", "problem")]
@@ -80,7 +80,7 @@ def test_a_binlog_without_whole_rows(mariadb_server: MariaDb, sound: Database, n
     assert in_the_way(database(sound)) == []
 
 
-def test_a_binlog_that_is_removed_within_a_day_is_a_warning(mariadb_server: MariaDb, sound: Database) -> None:
+def test_a_binlog_that_is_removed_within_a_day_is_a_warning(mariadb_server: MariaDb, sound: HeartbeatDatabase) -> None:
     with mariadb_server.connect() as session, session.cursor() as cursor:
         cursor.execute("SET GLOBAL binlog_expire_logs_seconds = 86400")
         try:
@@ -91,7 +91,7 @@ def test_a_binlog_that_is_removed_within_a_day_is_a_warning(mariadb_server: Mari
     assert (found[1].verdict, "1 day" in found[1].found) == ("warning", True)
 
 
-def test_nobody_is_let_in_with_a_wrong_password_which_is_not_shown(sound: Database) -> None:
+def test_nobody_is_let_in_with_a_wrong_password_which_is_not_shown(sound: HeartbeatDatabase) -> None:
     (found,) = database(replace(sound, password="hidden"))
     assert (found.subject, found.verdict) == ("database a", "problem")
     assert found.to_do == "correct user and password in TIDEMARK_DATABASES"
@@ -99,19 +99,19 @@ def test_nobody_is_let_in_with_a_wrong_password_which_is_not_shown(sound: Databa
     assert "hidden" not in str(found)
 
 
-def test_a_database_that_is_not_there(sound: Database) -> None:
+def test_a_database_that_is_not_there(sound: HeartbeatDatabase) -> None:
     (found,) = database(replace(sound, name="nowhere"))
     assert (found.verdict, "Unknown database" in found.found) == ("problem", True)
 
 
-def test_a_server_that_does_not_answer(sound: Database) -> None:
+def test_a_server_that_does_not_answer(sound: HeartbeatDatabase) -> None:
     (found,) = database(replace(sound, port=free_port()))
     assert found.verdict == "unreachable"
     assert found.to_do.startswith("start the server, or correct its address")
 
 
 @pytest.mark.parametrize("granted", ["", "INSERT", "INSERT, UPDATE", "CREATE"])
-def test_a_right_that_is_missing(mariadb_server: MariaDb, limited: Database, granted: str) -> None:
+def test_a_right_that_is_missing(mariadb_server: MariaDb, limited: HeartbeatDatabase, granted: str) -> None:
     if granted:
         execute(mariadb_server, f"GRANT {granted} ON asked.* TO 'limited'@'{LOOPBACK}'")
     found = database(limited)
@@ -121,7 +121,7 @@ def test_a_right_that_is_missing(mariadb_server: MariaDb, limited: Database, gra
 
 
 def test_rights_by_a_role_count_and_creating_is_not_needed_where_the_table_is(
-    mariadb_server: MariaDb, limited: Database
+    mariadb_server: MariaDb, limited: HeartbeatDatabase
 ) -> None:
     execute(
         mariadb_server,

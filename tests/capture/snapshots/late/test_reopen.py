@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.capture.operations.history import Content, History, decoded
+from tests.capture.operations.history import Content, ShardedHistory, decoded
 from tests.capture.operations.test_random_history import Feeder
 from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.apply import table_ingest
@@ -59,7 +59,7 @@ class Killed(BaseException):
 
 
 @dataclass
-class Capture:
+class RestatingCapture:
     """A warehouse and what captures into it."""
 
     spark: SparkSession
@@ -87,9 +87,9 @@ class Capture:
 
 
 @pytest.fixture
-def capture(tmp_path: Path, spark: SparkSession) -> Capture:
+def capture(tmp_path: Path, spark: SparkSession) -> RestatingCapture:
     settings = Settings.at(tmp_path / "data")
-    return Capture(spark, settings, SnapshotRegistry.at(settings.state_db))
+    return RestatingCapture(spark, settings, SnapshotRegistry.at(settings.state_db))
 
 
 def first_day(stream: Stream) -> None:
@@ -108,7 +108,7 @@ def late_events(stream: Stream) -> None:
     stream.change("orders_0", None, order(4, "4.00", 23), at("2026-03-23 22:58"))
 
 
-def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
+def test_a_snapshot_is_its_version_and_what_came_late(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
@@ -146,7 +146,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: Capture) -> None:
     assert capture.amounts(again["2026-03-24"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
 
 
-def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None:
+def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
     first_day(stream)
@@ -180,7 +180,7 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: Capture) -> None
     assert replace(capture.named()["2026-03-23"], tagged_at=settled.tagged_at) == settled
 
 
-def test_only_the_newest_names_are_kept(capture: Capture) -> None:
+def test_only_the_newest_names_are_kept(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, kept={"ods_orders_1h": 2})
     stream = Stream("a")
     first_day(stream)
@@ -193,7 +193,7 @@ def test_only_the_newest_names_are_kept(capture: Capture) -> None:
         capture.registry.forget("ods_orders_1h")
 
 
-def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Capture) -> None:
+def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
     first_day(stream)
@@ -226,7 +226,7 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Captur
 
 
 @pytest.mark.long
-def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: Capture) -> None:
+def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
     stream.heartbeat(at("2026-03-23 22:02"), beat_at=at("2026-03-23 23:02"))
@@ -260,7 +260,7 @@ _LONG = functools.partial(pytest.param, marks=pytest.mark.long)
     ],
 )
 def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_one(
-    capture: Capture, monkeypatch: pytest.MonkeyPatch, point: str
+    capture: RestatingCapture, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     stream = Stream("a")
     first_day(stream)
@@ -304,7 +304,7 @@ def _late_order(line: str) -> int | None:
     return image.get("order_id") if is_late else None
 
 
-def state_with_late(history: History, end: datetime, waits: timedelta | None = None) -> Content:
+def state_with_late(history: ShardedHistory, end: datetime, waits: timedelta | None = None) -> Content:
     """Every change that is dated before `end`, in the order of the binlogs.
 
     If the snapshot `waits`, of each binlog only what is before its first record that is so much later than the end.
@@ -328,9 +328,9 @@ def state_with_late(history: History, end: datetime, waits: timedelta | None = N
 @pytest.mark.parametrize("waits", [None, timedelta(minutes=30), timedelta(hours=3)])
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_every_snapshot_of_a_random_life_holds_its_late_changes(
-    capture: Capture, seed: int, waits: timedelta | None
+    capture: RestatingCapture, seed: int, waits: timedelta | None
 ) -> None:
-    history, chance = History(seed, changes=80, late=0.1), random.Random(seed)
+    history, chance = ShardedHistory(seed, changes=80, late=0.1), random.Random(seed)
     hours = ("ods_orders_1h", "hour", "2026-03-24T20")
     entities = frozenset({"ods_orders", "ods_orders_1h"})
     capture.table = replace(TABLE, instances=("a", "b"), boundaries=(TABLE.boundaries[0], hours), reopened=entities)
@@ -362,7 +362,7 @@ def _told(row: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.long
-def test_killed_for_real_before_the_commit_that_says_it(capture: Capture) -> None:
+def test_killed_for_real_before_the_commit_that_says_it(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
@@ -387,7 +387,7 @@ def test_killed_for_real_before_the_commit_that_says_it(capture: Capture) -> Non
 
 
 @pytest.mark.long
-def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(capture: Capture) -> None:
+def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(capture: RestatingCapture) -> None:
     stream = Stream("a")
     narrow = {**ORDERS, "user_id": "INT"}
     stream.declare("orders_0", narrow, at("2026-03-23 09:00"))
@@ -411,7 +411,7 @@ def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(captu
 
 
 @pytest.mark.long
-def test_names_are_moved_again_from_the_log(capture: Capture) -> None:
+def test_names_are_moved_again_from_the_log(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
@@ -429,7 +429,7 @@ def test_names_are_moved_again_from_the_log(capture: Capture) -> None:
 
 
 @pytest.mark.long
-def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: Capture) -> None:
+def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, reopened=frozenset())
     stream = Stream("a")
     first_day(stream)

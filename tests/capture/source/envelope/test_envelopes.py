@@ -10,8 +10,8 @@ import pytest
 from tests.capture.source.envelope.workload import COLUMNS, Change, canal, debezium, workload
 from tests.capture.source.kafka.sent import messages
 from tidemark.capture.apply.changes import table_changes
-from tidemark.capture.planning.binlog_order import Order
-from tidemark.capture.planning.planner import Batch, Span
+from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.planning.planner import PlannedBatch, Span
 from tidemark.capture.schema.declarations import parse_declarations
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
@@ -64,7 +64,7 @@ def _text(value: object) -> str | None:
 def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, instance: str) -> None:
     columns = declared(scan, instance)
     span = {name: Span(0, scan.ends[name] if name == instance else 0) for name in ("a", "b")}
-    changes = table_changes(spark, scan, Order(), ORDERS, columns, [Batch(span, {}, (), None)])
+    changes = table_changes(spark, scan, BinlogOrder(), ORDERS, columns, [PlannedBatch(span, {}, (), None)])
     assert changes.where("_bad OR _late").count() == 0
     found = changes.orderBy("_offset", "row").selectExpr(
         "_op", "_shard", "_event_ms", "_partition_before", "_partition_after", *COLUMNS

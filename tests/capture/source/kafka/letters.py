@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tests.capture.operations.test_bad_input import TABLES
-from tests.capture.source.kafka.sent import Sent, Values
+from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.operations.replay import Replay
+from tidemark.capture.operations.replay import DeadLetterReplay
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.delta.table import read_table
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -30,19 +30,19 @@ TYPES = {"order_id": "bigint(20)", "user_id": "bigint(20)", "amount": "decimal(1
 
 
 @dataclass
-class World:
+class LettersWorld:
     """A warehouse that reads `a` and `b` as Debezium's, whatever is in them."""
 
     spark: SparkSession
     settings: Settings
-    values: Values
+    values: SentValues
 
     def step(self) -> None:
         registry = SnapshotRegistry.at(self.settings.state_db)
-        Ingestion(self.spark, self.settings, TABLES, registry, Sent(self.values)).step()
+        Ingestion(self.spark, self.settings, TABLES, registry, SentIntake(self.values)).step()
 
     def replay(self, *by_canal: str) -> tuple[Replayed, ...]:
-        return Replay(self.spark, self.settings, TABLES, Sent(self.values, by_canal)).run(NOW)
+        return DeadLetterReplay(self.spark, self.settings, TABLES, SentIntake(self.values, by_canal)).run(NOW)
 
     def waiting(self) -> list[int]:
         return [one.offset for one in DeadLetters(self.settings.warehouse).waiting()]
@@ -65,7 +65,7 @@ def flat(kind: str, order_id: int, amount: str, before: str | None = None) -> st
     return json.dumps({**message, "isDdl": False, "mysqlType": TYPES, "data": [row], "old": old})
 
 
-def world_at(spark: SparkSession, folder: Path) -> World:
+def world_at(spark: SparkSession, folder: Path) -> LettersWorld:
     """Two orders of Debezium's, then a change of the first, a delete of the second, and a third one, of Canal's."""
     a, b = Stream("a"), Stream("b")
     for stream, shard in ((a, "orders_0"), (b, "orders_1")):
@@ -73,4 +73,4 @@ def world_at(spark: SparkSession, folder: Path) -> World:
     for number in (1, 2):
         a.change("orders_0", None, order(number, f"{number}.00", 23), at("2026-03-23 10:00"))
     canals = [flat("UPDATE", 1, "5.00", "1.00"), flat("DELETE", 2, "2.00"), flat("INSERT", 3, "3.00")]
-    return World(spark, Settings.at(folder / "data"), {"a": [*values_of(a), *canals], "b": values_of(b)})
+    return LettersWorld(spark, Settings.at(folder / "data"), {"a": [*values_of(a), *canals], "b": values_of(b)})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA = "instance STRING, topic STRING, partition INT, offset BIGINT, key STRING, value STRING"
-Values = dict[str, "Sequence[str | None]"]
+SentValues = dict[str, "Sequence[str | None]"]
 
 
 class Known(Broker):
@@ -28,10 +28,10 @@ class Known(Broker):
         return {topic: self._bounds_of[topic] for topic in topics}
 
 
-class Sent(KafkaIntake):
+class SentIntake(KafkaIntake):
     """What was sent to each instance's topic."""
 
-    def __init__(self, values: Values, by_canal: Collection[str] = ()) -> None:
+    def __init__(self, values: SentValues, by_canal: Collection[str] = ()) -> None:
         super().__init__(Known({name: Bounds(0, len(sent)) for name, sent in values.items()}), by_canal)
         self._values = values
 
@@ -39,7 +39,7 @@ class Sent(KafkaIntake):
         return messages(spark, self._values, ranges)
 
 
-def messages(spark: SparkSession, values: Values, ranges: Sequence[OffsetRange]) -> DataFrame:
+def messages(spark: SparkSession, values: SentValues, ranges: Sequence[OffsetRange]) -> DataFrame:
     """The messages in the ranges as Spark's reader gives them."""
     rows = [
         (one.instance, topic_of(one.instance), 0, offset, None, values[one.instance][offset])

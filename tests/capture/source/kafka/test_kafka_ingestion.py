@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.capture.operations.history import History
+from tests.capture.operations.history import ShardedHistory
 from tests.capture.operations.test_crash import ORDERS, check
 from tests.capture.source.kafka.topics import publish
 from tests.capture.streams import USERS, Stream, at
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.components]
 def test_every_snapshot_out_of_kafka_is_the_state_at_its_boundary(
     spark: SparkSession, tmp_path: Path, kafka_server: Kafka
 ) -> None:
-    history, settings = History(7, changes=30), Settings.at(tmp_path / "data")
+    history, settings = ShardedHistory(7, changes=30), Settings.at(tmp_path / "data")
     registry = SnapshotRegistry.at(settings.state_db)
     intake = KafkaIntake(Broker(kafka_server.bootstrap_servers), pass_records=600)
     sent = dict.fromkeys(history.streams, 0)

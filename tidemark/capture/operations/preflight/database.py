@@ -16,7 +16,7 @@ from tidemark.system.finding import Finding
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
-    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 
 _VARIABLE: Final = "TIDEMARK_DATABASES"
 _TO_DO: Final = {
@@ -26,7 +26,7 @@ _TO_DO: Final = {
 _NOT_GRANTED: Final = {ER.DBACCESS_DENIED_ERROR, ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR}
 
 
-def database(one: Database) -> list[Finding]:
+def database(one: HeartbeatDatabase) -> list[Finding]:
     """What is found there; nothing is written. The password is in none of it."""
     try:
         with session(one) as opened, opened.cursor() as cursor:
@@ -35,11 +35,11 @@ def database(one: Database) -> list[Finding]:
         return [_refused(one, error)]
 
 
-def _reached(one: Database) -> Finding:
+def _reached(one: HeartbeatDatabase) -> Finding:
     return Finding(f"database {one.instance}", "ok", f"{one} answers")
 
 
-def _refused(one: Database, error: pymysql.err.MySQLError) -> Finding:
+def _refused(one: HeartbeatDatabase, error: pymysql.err.MySQLError) -> Finding:
     problem = problem_of(one, error)
     found = f"{one}: {problem.found}"
     if isinstance(problem, DatabaseDownError):
@@ -54,7 +54,7 @@ def _settings(cursor: Cursor) -> dict[str, str]:
     return {str(name).lower(): str(value) for name, value in cursor.fetchall()}
 
 
-def _grants(one: Database, cursor: Cursor) -> list[Finding]:
+def _grants(one: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
     subject = f"database {one.instance}: grants"
     refused = _prepared(cursor, WRITE)
@@ -77,5 +77,5 @@ def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
     return None
 
 
-def _grant(one: Database, rights: str) -> str:
+def _grant(one: HeartbeatDatabase, rights: str) -> str:
     return f"GRANT {rights} ON {quoted(one.name)}.* TO the user {one.user}, or name another in {_VARIABLE}"

@@ -11,7 +11,7 @@ from tidemark.system.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
 
 
@@ -34,7 +34,7 @@ def canal(by_canal: Collection[str], sources: Sequence[SourceTable]) -> list[Fin
     return [Finding("TIDEMARK_CANAL", "problem", f"no entity is captured from {', '.join(unknown)}", to_do)]
 
 
-def addresses(databases: Sequence[Database], sources: Sequence[SourceTable]) -> list[Finding]:
+def addresses(databases: Sequence[HeartbeatDatabase], sources: Sequence[SourceTable]) -> list[Finding]:
     """Whether each captured instance has an address of its own, and each address an instance."""
     instances = instances_of(sources)
     named = [one.instance for one in databases]
@@ -56,7 +56,7 @@ def _not_captured(instance: str, instances: Sequence[str]) -> Finding:
     return Finding(f"database {instance}", "warning", "no entity is captured from it", to_do)
 
 
-def _same_server(databases: Sequence[Database]) -> list[Finding]:
+def _same_server(databases: Sequence[HeartbeatDatabase]) -> list[Finding]:
     """Two instances that are one server would have every physical table twice."""
     first: dict[tuple[str, int, str], str] = {}
     found = []

@@ -12,7 +12,7 @@ from tidemark.dependency_model.time import Calendar
 
 
 @dataclass(frozen=True)
-class Late:
+class LateSummary:
     """`slow` are per instance the offsets at which its clock was: no snapshot is reopened for what is dated there."""
 
     minutes: Sequence[LateMinute] = ()

@@ -23,17 +23,17 @@ def accept(instance: str, offset: int, *, because: str) -> None:
     \b
     Exit codes: 0 the next step goes on, 1 nothing is held there, 2 called wrongly.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.binlog.accepted import Accepted  # noqa: PLC0415 - keeps --help fast
-    from tidemark.capture.binlog.halted import Held  # noqa: PLC0415
+    from tidemark.capture.binlog.accepted import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.binlog.halted import HaltedSources  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()
-    held = [one for one in Held.of(settings).read() if (one.instance, one.offset) == (instance, offset)]
+    held = [one for one in HaltedSources.of(settings).read() if (one.instance, one.offset) == (instance, offset)]
     if not held:
         raise TerminalError(
             "nothing is held there",
             found=f"instance {instance}, offset {offset}",
             hint="tidemark capture status shows what is held, by instance and offset",
         )
-    Accepted.of(settings).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
+    AcceptedFindings.of(settings).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
     print_line(f"accepted: {held[0]}")

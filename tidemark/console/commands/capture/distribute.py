@@ -41,7 +41,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start, or topics are not there yet.
     With --json: {"messages", "nobodys", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.distribution.group import Group  # noqa: PLC0415
+    from tidemark.capture.distribution.group import ConsumerGroup  # noqa: PLC0415
     from tidemark.capture.distribution.service import Distribution  # noqa: PLC0415
     from tidemark.capture.distribution.service import distribute as run  # noqa: PLC0415
     from tidemark.console.commands.capture.progress import Progress  # noqa: PLC0415 - keeps --help fast
@@ -64,7 +64,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
         topics,
     )
     begun = time.monotonic()
-    progress = None if as_json else Progress(print_line, Group(settings.kafka).members, begun)
+    progress = None if as_json else Progress(print_line, ConsumerGroup(settings.kafka).members, begun)
     with stop_signals() as signals:
         done = run(what, lambda so_far: not signals and (progress is None or progress.tell(so_far, time.monotonic())))
     if as_json:

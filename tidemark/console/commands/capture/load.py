@@ -12,7 +12,7 @@ from tidemark.dependency_model.errors import TerminalError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.capture.heartbeat.databases import Database
+    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
     from tidemark.system.settings import Settings
 
@@ -57,7 +57,7 @@ def _source(sources: Sequence[SourceTable], table: str) -> SourceTable:
     return found
 
 
-def _addresses(settings: Settings, source: SourceTable, only: str | None) -> list[Database]:
+def _addresses(settings: Settings, source: SourceTable, only: str | None) -> list[HeartbeatDatabase]:
     """Of each instance that is asked. Raises TerminalError before any of them is."""
     from tidemark.capture.heartbeat.databases import databases  # noqa: PLC0415
 

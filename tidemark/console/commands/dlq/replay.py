@@ -40,7 +40,7 @@ def replay(*, as_json: bool) -> None:
 
 
 def _replay() -> Sequence[Replayed]:
-    from tidemark.capture.operations.replay import Replay  # noqa: PLC0415
+    from tidemark.capture.operations.replay import DeadLetterReplay  # noqa: PLC0415
     from tidemark.capture.source.kafka.intake import KafkaIntake  # noqa: PLC0415 - keeps --help fast
     from tidemark.spark.session import spark_session  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -55,7 +55,7 @@ def _replay() -> Sequence[Replayed]:
             hint="set it as it was when they came",
         )
     sources = load_warehouse(settings).source_tables()
-    return Replay(spark_session(settings), settings, sources, KafkaIntake.of(settings)).run(datetime.now(UTC))
+    return DeadLetterReplay(spark_session(settings), settings, sources, KafkaIntake.of(settings)).run(datetime.now(UTC))
 
 
 def _described(one: Replayed) -> dict[str, object]:
