@@ -44,7 +44,7 @@ class Stream:
         self._file, self._written = 1, 0
 
     def declare(self, table: str, columns: Mapping[str, str], when: datetime, snapshot: str = "false") -> None:
-        """The table is made, or with another `snapshot` was found with rows of before.
+        """The table is made, or with another `snapshot` was found with rows of an initial load.
 
         `columns` are name -> type, with its sizes where they matter: `DECIMAL(14,4)`.
         """

@@ -200,6 +200,6 @@ def test_both_captures_make_the_servers_tables(spark: SparkSession, kafka_server
         deadline = time.monotonic() + SECONDS
         while captures != [expected, expected] and time.monotonic() < deadline:
             report = Ingestion(spark, settings, sources, registry, intake).step()
-            assert not report.held
+            assert not report.halted
             captures = [captured(settings.warehouse / source.name) for source in sources]
     assert [differences(of_one, expected) for of_one in captures] == [{}, {}]

@@ -44,7 +44,7 @@ def test_a_file_system_that_refuses_is_named() -> None:
 
 
 def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
-    path = tmp_path / "capture" / "held.json"
+    path = tmp_path / "capture" / "halted.json"
     for text in ("[1, 2, 3]", "[]"):
         replace_text(path, text)
         assert path.read_text() == text

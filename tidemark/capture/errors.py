@@ -179,7 +179,7 @@ class ReplayUnreadableError(CaptureError):
     @classmethod
     def of(cls, topic: str, first: int, count: int) -> Self:
         return cls(
-            "what came after the dead letters cannot be read now, so their effect is not known",
+            "what came after the dead-letter queue's records cannot be read now, so their effect is not known",
             expected="records that are read as they were when they were merged",
             found=f"{count} that are none, the first at offset {first}",
             where=topic,

@@ -17,7 +17,7 @@ class SourceTable:
     `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned. `boundaries`
     are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
     `threshold` tells when a silent table is idle and a silent instance broken. `reopened` are those of the entities
-    whose named snapshots are opened again for changes that arrive late, `lateness` those that wait for such changes,
+    whose tagged snapshots are restated for changes that arrive late, `lateness` those that wait for such changes,
     and until how long after the slice's end (ms of event time), `kept` how many names those have that do not keep all.
     """
 

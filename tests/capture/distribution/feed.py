@@ -75,7 +75,7 @@ class DistributionFeed:
         number = self._beats[stream.instance]
         self._beats[stream.instance] = number + 1
         self._send(stream, message(self._database, "heartbeat", number))
-        self._send(stream, self._chance.choice([None, message(self._database, "nobodys", 1), "no message at all"]))
+        self._send(stream, self._chance.choice([None, message(self._database, "unrouted", 1), "no message at all"]))
 
     def _send(self, stream: Numbered, value: str | None) -> None:
         while True:

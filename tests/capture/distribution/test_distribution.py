@@ -33,9 +33,9 @@ FIRST_MS = 1_774_220_400_000
 
 
 def values_of(stream: Numbered) -> list[str | None]:
-    """Changes of all tables in turn, with a tombstone, a heartbeat and a table of nobody's among them."""
+    """Changes of all tables in turn, with a tombstone, a heartbeat and an unrouted table among them."""
     values: list[str | None] = [stream.next(SHARDS[number % len(SHARDS)]) for number in range(COUNT)]
-    values[700:700] = [None, message(stream.database, "nobodys", 1), message(stream.database, "heartbeat", 7)]
+    values[700:700] = [None, message(stream.database, "unrouted", 1), message(stream.database, "heartbeat", 7)]
     return values
 
 
@@ -108,7 +108,7 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     with session(what, "mortal"):
         pass
     assert all_of(members) == total
-    assert sum(one.done.nobodys for one in members) == len(values)
+    assert sum(one.done.unrouted for one in members) == len(values)
 
     topics = [logical_topic(table) for table in what.tables]
     found = {topic: numbers(committed(what.servers, topic, PARTITIONS)) for topic in topics}
@@ -161,13 +161,13 @@ def test_a_message_keeps_its_time_and_headers_whatever_its_size(kafka_server: Ka
     table = SourceTable("ods_x", "kept.x", ("h0",), ("id",), None, ())
     what = Distribution(kafka_server.bootstrap_servers, [table], tmp_path, 1)
     kafka_server.create_topic("cdc.h0", config={"max.message.bytes": "3000000"})
-    values = [message("kept", "x", 1), '{"after":', with_text(2, 2_000_000), message("kept", "nobodys", 4)]
+    values = [message("kept", "x", 1), '{"after":', with_text(2, 2_000_000), message("kept", "unrouted", 4)]
     producer = Producer({"bootstrap.servers": what.servers, "message.max.bytes": 3_000_000, "log_level": 0})
     for number, value in enumerate(values):
         producer.produce("cdc.h0", value, "k", timestamp=FIRST_MS + number, headers=[("trace", b"a"), ("trace", b"b")])
     assert producer.flush(30) == 0
     done = distribute(what, lambda done: done.messages < len(values))
-    assert (done.messages, done.unreadable, done.nobodys) == (len(values), 1, 1)
+    assert (done.messages, done.unreadable, done.unrouted) == (len(values), 1, 1)
     found = committed(what.servers, "tables.kept.x", 1)
     assert [(one.key(), one.value()) for one in found] == [(b"h0.kept.x", values[at].encode()) for at in (0, 2)]
     assert [one.timestamp()[1] for one in found] == [FIRST_MS, FIRST_MS + 2]

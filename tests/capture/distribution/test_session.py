@@ -1,4 +1,4 @@
-"""A session whose producer is beyond help ends as one that was lost."""
+"""A session whose producer has a fatal error ends as one that was lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of before that come with the changes: the table is theirs together, and has no name before it is whole."""
+"""Rows of an initial load come with the changes: the table is theirs together, and has no name before it is whole."""
 
 from __future__ import annotations
 

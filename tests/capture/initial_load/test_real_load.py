@@ -126,7 +126,7 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
             write_heartbeat(database, datetime.now(UTC))
             # Each one is a process that was just started: it knows what the commits say.
             report = Ingestion(spark, settings, [SOURCE], registry, intake).step()
-            assert not report.held
+            assert not report.halted
             return captured(settings.warehouse / SOURCE.name)
 
         step()

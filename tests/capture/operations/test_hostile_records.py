@@ -175,13 +175,13 @@ def test_tables_whose_declarations_are_anything_at_all(spark: SparkSession, tmp_
         value = put(source, ("source", "table"), f"t{number}")
         sent.append(json.dumps({**value, "tableChanges": changes}))
         sent.append(changed(("source", "table"), f"t{number}"))
-    nobodys = [json.dumps({**put(source, ("source", "table"), "x"), "tableChanges": text}) for text in TEXTS[1:]]
-    errors, rows = step(spark, tmp_path, {"a": [*sent, *nobodys, good[1]], "b": []}, (), [*TABLES, *many_tables(12)])
+    unrouted = [json.dumps({**put(source, ("source", "table"), "x"), "tableChanges": text}) for text in TEXTS[1:]]
+    errors, rows = step(spark, tmp_path, {"a": [*sent, *unrouted, good[1]], "b": []}, (), [*TABLES, *many_tables(12)])
     assert len(errors) == 1
     assert not isinstance(errors[0], UnexpectedTableError)
     assert rows["ods_users"] == 1
     letters = DeadLetters(Settings.at(tmp_path / "data").warehouse).all()
-    assert [letter.offset for letter in letters] == list(range(len(sent), len(sent) + len(nobodys)))
+    assert [letter.offset for letter in letters] == list(range(len(sent), len(sent) + len(unrouted)))
     assert all(letter.reason.startswith("an unreadable schema change") for letter in letters)
 
 

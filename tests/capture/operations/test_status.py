@@ -39,17 +39,17 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
         commit(2, NOW - timedelta(minutes=30), "2026-03-23", a__school__orders_0=600),
         commit(1, NOW - timedelta(hours=2), "2026-03-22", a__school__orders_0=999),
     ]
-    held = [
+    halted = [
         BinlogFinding("b", 7, FindingKind.FILES_MISSING, "binlog.000004"),
         BinlogFinding("a", 40, FindingKind.SHARD_VANISHED, "dropped", "a.school.users"),
     ]
-    found = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, held, NOW))
+    found = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, halted, NOW))
     assert (found.watermark, found.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")
     assert [(one.shard, one.rate) for one in found.shards] == [("a.school.orders_0", 1.0)]
     assert found.unloaded == ("b.school.orders_2",)
     a, b = found.streams["a"], found.streams["b"]
-    assert (a.offset, a.lag, a.diagnosis.health, a.held) == (40, 5, Health.LIVE, ())
-    assert (b.lag, b.diagnosis.health, b.held) == (0, Health.BROKEN, (held[0],))
+    assert (a.offset, a.lag, a.diagnosis.health, a.halted) == (40, 5, Health.LIVE, ())
+    assert (b.lag, b.diagnosis.health, b.halted) == (0, Health.BROKEN, (halted[0],))
 
 
 def test_a_recording_is_not_broken() -> None:

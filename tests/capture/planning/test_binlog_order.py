@@ -1,4 +1,4 @@
-"""Ingestion and the binlog's order: what came again is merged once, and a gap holds what it touches."""
+"""Ingestion and the binlog's order: what is redelivered is merged once, and a gap halts what it touches."""
 
 from __future__ import annotations
 
@@ -147,15 +147,15 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
     report = capture.step(a, b)
-    assert [(one.instance, one.offset, one.kind) for one in report.held] == [("a", gap, FindingKind.FILES_MISSING)]
+    assert [(one.instance, one.offset, one.kind) for one in report.halted] == [("a", gap, FindingKind.FILES_MISSING)]
     assert report.closed == ()
     (line,) = [str(one) for one in report.waiting if one.entity == "ods_orders"]
-    assert "instance a is at 2026-03-23 10:00:00; held, instance a: files missing before offset 2" in line
+    assert "instance a is at 2026-03-23 10:00:00; halted, instance a: files missing before offset 2" in line
     assert capture.orders() == {1: "1.00"}
 
     AcceptedFindings.of(capture.settings).add("a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours")
     report = capture.step()
-    assert report.held == ()
+    assert report.halted == ()
     assert {(one.entity, one.slice) for one in report.closed} >= {("ods_orders", "2026-03-23")}
     assert capture.orders() == {1: "2.00"}
 
@@ -184,7 +184,7 @@ def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
     report = capture.step(a, b)
-    assert [(one.shard, one.offset) for one in report.held] == [("a.school.orders_0", dropped)]
+    assert [(one.shard, one.offset) for one in report.halted] == [("a.school.orders_0", dropped)]
     assert {one.entity for one in report.closed} == {"ods_users"}
     assert "shard a.school.orders_0: shard vanished" in " ".join(str(one) for one in report.waiting)
 

@@ -63,8 +63,8 @@ def test_what_names_no_table_is_of_the_table_of_its_record(text: str) -> None:
     assert mine.problem is not None
     with pytest.raises(DeclarationError, match=r"school\.own: a recorded schema change cannot be read"):
         assert mine.schemas[0].columns
-    nobodys = parse_declarations(text)
-    assert (nobodys.schemas, nobodys.problem) == ((), mine.problem)
+    unrouted = parse_declarations(text)
+    assert (unrouted.schemas, unrouted.problem) == ((), mine.problem)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Poison goes to the dead letters with where it came from and why; what is beside it is merged."""
+"""Poison goes to the dead-letter queue with where it came from and why; what is beside it is merged."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_is_no_change_is_kept_apart_once_and_the_rest_goes_on(
     assert '"amount":"many"' in (value.raw or "").replace("\\", "")
     assert (message.topic, message.offset, message.reason) == ("cdc.a", 3, "no record of Debezium's")
     assert len([text for text in report.warnings if "tidemark dlq list" in text]) == 2
-    kept_once = "cdc.a offset 3: no record of Debezium's: kept in the dead letters, see tidemark dlq list"
+    kept_once = "cdc.a offset 3: no record of Debezium's: kept in the dead-letter queue, see tidemark dlq list"
     assert kept_once in report.warnings
     again = [OffsetRange("a", 0, len(sent["a"]))]
     scan = scan_messages(messages(spark, sent, again), again, TABLES, ())

@@ -38,7 +38,7 @@ def said(report: IngestReport) -> dict[str, Any]:
         "late": sum(report.late.values()),
         "commits": report.commits,
         "closed": [f"{snapshot.entity} {snapshot.slice}" for snapshot in report.closed],
-        "held": [str(instance) for instance in report.held],
+        "halted": [str(instance) for instance in report.halted],
         "warnings": [*report.warnings],
         "seconds": round(report.seconds, 1),
     }

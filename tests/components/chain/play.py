@@ -114,7 +114,7 @@ def play(story: Story, folder: Path, rate: float, say: Callable[[str], None], co
         play_ = Play(story, running, folder, rate, say)
         verdict = play_.run()
         steps = list(running.taker.steps())
-        held = {line for step in steps for line in step.get("held", [])}
+        held = {line for step in steps for line in step.get("halted", [])}
         late = sum(step.get("late", 0) for step in steps)
         return Told(
             seed=story.seed,
@@ -137,5 +137,5 @@ def play(story: Story, folder: Path, rate: float, say: Callable[[str], None], co
             errors=running.taker.errors(),
             writes_lost=play_.writer.lost,
             seconds=round(time.monotonic() - begun, 1),
-            problems=[*verdict.problems, *(f"held: {instance}" for instance in sorted(held))],
+            problems=[*verdict.problems, *(f"halted: {instance}" for instance in sorted(held))],
         )

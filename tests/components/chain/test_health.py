@@ -94,7 +94,7 @@ class World:
         """Until that hour is named."""
         self.take_in(lambda _: self.registry.get("ods_orders", "hour", key) is not None)
 
-    def held(self, until: str) -> str:
+    def halted(self, until: str) -> str:
         """Take in all that the busy instance has up to then; what the report says of the snapshot that waits."""
         self.take_in(lambda _: self._newest(BUSY) >= at(until))
         (waiting,) = self.ingestion.step().waiting
@@ -173,7 +173,7 @@ def broken_connector_is_held(world: World) -> None:
     world.beat("11:35", "11:55")
     world.change(BUSY, "11:58")
     world.beat("12:00", "12:05")
-    said = world.held("11:58")
+    said = world.halted("11:58")
     assert "instance quiet is at 2026-03-23 11:00:00" in said
     assert "busy" not in said
     quiet = world.diagnosis(QUIET, "12:05")
@@ -193,7 +193,7 @@ def stopped_database_is_held(world: World) -> None:
     world.beat("12:10", "12:55")
     world.change(BUSY, "12:58")
     world.beat("13:00", "13:20")
-    said = world.held("12:58")
+    said = world.halted("12:58")
     assert "instance quiet is at 2026-03-23 12:05:00" in said
     # The busy one waits at 13:00 for the other, and is none the less alive.
     busy, quiet = (world.diagnosis(name, "13:20") for name in (BUSY, QUIET))

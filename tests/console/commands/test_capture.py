@@ -44,10 +44,10 @@ def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(setti
     orders = next(one for one in found["tables"] if one["table"] == "ods_orders")
     assert (orders["watermark"], orders["last_snapshot"], found["dead_letters"]) == (None, None, 0)
     assert orders["streams"]["a"]["diagnosis"]["health"] == "unknown"
-    assert orders["streams"]["a"]["held"][0]["offset"] == 40
+    assert orders["streams"]["a"]["halted"][0]["offset"] == 40
     shown = run("capture", "status").stdout
     assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat of a has arrived yet\tnone\t0.0" in shown
-    assert f"held: {GAP}; tidemark capture accept a 40 goes on" in shown
+    assert f"halted: {GAP}; tidemark capture accept a 40 goes on" in shown
 
 
 def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: Settings) -> None:
@@ -66,7 +66,7 @@ def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: S
 def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Settings) -> None:
     refused = run("capture", "accept", "a", "40", "--because", "it was empty")
     assert refused.exit_code == 1
-    assert "nothing is held there" in refused.stderr
+    assert "nothing is halted there" in refused.stderr
     HaltedSources.of(settings).write([GAP])
     assert run("capture", "accept", "a", "40", "--because", "it was empty").exit_code == 0
     assert AcceptedFindings.of(settings).offsets() == {"a": {40}}

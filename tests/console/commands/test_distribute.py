@@ -92,4 +92,4 @@ def test_the_process_tells_what_it_does_and_stops_when_asked(kafka_server: Kafka
         rest = process.stdout.read()
     assert process.returncode == 0
     assert line.endswith("lag 0, instances here 4, members 1\n")
-    assert rest == "Stopped: 100 messages sent on, 0 of nobody's tables.\n"
+    assert rest == "Stopped: 100 messages sent on, 0 unrouted.\n"

@@ -196,7 +196,7 @@ class TableIngest:
             DeadLetters(self._warehouse).keep_changes(scan, self._table, bad)
         return [
             f"{one.shard}: {one.bad} changes with a value that fits no type, the first at "
-            f"{scan.place(_instance(one.shard), one.first_bad)}: kept in the dead letters, see tidemark dlq list"
+            f"{scan.place(_instance(one.shard), one.first_bad)}: kept in the dead-letter queue, see tidemark dlq list"
             for one in stats
             if one.first_bad is not None
         ]
@@ -218,7 +218,7 @@ class TableIngest:
 
     def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
         return [
-            f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were opened again or "
+            f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were restated or "
             f"waited for them: {len(state.reopens)}, the first {state.reopens[0].entity} {state.reopens[0].slice}"
             for _, state in committed
             if state.reopens

@@ -1,1 +1,1 @@
-"""Is an instance's binlog whole and in order? Gaps, positions that go back, and records that came again. No Spark."""
+"""Is an instance's binlog whole and in order? Gaps, positions that go back, and redelivered records. No Spark."""

@@ -1,4 +1,4 @@
-"""The records of one topic as columns: the runs that `order.run.runs_of` cuts, without a Python object a record.
+"""The records of one topic as columns: the runs that `binlog.run.runs_of` cuts, without a Python object a record.
 
 A record is told from the one before it alone, so all cuts are one comparison of columns, once the records are in the
 order of their offsets. They come from tasks that read a file each, which need no order of their own.

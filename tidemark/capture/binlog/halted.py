@@ -1,4 +1,4 @@
-"""What the last step found and holds instances for: a file beside the warehouse, for those who ask in between."""
+"""What the last step found and halts instances for: a file beside the warehouse, for those who ask in between."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class HaltedSources:
     @classmethod
     def of(cls, settings: Settings) -> "HaltedSources":
         """Those of a warehouse."""
-        return cls(settings.data / "capture" / "held.json")
+        return cls(settings.data / "capture" / "halted.json")
 
     def read(self) -> tuple[BinlogFinding, ...]:
         """Nothing before the first step."""

@@ -13,7 +13,7 @@ _NO_END: Final = 2**63 - 1
 
 
 def placed(records: DataFrame, reached: Mapping[str, int]) -> DataFrame:
-    """The records that have a place, per instance from offset `reached` on, as `order.binlog` takes them.
+    """The records that have a place, per instance from offset `reached` on, as `binlog.binlog` takes them.
 
     Nothing is sorted or sent from task to task for it: that would cost a small pass as much as reading it did.
     """
@@ -29,7 +29,7 @@ def _begun(reached: Mapping[str, int]) -> Column:
 
 
 def read_before(again: Mapping[str, tuple[Again, ...]]) -> Column:
-    """Whether a row change was read before; however many ranges came again, the expression stays shallow."""
+    """Whether a row change was read before; however many ranges were redelivered, the expression stays shallow."""
     found = sf.lit(col=False)
     for instance, ranges in again.items():
         found = found | ((sf.col("instance") == instance) & _in_one_of(sorted(ranges, key=lambda one: one.start)))

@@ -94,7 +94,7 @@ def judge(
 
 
 def _repeat(again: list[Again], one: Again) -> None:
-    """A topic that came again as a whole is one entry, however many runs it has."""
+    """A topic that was redelivered as a whole is one entry, however many runs it has."""
     if again and (again[-1].end, again[-1].until) == (one.start, one.until):
         again[-1] = Again(again[-1].start, one.end, one.until)
     else:

@@ -41,7 +41,7 @@ MINUTE_MS = 60_000
 
 
 def runs_of(records: Iterable[Seen], policy: BinlogPolicy) -> Iterator[Run]:
-    """The runs of records in the order of their offsets; `order.binlog` does the same with many."""
+    """The runs of records in the order of their offsets; `binlog.binlog` does the same with many."""
     run: Run | None = None
     minute = 0
     for one in records:

@@ -48,7 +48,7 @@ class Routes:
         self._known: dict[tuple[str, str], tuple[Target, ...]] = {}
 
     def targets(self, instance: str, physical: str) -> tuple[Target, ...]:
-        """One for a change; for a heartbeat every partition that has the instance's tables; none for nobody's.
+        """One for a change; for a heartbeat every partition that has the instance's tables; none for an unrouted one.
 
         A statement about several tables (`school.orders_0,orders_1`) goes where each of them goes.
         """

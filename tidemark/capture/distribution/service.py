@@ -39,12 +39,12 @@ class Distribution:
 class Done:
     """What one member did so far.
 
-    Messages sent on; how many of nobody's tables and how many unreadable ones were among them; how often it had to
+    Messages sent on; how many unrouted and how many unreadable ones were among them; how often it had to
     begin again and why last; `lag` in messages and `sources`, of the instances' topics that it has now.
     """
 
     messages: int = 0
-    nobodys: int = 0
+    unrouted: int = 0
     unreadable: int = 0
     sessions_lost: int = 0
     lost_because: str | None = None
@@ -80,6 +80,6 @@ def _serve(what: Distribution, name: str, goes_on: Callable[[Done], bool], done:
         while goes_on(done):
             sent = session.step(what.batch, _WAIT_SECONDS)
             done.messages += sent.messages
-            done.nobodys += sent.nobodys
+            done.unrouted += sent.unrouted
             done.unreadable += sent.unreadable
             done.lag, done.sources = session.reader.lag(), session.reader.has()

@@ -29,10 +29,10 @@ _SECONDS: Final = 15.0
 
 
 class TransactionCounts(NamedTuple):
-    """Messages of one transaction; those of nobody's tables and those that could not be read are among them."""
+    """Messages of one transaction; the unrouted and the unreadable ones are among them."""
 
     messages: int = 0
-    nobodys: int = 0
+    unrouted: int = 0
     unreadable: int = 0
 
 
@@ -59,7 +59,7 @@ class DistributionSession:
 
     def __exit__(self, *_: object) -> None:
         # An open transaction is ended first: who has the partitions next would have to wait for it. Where it cannot be,
-        # the client warns, and of a producer beyond help it fails; the next of this name ends it.
+        # the client warns, and of a producer after a fatal error it fails; the next of this name ends it.
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning), suppress(KafkaException):
             self._producer.close()
         self.reader.close()
@@ -77,7 +77,7 @@ class DistributionSession:
             with suppress(KafkaException):
                 self._producer.abort_transaction(_SECONDS)
             with suppress(KafkaException):
-                # Hear why; a producer that is beyond help says only that.
+                # Hear why; a producer after a fatal error says only that.
                 self._producer.poll(0)
             if self._refused is not None:
                 raise self._refused from error
@@ -85,7 +85,7 @@ class DistributionSession:
 
     def _send(self, batch: MessageBatch) -> TransactionCounts:
         self._producer.begin_transaction()
-        nobodys = unreadable = 0
+        unrouted = unreadable = 0
         for message in batch.messages:
             value = message.value()
             if value is None:
@@ -93,11 +93,11 @@ class DistributionSession:
             physical = physical_of(value)
             if physical is None:
                 unreadable += 1
-                self._set_aside(message, value)
+                self._dead_letter(message, value)
             else:
-                nobodys += not self._forward(message, value, physical)
+                unrouted += not self._forward(message, value, physical)
         self._commit(batch.ends)
-        return TransactionCounts(len(batch.messages), nobodys, unreadable)
+        return TransactionCounts(len(batch.messages), unrouted, unreadable)
 
     def _commit(self, ends: Mapping[str, int]) -> None:
         for topic in self.reader.fresh & ends.keys():
@@ -115,7 +115,7 @@ class DistributionSession:
             self._produce(target.topic, value, target.key, target.partition, timestamp, headers)
         return bool(targets)
 
-    def _set_aside(self, message: Message, value: bytes) -> None:
+    def _dead_letter(self, message: Message, value: bytes) -> None:
         """Where people find it, and the place that it has to take if they mend it."""
         topic, place = str(message.topic()), {"partition": message.partition(), "offset": message.offset()}
         headers = [("topic", topic.encode()), *((name, str(number).encode()) for name, number in place.items())]

@@ -53,5 +53,5 @@ class DatabaseDownError(TransientError):
             f"the database of instance {instance} does not answer",
             found=said,
             where=database,
-            hint="start it; its snapshots wait until heartbeats come again",
+            hint="start it; its snapshots wait until heartbeats arrive",
         )

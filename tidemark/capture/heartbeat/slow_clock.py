@@ -1,7 +1,7 @@
 """Where a server's clock is slow: what it dates before midnight may have happened after it.
 
 A heartbeat's record has two times of one moment, its writer's and the server's. While the last heartbeat says that the
-server is behind, an event that looks late may as well be one of today: no snapshot is opened again for it.
+server is behind, an event that looks late may as well be one of today: no snapshot is restated for it.
 """
 
 from collections.abc import Iterable, Sequence

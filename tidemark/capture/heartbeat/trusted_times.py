@@ -43,7 +43,7 @@ def trusted(
 
 
 def _forward(beats: Iterable[Beat]) -> list[Beat]:
-    """In order, without those that came again."""
+    """In order, without the redelivered ones."""
     found: list[Beat] = []
     for one in sorted(beats):
         if not found or one.beat_ms >= found[-1].beat_ms:

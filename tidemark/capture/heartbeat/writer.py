@@ -1,7 +1,7 @@
 """Heartbeats written: the writer's time into a table of each instance, so that its binlog always has something (B3).
 
 That it comes out at the other end of the chain is what proves that nothing in between is broken; and as one process
-writes all of them, they tell whose clock is wrong (heartbeat.clock).
+writes all of them, they tell whose clock is wrong (heartbeat.trusted_times).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class LoadEvent(NamedTuple):
-    """At `offset` of its instance's topic a physical table (`school.orders_3`) was found with rows of before.
+    """At `offset` of its instance's topic a physical table (`school.orders_3`) was found with rows of an initial load.
 
     Or, where `is_loaded`, all those rows have come.
     """

@@ -1,7 +1,7 @@
 """The table through which Debezium is asked to read tables, one in each instance's database.
 
 https://debezium.io/documentation/reference/configuration/signalling.html; Debezium itself writes the marks between
-which it reads a chunk there, too. Its changes come with the others and are nobody's data.
+which it reads a chunk there, too. Its changes come with the others and are no data.
 """
 
 import json

@@ -14,9 +14,9 @@ from tidemark.system.settings import Settings
 
 def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
     """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
-    held, beats = HaltedSources.of(settings).read(), NewestBeats.of(settings).read()
+    halted, beats = HaltedSources.of(settings).read(), NewestBeats.of(settings).read()
     written = bool(settings.databases.get_secret_value())
-    around = Around(_ends(sources, settings), held, now, beats, last_look(settings), written)
+    around = Around(_ends(sources, settings), halted, now, beats, last_look(settings), written)
     return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
 
 

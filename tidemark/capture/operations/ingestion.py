@@ -1,7 +1,7 @@
 """Records of changes into Delta tables and named snapshots: one step takes in whatever is there.
 
 Each table keeps its own offsets in its own commits, so a crash between two tables, or between a commit and the
-names it gives, is made good by the next step (B1, B2, B4).
+names it gives, is reconciled by the next step (B1, B2, B4).
 """
 
 import time
@@ -237,7 +237,7 @@ class Ingestion:
         step.warnings += [text for plan in plans.values() for text in unnamed_warnings(plan.unnamed)]
         after = replace(
             before,
-            halted={**before.halted, **{source.name: watched.held(source) for source in active}},
+            halted={**before.halted, **{source.name: watched.halted(source) for source in active}},
             waiting={**before.waiting, **{name: plan.waiting for name, plan in plans.items()}},
         )
         with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
@@ -315,5 +315,5 @@ class Ingestion:
             waiting=waiting,
             warnings=tuple(step.warnings),
             seconds=seconds,
-            held=position.findings,
+            halted=position.findings,
         )

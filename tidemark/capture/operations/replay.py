@@ -1,4 +1,4 @@
-"""Dead letters once more, after what made them dead was corrected: a setting, an adapter, a column's type.
+"""The dead-letter queue read again, after a cause was corrected: a setting, an adapter, a column's type.
 
 The rule: a letter that can be read now has the effect that it would have had when it came. Its topic is read again from
 the letter on up to where its table stands, into the columns of today, and of each key among the letters the newest

@@ -16,7 +16,7 @@ class SnapshotWaiting:
     """A slice that cannot be named yet. Times are UTC.
 
     `blockers` are (instance, newest event time read of it); `idle` per shard of those the time that its own newest
-    event is older than its instance's newest: heartbeats go on while the shard is silent. `held` says of blockers why
+    event is older than its instance's newest: heartbeats go on while the shard is silent. `halted` says of blockers why
     nothing more of them is taken in.
     """
 
@@ -26,7 +26,7 @@ class SnapshotWaiting:
     end: datetime
     blockers: tuple[tuple[str, datetime | None], ...]
     idle: Mapping[str, timedelta]
-    held: tuple[BinlogFinding, ...] = ()
+    halted: tuple[BinlogFinding, ...] = ()
 
     def __str__(self) -> str:
         blockers = ", ".join(
@@ -34,7 +34,7 @@ class SnapshotWaiting:
             for name, at in self.blockers
         )
         silent = ", ".join(f"{shard} silent for {time}" for shard, time in self.idle.items() if time >= _WORTH_SAYING)
-        reasons = [blockers, *([silent] if silent else []), *(f"held, {one}" for one in self.held)]
+        reasons = [blockers, *([silent] if silent else []), *(f"halted, {one}" for one in self.halted)]
         return f"{self.entity} {self.slice} (until {self.end:%Y-%m-%d %H:%M:%S}): {'; '.join(reasons)}"
 
 
@@ -45,7 +45,7 @@ _WORTH_SAYING = timedelta(minutes=10)
 class IngestReport:
     """Changes merged and of these late ones per table, snapshots named, slices that wait, and warnings in words.
 
-    `held` are findings in the order of the instances' binlogs, from which on nothing is taken in.
+    `halted` are findings in the order of the instances' binlogs, from which on nothing is taken in.
     """
 
     changes: Mapping[str, int]
@@ -55,7 +55,7 @@ class IngestReport:
     waiting: tuple[SnapshotWaiting, ...]
     warnings: tuple[str, ...]
     seconds: float
-    held: tuple[BinlogFinding, ...] = ()
+    halted: tuple[BinlogFinding, ...] = ()
 
 
 def missed_warnings(missed: Iterable[Boundary]) -> list[str]:
@@ -82,7 +82,7 @@ def _span(slices: Sequence[str]) -> str:
 
 
 def snapshot_waiting(
-    waiting: OpenBoundary, watermarks: Mapping[str, int], held: Sequence[BinlogFinding]
+    waiting: OpenBoundary, watermarks: Mapping[str, int], halted: Sequence[BinlogFinding]
 ) -> SnapshotWaiting:
     """A planner's answer in words of time; `watermarks` are the table's (instance or shard -> epoch ms)."""
     instances = {name for name, _ in waiting.blockers}
@@ -99,5 +99,5 @@ def snapshot_waiting(
         end=utc(waiting.boundary.end_ms),
         blockers=tuple((name, None if ms is None else utc(ms)) for name, ms in waiting.blockers),
         idle=idle,
-        held=tuple(one for one in held if one.instance in instances),
+        halted=tuple(one for one in halted if one.instance in instances),
     )

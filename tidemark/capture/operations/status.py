@@ -33,7 +33,7 @@ class StreamStatus:
     offset: int
     lag: int | None
     diagnosis: Diagnosis
-    held: tuple[BinlogFinding, ...]
+    halted: tuple[BinlogFinding, ...]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TableStatus:
     """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
 
     `late` are per entity and slice the changes that came when its snapshot was named already.
-    `unloaded` are shards of which rows of before have not all come.
+    `unloaded` are shards whose initial load is not complete.
     """
 
     table: str
@@ -62,7 +62,7 @@ class Around:
     """
 
     ends: Mapping[str, int]
-    held: Sequence[BinlogFinding]
+    halted: Sequence[BinlogFinding]
     now: datetime
     beats: Mapping[str, int] = field(default_factory=dict)
     looked: datetime | None = None
@@ -119,7 +119,7 @@ def _stream(source: SourceTable, instance: str, state: CommitState, around: Arou
         offset=offset,
         lag=None if end is None else max(0, end - offset),
         diagnosis=_diagnosis(source, instance, state, None if beat is None else utc(beat), around),
-        held=tuple(one for one in around.held if one.instance == instance and _touches(one, source)),
+        halted=tuple(one for one in around.halted if one.instance == instance and _touches(one, source)),
     )
 
 

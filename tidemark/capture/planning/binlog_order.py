@@ -1,4 +1,4 @@
-"""The order of one pass: what of it may be merged, and how far each instance's binlog is read then."""
+"""Binlog continuity in one pass: what of it may be merged, and how far each instance's binlog is read then."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

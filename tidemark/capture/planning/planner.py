@@ -22,7 +22,7 @@ class TopicStream:
 
     `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
     `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do. Marks from
-    offset `sure_until` on are not confirmed yet (heartbeat.clock): what is behind them waits, but closes nothing.
+    offset `sure_until` on are not confirmed yet (trusted_times): what is behind them waits, but closes nothing.
     Where rows are `missing` the state is not the table's, and gets no name.
     """
 

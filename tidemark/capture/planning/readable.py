@@ -32,7 +32,7 @@ class ReadableScan:
         """What the planner cuts for the table."""
         return [self._stream(source, instance, state) for instance in source.instances]
 
-    def held(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
+    def halted(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
         """Why some of the table's instances are not read to their ends."""
         whole = (one for one in self.order.findings if one.instance in source.instances)
         return (*whole, *self.gone[source.name].values())

@@ -1,1 +1,1 @@
-"""Versions that stand for a slice: how they get their names, and what becomes of changes that come late."""
+"""Versions that stand for a slice: how they are tagged, and what becomes of changes that come late."""

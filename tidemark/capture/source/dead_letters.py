@@ -113,7 +113,7 @@ def _declaration(records: DataFrame, malformed: MalformedDeclaration) -> DataFra
 
 def _warning(new: int, topic: str, offset: int, reason: str) -> str:
     others = f" and {new - 1} more" if new > 1 else ""
-    return f"{topic} offset {offset}: {reason}{others}: kept in the dead letters, see tidemark dlq list"
+    return f"{topic} offset {offset}: {reason}{others}: kept in the dead-letter queue, see tidemark dlq list"
 
 
 def _letters(records: DataFrame, reason: Column, raw: Column) -> DataFrame:

@@ -17,7 +17,7 @@ class Scan:
     `ends` are per instance one past the last readable offset, `repeated` whether some record is there twice, `gaps`
     the first hole found per instance. `place` says in words where a record (instance, offset) is, `with_text` whether
     some images' values may be text as the server prints it. `poison` is the number of records that are none and go to
-    the dead letters, as values that fit no type do; None where the source is corrected instead.
+    the dead-letter queue, as values that fit no type do; None where the source is corrected instead.
     """
 
     view: str

@@ -67,9 +67,9 @@ class Summary:
         return sum(records for records, instance, physical in mine if chosen(instance, physical))
 
     @property
-    def nobodys(self) -> int:
+    def unrouted(self) -> int:
         """How many changes there are of tables that nobody declared."""
-        return sum(group["nobodys"] for group in self.groups)
+        return sum(group["unrouted"] for group in self.groups)
 
     @cached_property
     def marks(self) -> Mapping[str, Sequence[EventMinute]]:
@@ -121,7 +121,7 @@ class Summary:
 
     @cached_property
     def loads(self) -> tuple[LoadEvent, ...]:
-        """Where tables were found with rows of before, and where all those have come."""
+        """Where tables were found whose initial load is pending, and where it is complete."""
         found = [
             LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
             for group in self.groups
@@ -193,7 +193,7 @@ def _grouped(records: DataFrame) -> DataFrame:
         sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
         sf.max("event_ms").alias("newest"),
         sf.count("*").alias("records"),
-        sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("nobodys"),
+        sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
         sf.count("problem").alias("bad"),
         sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
     )

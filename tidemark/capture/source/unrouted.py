@@ -21,7 +21,7 @@ class Unrouted:
 
     def keep(self, scan: Scan) -> list[str]:
         """Append what is new and warn once per table, naming the first file and line."""
-        if not scan.summary.nobodys:
+        if not scan.summary.unrouted:
             return []
         last = last_commit(self._path)
         state = CommitState() if last is None else last.state

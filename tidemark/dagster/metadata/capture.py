@@ -86,11 +86,11 @@ def _instances(status: TableStatus) -> str:
             str(stream.offset),
             "?" if stream.lag is None else str(stream.lag),
             f"{stream.diagnosis.health}: {stream.diagnosis.reason}",
-            "; ".join(map(str, stream.held)),
+            "; ".join(map(str, stream.halted)),
         )
         for name, stream in status.streams.items()
     ]
-    return _table(("instance", "next offset", "lag", "heartbeat", "held"), rows)
+    return _table(("instance", "next offset", "lag", "heartbeat", "halted"), rows)
 
 
 def _shards(status: TableStatus) -> str:

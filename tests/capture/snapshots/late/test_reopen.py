@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.capture.operations.history import Content, ShardedHistory, decoded
+from tests.capture.operations.test_crash import Killed
 from tests.capture.operations.test_random_history import Feeder
 from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.apply import table_ingest
@@ -52,10 +53,6 @@ TABLE = SourceTable(
     boundaries=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-23T22")),
     reopened=frozenset({"ods_orders"}),
 )
-
-
-class Killed(BaseException):
-    """What a SIGKILL is to the code that runs: nothing of it goes on."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A warehouse with dead letters: a Canal server took over a topic, and nobody said so."""
+"""A warehouse with a dead-letter queue: a Canal server took over a topic, and nobody said so."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
 REOPENED: Final = 1_000
-"""So many slices of an entity, the newest, are opened again at most: a clock of 1970 is no reason to go through all."""
+"""So many slices of an entity, the newest, are restated at most: a clock of 1970 is no reason to go through all."""
 COUNTED: Final = 50
 """Of so many slices of an entity, the newest, the counts are kept."""
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 def with_late_changes(version: DataFrame, late: DataFrame, key: Sequence[str], end_ms: int, batch: int) -> DataFrame:
     """The version that slice T is a name for, with the late changes of commits up to `batch` that belong to T.
 
-    `late` are those that the table keeps (late.kept), `key` is its own (`_shard` and the source's), `end_ms` is
+    `late` are those that the table keeps (late.kept_rows), `key` is its own (`_shard` and the source's), `end_ms` is
     T's end (epoch ms). Columns are those of the version: one that came later was not there at that time. Where one
     became wider since, it has the wider type.
     """

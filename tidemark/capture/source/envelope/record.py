@@ -4,13 +4,13 @@ A table's images are parsed with the table's own schema later. Columns:
 
 instance, path (file URI, NULL from Kafka), offset, row (of the changes in a message, from 0), op (c, u, d, r; NULL for
 what is no row change), event_ms, physical (`school.orders_0`), table (logical; `HEARTBEAT` and `SIGNAL` for our own,
-NULL for nobody's and for no row change), before, after (JSON text), text (whether the images' values are text as the
-server prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: column_types.py), raw (the
-line, where the table is nobody's or the record is none), problem (why it is none; NULL when all is well), binlog_file
-(its name as the server has it; NULL for what no binlog has, and the next three say nothing then), binlog_pos,
-binlog_row (grows with the records of one event), gtid, is_load (whether it was read from the table, in a first load,
-and not from the binlog: its time is that of the reading), loaded (the physical table of which that load has come to its
-end; NULL for all others).
+NULL for an unrouted one and for no row change), before, after (JSON text), text (whether the images' values are text as
+the server prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: declarations.py), raw
+(the line, where the table is unrouted or the record is none), problem (why it is none; NULL when all is well),
+binlog_file (its name as the server has it; NULL for what no binlog has, and the next three say nothing then),
+binlog_pos, binlog_row (grows with the records of one event), gtid, is_load (whether it was read from the table, in a
+first load, and not from the binlog: its time is that of the reading), loaded (the physical table of which that load has
+come to its end; NULL for all others).
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ from tidemark.capture.source_table import SHARD_SUFFIX, SourceTable
 def routed(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
     """The change records of an adapter: those columns, less `table` and `raw`, and `line`, the record as it came."""
     named = records.withColumn("table", _table(tables))
-    nobodys = sf.col("op").isNotNull() & sf.col("table").isNull()
-    return named.withColumn("raw", sf.when(nobodys | sf.col("problem").isNotNull(), sf.col("line"))).drop("line")
+    unrouted = sf.col("op").isNotNull() & sf.col("table").isNull()
+    return named.withColumn("raw", sf.when(unrouted | sf.col("problem").isNotNull(), sf.col("line"))).drop("line")
 
 
 def line_of_message() -> Column:

@@ -16,24 +16,24 @@ from tidemark.dependency_model.errors import TerminalError
 @click.argument("offset", type=click.IntRange(0))
 @click.option("--because", required=True, help="Why nothing is missing, or why it may be.")
 def accept(instance: str, offset: int, *, because: str) -> None:
-    """Go on with an instance that is held at OFFSET, as `tidemark capture status` shows it.
+    """Go on with an instance that is halted at OFFSET, as `tidemark capture status` shows it.
 
     What is before the gap and what comes after it is merged as if nothing were between; the answer is kept.
 
     \b
-    Exit codes: 0 the next step goes on, 1 nothing is held there, 2 called wrongly.
+    Exit codes: 0 the next step goes on, 1 nothing is halted there, 2 called wrongly.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.binlog.accepted import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
     from tidemark.capture.binlog.halted import HaltedSources  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()
-    held = [one for one in HaltedSources.of(settings).read() if (one.instance, one.offset) == (instance, offset)]
-    if not held:
+    halted = [one for one in HaltedSources.of(settings).read() if (one.instance, one.offset) == (instance, offset)]
+    if not halted:
         raise TerminalError(
-            "nothing is held there",
+            "nothing is halted there",
             found=f"instance {instance}, offset {offset}",
-            hint="tidemark capture status shows what is held, by instance and offset",
+            hint="tidemark capture status shows what is halted, by instance and offset",
         )
     AcceptedFindings.of(settings).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
-    print_line(f"accepted: {held[0]}")
+    print_line(f"accepted: {halted[0]}")

@@ -39,7 +39,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
 
     \b
     Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start, or topics are not there yet.
-    With --json: {"messages", "nobodys", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
+    With --json: {"messages", "unrouted", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.distribution.group import ConsumerGroup  # noqa: PLC0415
     from tidemark.capture.distribution.service import Distribution  # noqa: PLC0415
@@ -70,4 +70,4 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     if as_json:
         print_json({**asdict(done), "seconds": round(time.monotonic() - begun, 3)})
     else:
-        print_line(f"Stopped: {done.messages:,} messages sent on, {done.nobodys:,} of nobody's tables.")
+        print_line(f"Stopped: {done.messages:,} messages sent on, {done.unrouted:,} unrouted.")

@@ -46,7 +46,7 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`); with --once also what
     the pass said: 1 something has to be changed, 75 try again.
-    With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "held", "seconds"}.
+    With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "halted", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.preflight.all import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
@@ -95,7 +95,7 @@ def _as_line(report: IngestReport) -> None:
         )
         more = f" and {len(report.closed) - 3} before" if len(report.closed) > 3 else ""
         print_line(f"{sum(report.changes.values()):,} changes in {report.seconds:.1f} s{names}{more}")
-    for one in (*report.warnings, *(f"held: {finding}" for finding in report.held)):
+    for one in (*report.warnings, *(f"halted: {finding}" for finding in report.halted)):
         print_line(one, "yellow")
 
 
@@ -107,7 +107,7 @@ def _as_json(report: IngestReport) -> None:
             "closed": [[one.entity, one.slice, one.version] for one in report.closed],
             "waiting": [str(one) for one in report.waiting],
             "warnings": list(report.warnings),
-            "held": [str(one) for one in report.held],
+            "halted": [str(one) for one in report.halted],
             "seconds": round(report.seconds, 3),
         }
     )

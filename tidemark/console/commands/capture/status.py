@@ -29,7 +29,7 @@ def status(*, as_json: bool) -> None:
     \b
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
     With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
-    "streams": {instance: {"offset", "lag", "diagnosis": {...}, "held": [...]}},
+    "streams": {instance: {"offset", "lag", "diagnosis": {...}, "halted": [...]}},
     "late": {entity: {slice: changes}}, "unloaded": [shard, ...]}], "dead_letters"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.collect_status import table_statuses  # noqa: PLC0415
@@ -44,8 +44,8 @@ def status(*, as_json: bool) -> None:
         print_json({"tables": [asdict(one) for one in found], "dead_letters": letters})
         return
     print_table(_HEADINGS, [row for one in found for row in _rows(one)])
-    for finding in dict.fromkeys(one for table in found for stream in table.streams.values() for one in stream.held):
-        print_line(f"held: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
+    for finding in dict.fromkeys(one for table in found for stream in table.streams.values() for one in stream.halted):
+        print_line(f"halted: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
     for line in _late(found):
         print_line(line)
     for table in found:
