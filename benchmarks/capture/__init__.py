@@ -54,8 +54,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """The figures of the chosen parts, each in a process of its own."""
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for part in arguments.parts:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            found |= process.submit(_PARTS[part], arguments).result()
-    return found
+            figures |= process.submit(_PARTS[part], arguments).result()
+    return figures

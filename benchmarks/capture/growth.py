@@ -48,15 +48,15 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
             CapturedWarehouse.at(Path(folder) / name, broker.bootstrap_servers, [_ORDERS])
             for name in ("small", "large")
         )
-        for one, first in ((small, (_TIMES - 1) * rows), (large, 0)):
-            one.ingestion.step()
-            _fill_table(one, first, _TIMES * rows)
+        for entry, first in ((small, (_TIMES - 1) * rows), (large, 0)):
+            entry.ingestion.step()
+            _fill_table(entry, first, _TIMES * rows)
         timers = Timer(1), Timer(1)
         for hour in range(1, _HOURS + 1):
             fill(broker.bootstrap_servers, [_INSTANCE], lambda _, hour=hour: _hour(binlog, hour, rows))  # type: ignore[misc]
-            for timer, one in list(zip(timers, (small, large), strict=True))[:: 1 if hour % 2 else -1]:
-                timer.run(one.ingestion.step)
-        grown = [[name.rows for name in one.registry.of("ods_orders_1h")] for one in (small, large)]
+            for timer, each in list(zip(timers, (small, large), strict=True))[:: 1 if hour % 2 else -1]:
+                timer.run(each.ingestion.step)
+        grown = [[name.rows for name in run.registry.of("ods_orders_1h")] for run in (small, large)]
     more = {large_rows - small_rows for small_rows, large_rows in zip(*grown, strict=True)}
     if more != {rows * (_TIMES - 1)}:
         raise RuntimeError(f"the tables' names have {grown[0]} and {grown[1]} rows")

@@ -63,8 +63,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 def check(captured: CapturedWarehouse, left: Iterable[Left]) -> None:
     """Raise RuntimeError unless the table is what is left of the instances' changes."""
     expected = Left()
-    for one in left:
-        expected.add(one)
+    for extra in left:
+        expected.add(extra)
     spark = spark_session(captured.settings)
     rows = read_table(spark, captured.settings.warehouse / "ods_orders")
     row = rows.selectExpr("count(*)", "sum(order_id)", "sum(CAST(status AS BIGINT))").first()

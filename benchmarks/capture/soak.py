@@ -48,7 +48,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "soak_minutes": round(lasted / 60, 1),
         "soak_changes_per_second": round(changes / lasted),
         "soak_changes": changes,
-        "soak_pass_s_max": round(max(one for _, one in seconds[len(seconds) // 10 :]), 1),
+        "soak_pass_s_max": round(max(each for _, each in seconds[len(seconds) // 10 :]), 1),
         "soak_snapshots": named,
         **{f"soak_{name}": value for name, value in held.figures().items()},
     }

@@ -39,19 +39,19 @@ class MemoryUse:
 @contextmanager
 def memory() -> Iterator[MemoryUse]:
     """Look while the block runs."""
-    found, ended, process = MemoryUse(), threading.Event(), psutil.Process()
+    use, ended, process = MemoryUse(), threading.Event(), psutil.Process()
 
     def look() -> None:
         while True:
-            mine = [process, *(one for one in process.children() if _is_own_jvm(one))]
-            found.held.append(sum(one.memory_info().rss for one in mine) // _MEGABYTE)
+            mine = [process, *(each for each in process.children() if _is_own_jvm(each))]
+            use.held.append(sum(process.memory_info().rss for process in mine) // _MEGABYTE)
             if ended.wait(1):
                 return
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     try:
-        yield found
+        yield use
     finally:
         ended.set()
         watcher.join()

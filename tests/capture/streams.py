@@ -27,11 +27,11 @@ def at(text: str) -> datetime:
 
 def described_type(kind: str) -> dict[str, Any]:
     """`DECIMAL(14,4)` as Debezium lists it."""
-    found = _TYPE.match(kind)
-    assert found, kind
-    length, scale = _USUAL_SIZES.get(kind, (found["length"], found["scale"]))
+    match = _TYPE.match(kind)
+    assert match, kind
+    length, scale = _USUAL_SIZES.get(kind, (match["length"], match["scale"]))
     sizes = {"length": length and int(length), "scale": scale and int(scale)}
-    name = found["name"] + found["modifier"]
+    name = match["name"] + match["modifier"]
     return {"typeName": name, "typeExpression": name, **sizes}
 
 

@@ -31,10 +31,10 @@ class CorruptFileError(ChangeFileError):
     """Truncated, or not what its name says."""
 
     @classmethod
-    def of(cls, path: Path, found: str) -> Self:
+    def of(cls, path: Path, problem: str) -> Self:
         error = cls(
             "change file is truncated or corrupt",
-            found=found,
+            found=problem,
             where=str(path),
             hint="nothing of it was taken in; put a whole copy in its place and go on",
         )
@@ -46,11 +46,11 @@ class FileTooBigError(ChangeFileError):
     """A change file that expands to more than a pass can read."""
 
     @classmethod
-    def of(cls, path: Path, expected: str, found: str) -> Self:
+    def of(cls, path: Path, expected: str, problem: str) -> Self:
         error = cls(
             "change file is too big once it is expanded",
             expected=expected,
-            found=found,
+            found=problem,
             where=str(path),
             hint="nothing of it was taken in; put the same records in its place as several files",
         )
@@ -62,11 +62,11 @@ class MalformedLineError(ChangeFileError):
     """A line that is no change record."""
 
     @classmethod
-    def of(cls, path: Path, line: int, found: str) -> Self:
+    def of(cls, path: Path, line: int, problem: str) -> Self:
         error = cls(
             "not a change record",
             expected='one JSON object {"topic", "partition", "offset", "key", "value"} as Debezium wrote it',
-            found=found,
+            found=problem,
             where=f"{path}:{line}",
             hint="nothing of the file was taken in; correct the line or put a whole copy in its place and go on",
         )
@@ -78,11 +78,11 @@ class OffsetGapError(CaptureError):
     """Changes are missing between two files."""
 
     @classmethod
-    def of(cls, topic: str, path: Path, expected: int, found: int) -> Self:
+    def of(cls, topic: str, path: Path, expected: int, problem: int) -> Self:
         return cls(
             f"changes are missing in {topic}",
             expected=f"offset {expected}",
-            found=f"{found}: {found - expected} changes are not there",
+            found=f"{problem}: {problem - expected} changes are not there",
             where=str(path),
             hint=f"what was before is taken in; put the file with offset {expected} into {path.parent} and go on",
         )
@@ -112,11 +112,11 @@ class ColumnTypeError(CaptureError):
         )
 
     @classmethod
-    def missing(cls, table: str, column: str, found: Iterable[str]) -> Self:
+    def missing(cls, table: str, column: str, names: Iterable[str]) -> Self:
         return cls(
             "a declared column is not in the source",
             expected=column,
-            found=", ".join(found),
+            found=", ".join(names),
             where=table,
             hint="correct key and partition_by in the entity's YAML",
         )
@@ -136,11 +136,11 @@ class DeclarationError(CaptureError):
     """A recorded schema change that cannot be read."""
 
     @classmethod
-    def of(cls, table: str, found: str) -> Self:
+    def of(cls, table: str, problem: str) -> Self:
         return cls(
             "a recorded schema change cannot be read",
             expected="the table's columns as Debezium (tableChanges) or Canal (mysqlType) declares them",
-            found=found,
+            found=problem,
             where=table,
             hint="nothing after it was taken in for the table, other tables go on; find out who wrote the record, and "
             "load the table anew from a topic without it",
@@ -164,10 +164,10 @@ class ChangeValueError(CaptureError):
     """A value that does not fit its column's type."""
 
     @classmethod
-    def of(cls, table: str, where: str, found: str) -> Self:
+    def of(cls, table: str, where: str, problem: str) -> Self:
         return cls(
             "a value does not fit its column's type",
-            found=found,
+            found=problem,
             where=f"{table}, {where}",
             hint="nothing of this batch was taken in for the table; correct the record and go on",
         )

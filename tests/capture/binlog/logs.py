@@ -41,9 +41,9 @@ class Log:
                 gtid = Gtid("1", self.sequence)
                 self._arrive(Seen(0, "binlog", Position(self.file, self.pos, row), self.clock_ms, gtid))
 
-    def _arrive(self, one: Seen) -> None:
-        self.written.append(one)
-        self.topic.append(replace(one, offset=self._next_offset()))
+    def _arrive(self, seen: Seen) -> None:
+        self.written.append(seen)
+        self.topic.append(replace(seen, offset=self._next_offset()))
 
     def _next_offset(self) -> int:
         # Tombstones and records of no binlog lie between.
@@ -53,8 +53,8 @@ class Log:
         """The connector starts again, some records back; a restart may come before it has caught up."""
         tail = self.written[-count:] if count else []
         cut = self.chance.randrange(len(tail) + 1) if self.chance.random() < 0.3 else len(tail)
-        for one in [*tail[:cut], *(tail if cut < len(tail) else [])]:
-            self.topic.append(replace(one, offset=self._next_offset()))
+        for entry in [*tail[:cut], *(tail if cut < len(tail) else [])]:
+            self.topic.append(replace(entry, offset=self._next_offset()))
 
     def lose_files(self) -> None:
         self.rotate()

@@ -36,21 +36,21 @@ def placed(draw: st.DrawFn) -> list[Placed]:
     chance = draw(st.randoms(use_true_random=False))
     forms = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=2))
     renamed = draw(st.integers(0, 2 * len(topic)))
-    found: list[Placed] = []
-    for number, one in enumerate(topic):
-        assert one.gtid is not None
+    placed_records: list[Placed] = []
+    for number, each in enumerate(topic):
+        assert each.gtid is not None
         form = chance.choice(forms)
         # Now and then a number goes back though the log goes on.
-        text = None if form is None else form.format(one.gtid.sequence - chance.choice([0, 0, 0, 2]))
-        base = one.base if number < renamed else "mysql-bin"
-        found.append((replace(one, base=base, gtid=Gtid.parse(text)), text))
-    return found
+        text = None if form is None else form.format(each.gtid.sequence - chance.choice([0, 0, 0, 2]))
+        base = each.base if number < renamed else "mysql-bin"
+        placed_records.append((replace(each, base=base, gtid=Gtid.parse(text)), text))
+    return placed_records
 
 
 def batch(instance: str, records: Sequence[Placed]) -> pa.RecordBatch:
     rows = [
-        (instance, one.offset, one.event_ms, f"{one.base}.{one.position.file:06d}", *one.position[1:], text)
-        for one, text in records
+        (instance, each.offset, each.event_ms, f"{each.base}.{each.position.file:06d}", *each.position[1:], text)
+        for each, text in records
     ]
     return pa.RecordBatch.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], SCHEMA)
 
@@ -68,30 +68,30 @@ def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
         batches += [
             batch(instance, records[max(0, start - data.draw(st.integers(0, 3))) : end]) for start, end in pieces
         ]
-    found = binlogs_of(pa.Table.from_batches(data.draw(st.permutations(batches)), SCHEMA))
+    placed_records = binlogs_of(pa.Table.from_batches(data.draw(st.permutations(batches)), SCHEMA))
     policy = BinlogPolicy(dense_gtids=data.draw(st.booleans()))
     end = data.draw(st.integers(0, 200))
-    assert found.keys() == topics.keys()
+    assert placed_records.keys() == topics.keys()
     for instance, records in topics.items():
-        seen = [one for one, _ in records]
-        places = {one.offset: one.position for one in seen}
-        assert found[instance].positions(range(end)) == [places.get(offset) for offset in range(end)]
-        assert found[instance].runs(policy) == list(runs_of(seen, policy))
-        assert found[instance].before(end).runs(policy) == list(
-            runs_of([one for one in seen if one.offset < end], policy)
+        seen = [each for each, _ in records]
+        places = {entry.offset: entry.position for entry in seen}
+        assert placed_records[instance].positions(range(end)) == [places.get(offset) for offset in range(end)]
+        assert placed_records[instance].runs(policy) == list(runs_of(seen, policy))
+        assert placed_records[instance].before(end).runs(policy) == list(
+            runs_of([entry for entry in seen if entry.offset < end], policy)
         )
 
 
 @given(logs())
 def test_a_server_that_writes_for_others_too_makes_no_more_runs(log: Log) -> None:
     """Else each transaction would be one, and many records as slow as if they were looked at one by one."""
-    without = [replace(one, gtid=None) for one in log.topic]
-    holes = sum(1 for one, other in zip(log.topic, log.topic[1:], strict=False) if _hole(one, other))
+    without = [replace(entry, gtid=None) for entry in log.topic]
+    holes = sum(1 for each, other in zip(log.topic, log.topic[1:], strict=False) if _hole(each, other))
     sparse, dense = (len(list(runs_of(log.topic, BinlogPolicy(dense_gtids=is_dense)))) for is_dense in (False, True))
     assert len(list(runs_of(without, BinlogPolicy()))) <= sparse <= dense <= sparse + holes
 
 
-def _hole(one: Seen, other: Seen) -> bool:
-    assert one.gtid is not None
+def _hole(before: Seen, other: Seen) -> bool:
+    assert before.gtid is not None
     assert other.gtid is not None
-    return other.gtid.sequence > one.gtid.sequence + 1
+    return other.gtid.sequence > before.gtid.sequence + 1

@@ -26,9 +26,9 @@ def test_what_came_again_however_often(spark: SparkSession, count: int) -> None:
     chance = random.Random(count)
     again = {instance: _ranges(chance, count) for instance in ("a", "b")}
     rows = [_record(chance, 20 * count) for _ in range(400)]
-    found = spark.createDataFrame(rows, SCHEMA).select(read_before(again).alias("again")).collect()
+    rows_read = spark.createDataFrame(rows, SCHEMA).select(read_before(again).alias("again")).collect()
     expected = [_is_again(again.get(row[0], ()), row) for row in rows]
-    assert [one["again"] for one in found] == expected
+    assert [entry["again"] for entry in rows_read] == expected
     assert len(set(expected)) == 2
 
 
@@ -53,5 +53,6 @@ def _is_again(ranges: Sequence[Again], row: tuple[str, int, str | None, int | No
         return False
     place = (int(file.removeprefix("binlog.")), -1 if position is None else position, number)
     return any(
-        one.start <= offset and (one.end is None or offset < one.end) and place <= tuple(one.until) for one in ranges
+        span.start <= offset and (span.end is None or offset < span.end) and place <= tuple(span.until)
+        for span in ranges
     )

@@ -25,52 +25,54 @@ class Reference:
     newest_ms: int = 0
     sequence: int = 0
     skipped: set[int] = field(default_factory=set)
-    found: tuple[int, FindingKind] | None = None
+    finding_at: tuple[int, FindingKind] | None = None
 
-    def take(self, one: Seen) -> None:
-        if self.found is None:
-            kind = None if self.high is None else self._kind(self.high, one)
+    def take(self, seen: Seen) -> None:
+        if self.finding_at is None:
+            kind = None if self.high is None else self._kind(self.high, seen)
             if kind is not None:
-                self.found = one.offset, kind
+                self.finding_at = seen.offset, kind
             else:
-                self._go_on(one)
+                self._go_on(seen)
 
-    def _kind(self, high: Seen, one: Seen) -> FindingKind | None:
-        if one.position <= high.position:
-            return FindingKind.REGRESSED if one.event_ms > self.newest_ms else None
-        assert one.gtid is not None
-        if one.position.file > high.position.file + 1 and one.gtid.sequence != self.sequence + 1:
+    def _kind(self, high: Seen, seen: Seen) -> FindingKind | None:
+        if seen.position <= high.position:
+            return FindingKind.REGRESSED if seen.event_ms > self.newest_ms else None
+        assert seen.gtid is not None
+        if seen.position.file > high.position.file + 1 and seen.gtid.sequence != self.sequence + 1:
             return FindingKind.FILES_MISSING
-        return FindingKind.GTIDS_MISSING if self.dense and one.gtid.sequence > self.sequence + 1 else None
+        return FindingKind.GTIDS_MISSING if self.dense and seen.gtid.sequence > self.sequence + 1 else None
 
-    def _go_on(self, one: Seen) -> None:
-        if self.high is not None and one.position <= self.high.position:
-            self.skipped.add(one.offset)
+    def _go_on(self, seen: Seen) -> None:
+        if self.high is not None and seen.position <= self.high.position:
+            self.skipped.add(seen.offset)
         else:
-            self.high = one
-        self.newest_ms = max(self.newest_ms, one.event_ms)
-        self.sequence = max(self.sequence, one.gtid.sequence if one.gtid else 0)
+            self.high = seen
+        self.newest_ms = max(self.newest_ms, seen.event_ms)
+        self.sequence = max(self.sequence, seen.gtid.sequence if seen.gtid else 0)
 
 
 @given(logs(), st.data())
 def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, data: st.DataObject) -> None:
     reference, policy = Reference(log.dense), BinlogPolicy(dense_gtids=log.dense)
-    for one in log.topic:
-        reference.take(one)
-    progress, skipped, found = None, set[int](), None
+    for each in log.topic:
+        reference.take(each)
+    progress, skipped, finding_at = None, set[int](), None
     cuts = sorted(data.draw(st.lists(st.integers(0, len(log.topic)), max_size=3)))
     for start, end in zip([0, *cuts], [*cuts, len(log.topic)], strict=True):
         piece = log.topic[start:end]
         judged = judge("a", progress, list(runs_of(piece, policy)), policy)
-        skipped |= {one.offset for one in piece for again in judged.again if again.holds(one.offset, one.position)}
-        found = judged.finding
-        if found is not None:
+        skipped |= {
+            entry.offset for entry in piece for again in judged.again if again.holds(entry.offset, entry.position)
+        }
+        finding_at = judged.finding
+        if finding_at is not None:
             break
         progress = judged.progress_at(10**9, progress)
-    assert reference.found == ((found.offset, found.kind) if found else None)
-    limit = found.offset if found else 10**9
+    assert reference.finding_at == ((finding_at.offset, finding_at.kind) if finding_at else None)
+    limit = finding_at.offset if finding_at else 10**9
     assert {offset for offset in skipped if offset < limit} == reference.skipped
-    if found is None:
+    if finding_at is None:
         assert progress is not None
         assert reference.high is not None
         assert (progress.position, progress.event_ms) == (reference.high.position, reference.newest_ms)
@@ -81,19 +83,19 @@ def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None
     judged = judge("a", None, list(runs_of(log.topic, SPARSE)), SPARSE)
     if judged.finding is None:
         kept = [
-            one.position
-            for one in log.topic
-            if not any(again.holds(one.offset, one.position) for again in judged.again)
+            entry.position
+            for entry in log.topic
+            if not any(again.holds(entry.offset, entry.position) for again in judged.again)
         ]
-        assert kept == [one.position for one in log.written]
+        assert kept == [entry.position for entry in log.written]
 
 
 def test_a_topic_that_came_again_as_a_whole_is_one_repetition() -> None:
     written = [Seen(number, "binlog", Position(1, number), number * 60_000) for number in range(50)]
-    again = [Seen(50 + one.offset, one.base, one.position, one.event_ms) for one in written]
+    again = [Seen(50 + entry.offset, entry.base, entry.position, entry.event_ms) for entry in written]
     judged = judge("a", None, list(runs_of([*written, *again], SPARSE)), SPARSE)
     assert judged.finding is None
-    assert [(one.start, one.end, one.until) for one in judged.again] == [(50, None, Position(1, 49))]
+    assert [(skipped.start, skipped.end, skipped.until) for skipped in judged.again] == [(50, None, Position(1, 49))]
 
 
 def run(start: int, file: int, pos: int, ms: int, base: str = "binlog") -> Run:
@@ -145,7 +147,7 @@ def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:
     judged = judge("a", BEFORE, [run(40, 7, 950, 6_000), run(50, 8, 4, 7_000)], SPARSE)
     assert judged.progress_at(40, BEFORE) is BEFORE
     reached = [judged.progress_at(end, BEFORE) for end in (41, 51)]
-    assert [one and one.position for one in reached] == [Position(7, 950), Position(8, 4)]
+    assert [each and each.position for each in reached] == [Position(7, 950), Position(8, 4)]
 
 
 def test_names_and_numbers_are_read() -> None:

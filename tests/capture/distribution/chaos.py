@@ -111,8 +111,8 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
         problems = _rest(world)
         lost = members.stop()
         problems += _differences(broker, feed)
-    found = Counter(kinds), feed.count(), len(feed.expected())
-    return ChaosReport(seed, *found, lost, round(time.monotonic() - begun, 1), problems)
+    counts = Counter(kinds), feed.count(), len(feed.expected())
+    return ChaosReport(seed, *counts, lost, round(time.monotonic() - begun, 1), problems)
 
 
 def _rest(world: ChaosWorld) -> list[str]:
@@ -133,7 +133,7 @@ def _left(servers: str) -> int:
     try:
         ends = [consumer.get_watermark_offsets(place, 30)[1] for place in places]
         done = consumer.committed(places, timeout=60)
-        return sum(end - max(0, one.offset) for end, one in zip(ends, done, strict=True))
+        return sum(end - max(0, each.offset) for end, each in zip(ends, done, strict=True))
     except KafkaException:
         return -1
     finally:
@@ -144,18 +144,18 @@ def _differences(broker: Kafka, feed: DistributionFeed) -> list[str]:
     problems: list[str] = []
     expected, beats = feed.expected(), feed.beats()
     for topic in map(logical_topic, tables(DATABASE)):
-        for (partition, key), found in numbers(committed(broker.bootstrap_servers, topic, PARTITIONS)).items():
+        for (partition, key), counts in numbers(committed(broker.bootstrap_servers, topic, PARTITIONS)).items():
             wanted = beats.get(key) if key in beats else expected.pop(key, [])
-            if found != wanted:
-                problems.append(f"{topic} {partition} {key}: {_difference(found, wanted or [])}")
+            if counts != wanted:
+                problems.append(f"{topic} {partition} {key}: {_difference(counts, wanted or [])}")
     return problems + [f"nothing of {key}" for key in expected]
 
 
-def _difference(found: list[int], wanted: list[int]) -> str:
-    at = next((at for at, (one, other) in enumerate(zip(found, wanted, strict=False)) if one != other), None)
-    place = "the first ones equal" if at is None else f"first at {at}: {found[at]} instead of {wanted[at]}"
-    twice = sum(count > 1 for count in Counter(found).values())
-    return f"{len(found)} instead of {len(wanted)}, {place}, {len(set(wanted) - set(found))} lost, {twice} doubled"
+def _difference(counts: list[int], wanted: list[int]) -> str:
+    at = next((at for at, (each, other) in enumerate(zip(counts, wanted, strict=False)) if each != other), None)
+    place = "the first ones equal" if at is None else f"first at {at}: {counts[at]} instead of {wanted[at]}"
+    twice = sum(count > 1 for count in Counter(counts).values())
+    return f"{len(counts)} instead of {len(wanted)}, {place}, {len(set(wanted) - set(counts))} lost, {twice} doubled"
 
 
 def main(seed: int, injections: int) -> int:

@@ -48,17 +48,17 @@ class Members:
     def __exit__(self, *_: object) -> None:
         for timer in self._thaws:
             timer.cancel()
-        for one in self._running:
-            one.kill()
-            one.wait()
+        for each in self._running:
+            each.kill()
+            each.wait()
 
     def at_least(self, count: int) -> None:
         """Nobody ends by himself, except who was started while the broker was away."""
-        ended = [one for one in self._running if one.poll() is not None]
-        for one in ended:
-            out, err = one.communicate()
-            assert one.returncode == _TRY_AGAIN, f"a member ended with {one.returncode}: {out}{err}"
-            self._running.remove(one)
+        ended = [each for each in self._running if each.poll() is not None]
+        for member in ended:
+            out, err = member.communicate()
+            assert member.returncode == _TRY_AGAIN, f"a member ended with {member.returncode}: {out}{err}"
+            self._running.remove(member)
         while len(self._running) < count:
             self._running.append(self._started())
 
@@ -67,9 +67,9 @@ class Members:
 
     def kill(self) -> None:
         """One dies, and another takes its place, at once or some seconds later."""
-        one = self._chosen()
-        one.kill()
-        one.wait()
+        process = self._chosen()
+        process.kill()
+        process.wait()
         time.sleep(self._chance.choice((0.0, 0.0, 3.0)))
         self.at_least(2)
 
@@ -81,9 +81,9 @@ class Members:
     def freeze(self, seconds: float) -> None:
         """One stands still until the group has gone on without it, then goes on as if nothing had been."""
         self.at_least(1)
-        one = self._chance.choice(self._running)
-        one.send_signal(signal.SIGSTOP)
-        self._thaws.append(Timer(seconds, one.send_signal, [signal.SIGCONT]))
+        process = self._chance.choice(self._running)
+        process.send_signal(signal.SIGSTOP)
+        self._thaws.append(Timer(seconds, process.send_signal, [signal.SIGCONT]))
         self._thaws[-1].start()
 
     def stop(self) -> int:
@@ -98,13 +98,13 @@ class Members:
         self.at_least(1)
         return self._running.pop(self._chance.randrange(len(self._running)))
 
-    def _stop(self, one: subprocess.Popen[str]) -> None:
+    def _stop(self, process: subprocess.Popen[str]) -> None:
         # One that stands still would not hear it.
-        one.send_signal(signal.SIGCONT)
-        one.send_signal(signal.SIGTERM)
-        out, err = one.communicate(timeout=_STOP_SECONDS)
-        assert one.returncode in (0, -signal.SIGTERM, _TRY_AGAIN), f"{one.returncode}: {out}{err}"
-        if one.returncode == 0:
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=_STOP_SECONDS)
+        assert process.returncode in (0, -signal.SIGTERM, _TRY_AGAIN), f"{process.returncode}: {out}{err}"
+        if process.returncode == 0:
             self._lost += json.loads(out)["sessions_lost"]
 
     def _started(self) -> subprocess.Popen[str]:

@@ -58,9 +58,9 @@ def _partition(consumer: Consumer, place: TopicPartition, end: int) -> Iterator[
 
 def numbers(messages: Iterable[Message]) -> dict[tuple[int, str], list[int]]:
     """By partition and key, the numbers in order."""
-    found: dict[tuple[int, str], list[int]] = defaultdict(list)
+    numbers_of: dict[tuple[int, str], list[int]] = defaultdict(list)
     for message in messages:
-        found[message.partition() or 0, (message.key() or b"").decode()].append(
+        numbers_of[message.partition() or 0, (message.key() or b"").decode()].append(
             json.loads(message.value() or b"")["after"]["id"]
         )
-    return found
+    return numbers_of

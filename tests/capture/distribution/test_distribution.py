@@ -66,11 +66,11 @@ def session(what: Distribution, name: str) -> DistributionSession:
     return DistributionSession(what.servers, name, Routes(what.tables, topics.partitions), topics)
 
 
-def read(one: DistributionSession, most: int) -> MessageBatch:
+def read(session: DistributionSession, most: int) -> MessageBatch:
     """A batch that is not sent on yet."""
-    batch = one.reader.read(most, 0.2)
+    batch = session.reader.read(most, 0.2)
     while not batch.messages:
-        batch = one.reader.read(most, 0.2)
+        batch = session.reader.read(most, 0.2)
     return batch
 
 
@@ -102,27 +102,32 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     members[0].stop()
     members.append(Member(what))
     until(lambda: all_of(members) >= total)
-    for one in members[1:]:
-        one.stop()
+    for each in members[1:]:
+        each.stop()
     # Who comes with the name of a dead one ends its transaction; else that is when its time is over.
     with session(what, "mortal"):
         pass
     assert all_of(members) == total
-    assert sum(one.done.unrouted for one in members) == len(values)
+    assert sum(member.done.unrouted for member in members) == len(values)
 
     topics = [logical_topic(table) for table in what.tables]
-    found = {topic: numbers(committed(what.servers, topic, PARTITIONS)) for topic in topics}
+    committed_messages = {topic: numbers(committed(what.servers, topic, PARTITIONS)) for topic in topics}
     beats = {(number, f"{instance}.spread.heartbeat"): [7] for instance in values for number in range(PARTITIONS)}
-    changes = {topic: {place: ids for place, ids in of.items() if place not in beats} for topic, of in found.items()}
+    changes = {
+        topic: {place: ids for place, ids in of.items() if place not in beats}
+        for topic, of in committed_messages.items()
+    }
     assert {key: ids for of in changes.values() for (_, key), ids in of.items()} == {
         key: ids for stream in streams for key, ids in stream.expected().items()
     }
     assert sum(map(len, changes.values())) == len(values) * len(SHARDS)
-    assert all({place: ids for place, ids in of.items() if place in beats} == beats for of in found.values())
+    assert all(
+        {place: ids for place, ids in of.items() if place in beats} == beats for of in committed_messages.values()
+    )
 
 
 def all_of(members: list[Member]) -> int:
-    return sum(one.done.messages for one in members)
+    return sum(member.done.messages for member in members)
 
 
 def _dies(dying: DistributionSession) -> None:
@@ -168,10 +173,12 @@ def test_a_message_keeps_its_time_and_headers_whatever_its_size(kafka_server: Ka
     assert producer.flush(30) == 0
     done = distribute(what, lambda done: done.messages < len(values))
     assert (done.messages, done.unreadable, done.unrouted) == (len(values), 1, 1)
-    found = committed(what.servers, "tables.kept.x", 1)
-    assert [(one.key(), one.value()) for one in found] == [(b"h0.kept.x", values[at].encode()) for at in (0, 2)]
-    assert [one.timestamp()[1] for one in found] == [FIRST_MS, FIRST_MS + 2]
-    assert found[0].headers() == [("trace", b"a"), ("trace", b"b")]
+    committed_messages = committed(what.servers, "tables.kept.x", 1)
+    assert [(entry.key(), entry.value()) for entry in committed_messages] == [
+        (b"h0.kept.x", values[at].encode()) for at in (0, 2)
+    ]
+    assert [entry.timestamp()[1] for entry in committed_messages] == [FIRST_MS, FIRST_MS + 2]
+    assert committed_messages[0].headers() == [("trace", b"a"), ("trace", b"b")]
     (unreadable,) = committed(what.servers, UNREADABLE, 1)
     assert (unreadable.key(), unreadable.value()) == (b"cdc.h0", b'{"after":')
     assert unreadable.headers() == [("topic", b"cdc.h0"), ("partition", b"0"), ("offset", b"1")]

@@ -17,9 +17,9 @@ ROUTES = Routes([ORDERS, USERS], {"tables.school.orders": 3, "tables.school.user
 def test_all_shards_of_all_instances_are_in_one_topic_each_in_one_partition() -> None:
     shards = [(instance, f"school.orders_{number}") for instance in "ab" for number in range(20)]
     targets = [ROUTES.targets(*shard) for shard in shards]
-    assert {one.topic for (one,) in targets} == {logical_topic(ORDERS)} == {"tables.school.orders"}
-    assert [one.key.decode() for (one,) in targets] == [".".join(shard) for shard in shards]
-    assert {one.partition for (one,) in targets} == {0, 1, 2}
+    assert {each.topic for (each,) in targets} == {logical_topic(ORDERS)} == {"tables.school.orders"}
+    assert [each.key.decode() for (each,) in targets] == [".".join(shard) for shard in shards]
+    assert {each.partition for (each,) in targets} == {0, 1, 2}
     assert targets == [ROUTES.targets(*shard) for shard in shards]
 
 
@@ -59,4 +59,4 @@ def test_a_pattern_that_names_no_topics_is_refused(pattern: str) -> None:
 
 def test_a_statement_about_several_tables_goes_where_each_of_them_goes() -> None:
     each = [ROUTES.targets("a", f"school.{name}") for name in ("orders_1", "orders_2", "users")]
-    assert ROUTES.targets("a", "school.orders_1,orders_2,users,unrouted") == tuple(one for (one,) in each)
+    assert ROUTES.targets("a", "school.orders_1,orders_2,users,unrouted") == tuple(entry for (entry,) in each)

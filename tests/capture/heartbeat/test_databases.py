@@ -18,7 +18,7 @@ def test_addresses_are_read_with_everything_that_is_in_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "found"),
+    ("setting", "problem"),
     [
         ("mysql://tide:secret@db/school", "instance before ="),
         ("mysql://tide:secret=secret@db/school", "instance before ="),
@@ -30,10 +30,10 @@ def test_addresses_are_read_with_everything_that_is_in_them() -> None:
         ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
     ],
 )
-def test_what_cannot_be_an_address_is_refused_and_no_password_is_shown(setting: str, found: str) -> None:
+def test_what_cannot_be_an_address_is_refused_and_no_password_is_shown(setting: str, problem: str) -> None:
     with pytest.raises(DatabaseAddressError, match="TIDEMARK_DATABASES") as caught:
         databases(setting)
-    assert found in str(caught.value)
+    assert problem in str(caught.value)
     assert "secret" not in str(caught.value)
 
 

@@ -31,9 +31,9 @@ def ago(**duration: int) -> datetime:
 def test_what_is_made_of_the_last_signs(
     beat: datetime | None, change: datetime | None, health: Health, words: str
 ) -> None:
-    found = diagnose("b", beat, change, NOW, Threshold())
-    assert found.health is health
-    assert words in found.reason
+    diagnosis = diagnose("b", beat, change, NOW, Threshold())
+    assert diagnosis.health is health
+    assert words in diagnosis.reason
 
 
 @given(st.integers(0, 10_000), st.integers(-3600, 3600), st.integers(60, 3600))
@@ -42,6 +42,6 @@ def test_a_wrong_clock_of_the_server_makes_nothing_broken_and_nothing_whole(
 ) -> None:
     threshold = Threshold(broken=timedelta(seconds=broken_after))
     change = NOW - timedelta(seconds=beat_age) + timedelta(seconds=skew)
-    found = diagnose("b", ago(seconds=beat_age), change, NOW, threshold)
-    assert (found.health is Health.BROKEN) == (beat_age > broken_after)
-    assert found.health is not Health.UNKNOWN
+    diagnosis = diagnose("b", ago(seconds=beat_age), change, NOW, threshold)
+    assert (diagnosis.health is Health.BROKEN) == (beat_age > broken_after)
+    assert diagnosis.health is not Health.UNKNOWN

@@ -37,31 +37,31 @@ def topics(draw: st.DrawFn) -> list[Record]:
             jump = draw(st.sampled_from([0, 0, 0, 3_600_000]))
             when = start + second * 1000
             records.append(Record(when, when + skew + jump, beat=False))
-    return sorted(records, key=lambda one: one.true_ms)
+    return sorted(records, key=lambda record: record.true_ms)
 
 
 def stream(records: list[Record]) -> TopicStream:
     by_minute: dict[int, EventMinute] = {}
-    for offset, one in enumerate(records):
-        minute = one.event_ms // MINUTE * MINUTE
-        by_minute.setdefault(minute, EventMinute(minute, offset, one.event_ms))
-    beats = [Beat(offset, one.true_ms) for offset, one in enumerate(records) if one.beat]
-    found = trusted(by_minute.values(), beats)
-    return TopicStream("a", 0, len(records), found.marks, None, found.sure_until)
+    for offset, entry in enumerate(records):
+        minute = entry.event_ms // MINUTE * MINUTE
+        by_minute.setdefault(minute, EventMinute(minute, offset, entry.event_ms))
+    beats = [Beat(offset, each.true_ms) for offset, each in enumerate(records) if each.beat]
+    outcome = trusted(by_minute.values(), beats)
+    return TopicStream("a", 0, len(records), outcome.marks, None, outcome.sure_until)
 
 
 @given(topics())
 def test_what_comes_after_a_closed_boundary_really_happened_after_it(records: list[Record]) -> None:
-    found = stream(records)
-    if found.has_passed(BOUNDARY):
-        cut = found.cut(BOUNDARY)
+    outcome = stream(records)
+    if outcome.has_passed(BOUNDARY):
+        cut = outcome.cut(BOUNDARY)
         assert cut is not None
-        assert all(one.true_ms >= BOUNDARY - 2 * TOLERANCE_MS for one in records[cut:])
+        assert all(record.true_ms >= BOUNDARY - 2 * TOLERANCE_MS for record in records[cut:])
 
 
 @given(topics())
 def test_a_boundary_closes_with_the_first_heartbeat_past_it(records: list[Record]) -> None:
-    assert stream(records).has_passed(BOUNDARY) >= any(one.beat and one.true_ms >= BOUNDARY for one in records)
+    assert stream(records).has_passed(BOUNDARY) >= any(record.beat and record.true_ms >= BOUNDARY for record in records)
 
 
 @given(topics())
@@ -87,6 +87,6 @@ def test_without_heartbeats_the_clock_is_believed() -> None:
 
 
 def test_between_two_heartbeats_no_clock_closes_anything() -> None:
-    found = trusted([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
-    waiting = TopicStream("a", 3, 9, found.marks, None, found.sure_until)
+    outcome = trusted([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
+    waiting = TopicStream("a", 3, 9, outcome.marks, None, outcome.sure_until)
     assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)

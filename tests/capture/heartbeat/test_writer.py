@@ -57,11 +57,11 @@ def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_
 ) -> None:
     down = replace(database, instance="down", port=free_port())
     refused = replace(database, instance="refused", password="wrong")
-    found = {one.instance: one.problem for one in write_heartbeats([down, refused, database], NOW)}
-    assert isinstance(found["down"], DatabaseDownError)
-    assert isinstance(found["refused"], HeartbeatRefusedError)
-    assert "Access denied" in str(found["refused"])
-    assert (found["a"], beats(mariadb_server)) == (None, [NOW])
+    problems = {failure.instance: failure.problem for failure in write_heartbeats([down, refused, database], NOW)}
+    assert isinstance(problems["down"], DatabaseDownError)
+    assert isinstance(problems["refused"], HeartbeatRefusedError)
+    assert "Access denied" in str(problems["refused"])
+    assert (problems["a"], beats(mariadb_server)) == (None, [NOW])
 
 
 def test_the_sensor_writes_and_says_where_it_could_not(

@@ -17,27 +17,27 @@ EVENTS = st.lists(
         st.booleans(),
     ),
     max_size=8,
-    unique_by=lambda one: (one.instance, one.offset),
+    unique_by=lambda build: (build.instance, build.offset),
 )
 
 
 def lacking(before: list[str], events: list[LoadEvent], instance: str, offset: int) -> set[str]:
     """The shards that lack rows in the state before `offset`, read record by record."""
-    found = {shard for shard in before if shard[0] == instance}
+    lacking = {shard for shard in before if shard[0] == instance}
     for event in sorted(events):
         if event.instance == instance and event.offset < offset:
             if event.is_loaded:
-                found.discard(event.shard)
+                lacking.discard(event.shard)
             else:
-                found.add(event.shard)
-    return found
+                lacking.add(event.shard)
+    return lacking
 
 
 @given(before=st.lists(st.sampled_from(SHARDS), unique=True), events=EVENTS, offset=st.integers(0, 14))
 def test_a_state_lacks_what_was_found_and_has_not_come(before: list[str], events: list[LoadEvent], offset: int) -> None:
     for instance in ("a", "b"):
         wanted = lacking(before, events, instance, offset)
-        assert {one.shard for one in missing(instance, before, events) if one.holds(offset)} == wanted
+        assert {gap.shard for gap in missing(instance, before, events) if gap.holds(offset)} == wanted
         kept = unloaded_at(before, events, {"a": offset, "b": offset})
         assert {shard for shard in kept if shard[0] == instance} == wanted
 

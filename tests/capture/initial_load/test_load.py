@@ -54,8 +54,8 @@ class LoadWorld:
         return commit.state.unloaded
 
     def rows(self) -> dict[tuple[str, int], str]:
-        found = read_rows(self.settings.warehouse / "ods_orders").to_pylist()
-        return {(row["_shard"], row["order_id"]): str(row["amount"]) for row in found}
+        rows = read_rows(self.settings.warehouse / "ods_orders").to_pylist()
+        return {(row["_shard"], row["order_id"]): str(row["amount"]) for row in rows}
 
 
 def beat(stream: Stream, when: datetime) -> None:
@@ -93,7 +93,7 @@ def test_no_snapshot_is_named_before_all_rows_of_before_have_come(spark: SparkSe
     stream.change("orders_1", None, order(3, "3.00", 23), at("2026-03-23 09:30"))
     beat(stream, at("2026-03-23 10:00"))
     third = world.step()
-    assert [(one.entity, one.slice) for one in third.closed] == [("ods_orders_1h", "2026-03-23T10")]
+    assert [(snapshot.entity, snapshot.slice) for snapshot in third.closed] == [("ods_orders_1h", "2026-03-23T10")]
     assert world.unloaded() == ()
     assert world.rows()["a.school.orders_1", 3] == "3.00"
 
@@ -115,5 +115,5 @@ def test_a_table_of_the_binlog_is_whole_and_stays_so_when_it_is_read_again(spark
     world.stream.read("orders_0", order(1, "1.00", 23), at("2026-03-24 08:40"))
     beat(world.stream, at("2026-03-23 08:32"))
     closed = world.step().closed
-    assert [one.slice for one in closed if one.entity == "ods_orders"] == ["2026-03-22"]
+    assert [snapshot.slice for snapshot in closed if snapshot.entity == "ods_orders"] == ["2026-03-22"]
     assert world.unloaded() == ()

@@ -85,12 +85,12 @@ class LoadLife(threading.Thread):
 
 
 def stored(server: MariaDb) -> Rows:
-    found: Rows = {}
+    rows_by_key: Rows = {}
     with server.connect(DATABASE) as session, session.cursor() as sql:
         for shard in range(SHARDS):
             sql.execute(f"SELECT id, v FROM kept_{shard}")  # noqa: S608 - a number
-            found |= {(f"kept.{DATABASE}.kept_{shard}", key): value for key, value in sql.fetchall()}
-    return found
+            rows_by_key |= {(f"kept.{DATABASE}.kept_{shard}", key): value for key, value in sql.fetchall()}
+    return rows_by_key
 
 
 def captured(path: Path) -> Rows:

@@ -81,7 +81,7 @@ def _row(chance: random.Random, key: int, *, is_wide: bool) -> Row:
 def applied(lives: Sequence[Sequence[WorldEvent]]) -> Content:
     """The slow, obvious one: a dictionary, and each shard's changes one after the other."""
     content: Content = {}
-    for event in (one for events in lives for one in events if not one.is_declaration):
+    for event in (event for events in lives for event in events if not event.is_declaration):
         row = event.after or event.before or {}
         content.pop((event.shard, row["id"]), None)
         if event.after:
@@ -126,12 +126,12 @@ class Worlds:
 
     def _permutations(self) -> list[dict[str, list[list[WorldEvent]]]]:
         """Of each world and instance the parts, no two worlds alike."""
-        found: dict[str, dict[str, list[list[WorldEvent]]]] = {}
-        while len(found) < self.count:
-            chance = random.Random(f"{self.seed} world {len(found)} {self._chance.random()}")
+        distinct: dict[str, dict[str, list[list[WorldEvent]]]] = {}
+        while len(distinct) < self.count:
+            chance = random.Random(f"{self.seed} world {len(distinct)} {self._chance.random()}")
             parts = {name: self._cut(chance, self._shuffled(chance, shards)) for name, shards in SHARDS.items()}
-            found[_signature(parts)] = parts
-        return list(found.values())
+            distinct[_signature(parts)] = parts
+        return list(distinct.values())
 
     def _shuffled(self, chance: random.Random, shards: Sequence[int]) -> list[WorldEvent]:
         turns = [shard for shard in shards for _ in self.lives[shard]]
@@ -169,12 +169,12 @@ class Worlds:
 
     def by_world(self, rows: Sequence[Mapping[str, Any]]) -> list[Content]:
         """The content of each world's part of the table."""
-        found: list[Content] = [{} for _ in range(self.count)]
+        distinct: list[Content] = [{} for _ in range(self.count)]
         for row in rows:
             world, shard = divmod(int(row["_shard"].rpartition("_")[2]), SHARD_COUNT)
-            assert (shard, row["id"]) not in found[world]
-            found[world][shard, row["id"]] = lake_values(row)
-        return found
+            assert (shard, row["id"]) not in distinct[world]
+            distinct[world][shard, row["id"]] = lake_values(row)
+        return distinct
 
 
 def _signature(parts: Mapping[str, Sequence[Sequence[WorldEvent]]]) -> str:

@@ -101,7 +101,7 @@ def test_a_file_that_is_no_archive_is_named(capture: Capture, streams: tuple[Str
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "problem"),
     [
         ('{"topic":"cdc.a","partition":0,"offset":1,"key":{"id":\n', "column"),
         ('["not", "a", "record"]\n', ""),
@@ -109,14 +109,14 @@ def test_a_file_that_is_no_archive_is_named(capture: Capture, streams: tuple[Str
     ],
 )
 def test_a_malformed_line_is_named_with_its_file(
-    capture: Capture, streams: tuple[Stream, Stream], line: str, found: str
+    capture: Capture, streams: tuple[Stream, Stream], line: str, problem: str
 ) -> None:
     bad = streams[0].land(capture.settings.landing, 0)
     write(bad, [streams[0].lines[0], line, *streams[0].lines[2:]])
     with pytest.raises(MalformedLineError) as caught:
         capture.step()
     assert caught.value.where == f"{bad}:2"
-    assert found in str(caught.value)
+    assert problem in str(caught.value)
     write(bad, streams[0].lines)
     assert capture.step().changes["ods_orders"] == 1
 
@@ -144,7 +144,7 @@ def test_a_late_event_is_in_the_next_snapshot_counted_and_said(
     for stream in streams:
         stream.heartbeat(at("2026-03-23 23:01"))
         stream.land(capture.settings.landing, 0)
-    assert [one.slice for one in capture.step().closed if one.entity == "ods_orders"] == ["2026-03-23"]
+    assert [snapshot.slice for snapshot in capture.step().closed if snapshot.entity == "ods_orders"] == ["2026-03-23"]
     first = capture.registry.get("ods_orders", "day", "2026-03-23")
     assert first is not None
 
@@ -204,10 +204,10 @@ def test_a_silent_shard_does_not_hold_the_snapshot_but_a_silent_instance_does(
     a.land(capture.settings.landing, 0)
     b.land(capture.settings.landing, 0)
     report = capture.step()
-    assert not [one for one in report.closed if one.entity == "ods_orders"]
-    (line,) = [str(one) for one in report.waiting if one.entity == "ods_orders"]
+    assert not [snapshot for snapshot in report.closed if snapshot.entity == "ods_orders"]
+    (line,) = [str(slice_waiting) for slice_waiting in report.waiting if slice_waiting.entity == "ods_orders"]
     assert "instance b is at 2026-03-23 12:00:00" in line
 
     b.heartbeat(at("2026-03-23 23:00"))
     b.land(capture.settings.landing, len(b.lines) - 1)
-    assert [(one.entity, one.slice) for one in capture.step().closed] == [("ods_orders", "2026-03-23")]
+    assert [(snapshot.entity, snapshot.slice) for snapshot in capture.step().closed] == [("ods_orders", "2026-03-23")]

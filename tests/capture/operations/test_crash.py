@@ -51,13 +51,13 @@ def landed(data: Path, seed: int) -> tuple[Settings, ShardedHistory]:
 
 
 def check(spark: SparkSession, settings: Settings, history: ShardedHistory, named: tuple[TaggedSnapshot, ...]) -> None:
-    assert [one.slice for one in named][:3] == DAYS
-    for one in named[:3]:
-        expected = history.state_at(PARIS.window(Period.DAY, one.slice).end)
-        assert content(spark, settings.warehouse / "ods_orders", one.version) == expected, one
+    assert [snapshot.slice for snapshot in named][:3] == DAYS
+    for each in named[:3]:
+        expected = history.state_at(PARIS.window(Period.DAY, each.slice).end)
+        assert content(spark, settings.warehouse / "ods_orders", each.version) == expected, each
 
 
-@pytest.mark.parametrize("point", [one if one.startswith("ingest.") else _OF_MERGE(one) for one in POINTS])
+@pytest.mark.parametrize("point", [point if point.startswith("ingest.") else _OF_MERGE(point) for point in POINTS])
 def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
@@ -93,7 +93,7 @@ def test_killed_for_real_between_commit_and_name(spark: SparkSession, tmp_path: 
     registry = SnapshotRegistry.at(settings.state_db)
     assert registry.of("ods_orders") == ()
     report = Ingestion(spark, settings, [ORDERS], registry).step()
-    assert [one.slice for one in report.closed][:3] == DAYS
+    assert [snapshot.slice for snapshot in report.closed][:3] == DAYS
     check(spark, settings, history, registry.of("ods_orders"))
 
 
@@ -101,8 +101,8 @@ def test_names_are_built_again_from_the_log(spark: SparkSession, tmp_path: Path)
     settings, _ = landed(tmp_path / "data", seed=5)
     registry = SnapshotRegistry.at(settings.state_db)
     Ingestion(spark, settings, [ORDERS], registry).step()
-    before = [(one.slice, one.version, one.rows) for one in registry.of("ods_orders")]
+    before = [(entry.slice, entry.version, entry.rows) for entry in registry.of("ods_orders")]
     registry.forget("ods_orders")
     report = Ingestion(spark, settings, [ORDERS], registry).step()
-    assert [(one.slice, one.version, one.rows) for one in registry.of("ods_orders")] == before
+    assert [(entry.slice, entry.version, entry.rows) for entry in registry.of("ods_orders")] == before
     assert report.commits == 0

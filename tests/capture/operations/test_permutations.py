@@ -79,7 +79,7 @@ class PermutedCapture:
 
     def merged(self) -> int:
         """The changes that the commits count."""
-        return sum(one.state.counts["changes"] for one in commits(self.settings.warehouse / "ods_orders"))
+        return sum(commit.state.counts["changes"] for commit in commits(self.settings.warehouse / "ods_orders"))
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_every_permutation_makes_the_same_table(
         capture.step(monkeypatch)
 
     expected = applied(worlds.lives)
-    found = worlds.by_world(read_rows(capture.settings.warehouse / "ods_orders").to_pylist())
-    wrong = [number for number, content in enumerate(found) if content != expected]
-    assert not wrong, (seed, wrong[:5], worlds.permutations[wrong[0]], found[wrong[0]], expected)
+    contents = worlds.by_world(read_rows(capture.settings.warehouse / "ods_orders").to_pylist())
+    wrong = [number for number, content in enumerate(contents) if content != expected]
+    assert not wrong, (seed, wrong[:5], worlds.permutations[wrong[0]], contents[wrong[0]], expected)
     assert capture.merged() == worlds.changes
     assert min(worlds.sent_again.values()) > 0

@@ -72,17 +72,17 @@ def check_snapshots(
     spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: ShardedHistory
 ) -> None:
     named = (*registry.of("ods_orders"), *registry.of("ods_orders_1h"))
-    assert [one.slice for one in named if one.period == "day"] == [
+    assert [snapshot.slice for snapshot in named if snapshot.period == "day"] == [
         "2026-03-23",
         "2026-03-24",
         "2026-03-25",
         "2026-03-26",
     ]
-    assert len([one for one in named if one.period == "hour"]) == 2 + 24 + 1
-    for one in distinct_versions(named):
-        expected = history.state_at(PARIS.window(Period.parse(one.period), one.slice).end)
-        assert content(spark, settings.warehouse / "ods_orders", one.version) == expected, one
-        assert one.rows == len(expected)
+    assert len([snapshot for snapshot in named if snapshot.period == "hour"]) == 2 + 24 + 1
+    for version in distinct_versions(named):
+        expected = history.state_at(PARIS.window(Period.parse(version.period), version.slice).end)
+        assert content(spark, settings.warehouse / "ods_orders", version.version) == expected, version
+        assert version.rows == len(expected)
     last = last_commit(settings.warehouse / "ods_orders")
     assert last is not None
     assert last.state.offsets == {f"cdc.{name}": len(stream.lines) for name, stream in history.streams.items()}
@@ -91,6 +91,6 @@ def check_snapshots(
 def distinct_versions(named: tuple[TaggedSnapshot, ...]) -> list[TaggedSnapshot]:
     """The first and the last name of each version: what lies between them is the same."""
     by_version: dict[int, list[TaggedSnapshot]] = {}
-    for one in sorted(named, key=lambda one: (one.version, one.slice)):
-        by_version.setdefault(one.version, []).append(one)
-    return [one for group in by_version.values() for one in dict.fromkeys((group[0], group[-1]))]
+    for each in sorted(named, key=lambda snapshot: (snapshot.version, snapshot.slice)):
+        by_version.setdefault(each.version, []).append(each)
+    return [entry for group in by_version.values() for entry in dict.fromkeys((group[0], group[-1]))]

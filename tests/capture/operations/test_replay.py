@@ -33,8 +33,8 @@ def test_what_came_after_a_letter_stays(world: LettersWorld) -> None:
     world.step()
     letters = DeadLetters(world.settings.warehouse)
     # As if the last two had been read: then they are no letters.
-    letters.note_replayed([one for one in letters.all() if one.offset > 5], NOW)
-    assert {one.problem for one in world.replay("a")} == {None}
+    letters.note_replayed([letter for letter in letters.all() if letter.offset > 5], NOW)
+    assert {replayed.problem for replayed in world.replay("a")} == {None}
     assert world.orders() == {1: "6.00"}
 
 
@@ -48,5 +48,7 @@ def test_nothing_is_replayed_past_records_that_were_read_otherwise(world: Letter
     world.values["a"] = [*world.values["a"], values_of(back)[deleted]]
     world.step()
     assert world.orders() == {2: "2.00"}
-    assert {"1 that are none, the first at offset 6" in (one.problem or "") for one in world.replay("a")} == {True}
+    assert {"1 that are none, the first at offset 6" in (replayed.problem or "") for replayed in world.replay("a")} == {
+        True
+    }
     assert (world.orders(), world.waiting()) == ({2: "2.00"}, [3, 4, 5])

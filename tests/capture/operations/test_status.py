@@ -43,11 +43,11 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
         BinlogFinding("b", 7, FindingKind.FILES_MISSING, "binlog.000004"),
         BinlogFinding("a", 40, FindingKind.SHARD_VANISHED, "dropped", "a.school.users"),
     ]
-    found = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, halted, NOW))
-    assert (found.watermark, found.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")
-    assert [(one.shard, one.rate) for one in found.shards] == [("a.school.orders_0", 1.0)]
-    assert found.unloaded == ("b.school.orders_2",)
-    a, b = found.streams["a"], found.streams["b"]
+    table = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, halted, NOW))
+    assert (table.watermark, table.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")
+    assert [(shard.shard, shard.rate) for shard in table.shards] == [("a.school.orders_0", 1.0)]
+    assert table.unloaded == ("b.school.orders_2",)
+    a, b = table.streams["a"], table.streams["b"]
     assert (a.offset, a.lag, a.diagnosis.health, a.halted) == (40, 5, Health.LIVE, ())
     assert (b.lag, b.diagnosis.health, b.halted) == (0, Health.BROKEN, (halted[0],))
 
@@ -55,14 +55,14 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
 def test_a_recording_is_not_broken() -> None:
     later = NOW + timedelta(days=240)
     recorded = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later, written=False))
-    assert {one.diagnosis.health for one in recorded.streams.values()} == {Health.UNKNOWN}
+    assert {stream.diagnosis.health for stream in recorded.streams.values()} == {Health.UNKNOWN}
     assert recorded.streams["a"].diagnosis.reason.startswith("the heartbeats of a are a recording, the last one is of")
     watched = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later))
-    assert {one.diagnosis.health for one in watched.streams.values()} == {Health.BROKEN}
+    assert {stream.diagnosis.health for stream in watched.streams.values()} == {Health.BROKEN}
 
 
 def test_before_the_first_commit_nothing_is_known() -> None:
-    found = table_status(ORDERS, [], Around({}, [], NOW))
-    assert (found.watermark, found.last_snapshot, found.shards) == (None, None, ())
-    assert found.streams["a"].lag is None
-    assert found.streams["a"].diagnosis.health is Health.UNKNOWN
+    table = table_status(ORDERS, [], Around({}, [], NOW))
+    assert (table.watermark, table.last_snapshot, table.shards) == (None, None, ())
+    assert table.streams["a"].lag is None
+    assert table.streams["a"].diagnosis.health is Health.UNKNOWN

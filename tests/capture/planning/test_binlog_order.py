@@ -47,7 +47,7 @@ class OrderCapture:
     def step(self, *streams: Stream) -> IngestReport:
         """Land what is new, and take it in with a process that was just started."""
         for stream in streams:
-            landed = [one.first_offset for one in landed_files(self.settings.landing, stream.instance, 10**9)]
+            landed = [file.first_offset for file in landed_files(self.settings.landing, stream.instance, 10**9)]
             stream.land(self.settings.landing, self._ends.get(stream.instance, 0) if landed else 0)
             self._ends[stream.instance] = len(stream.lines)
         return Ingestion(self.spark, self.settings, TABLES, self.registry).step()
@@ -114,8 +114,8 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: OrderCapture) -
     capture.step(a, b)
     a.heartbeat(at("2026-03-23 11:00"), beat_at=at("2026-03-23 11:00"))
     assert capture.step(a).commits == 0
-    found = NewestBeats.of(capture.settings).read()
-    assert found == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
+    newest = NewestBeats.of(capture.settings).read()
+    assert newest == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
 
 
 def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: OrderCapture) -> None:
@@ -134,8 +134,8 @@ def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(captur
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:01"), beat_at=at("2026-03-24 00:01"))
     closed = capture.step(a, b).closed
-    assert ("ods_orders", "2026-03-23") in {(one.entity, one.slice) for one in closed}
-    (version,) = {one.version for one in closed if one.entity == "ods_orders"}
+    assert ("ods_orders", "2026-03-23") in {(snapshot.entity, snapshot.slice) for snapshot in closed}
+    (version,) = {snapshot.version for snapshot in closed if snapshot.entity == "ods_orders"}
     assert capture.orders(version) == {1: "1.00", 2: "2.00"}
 
 
@@ -147,16 +147,18 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
     report = capture.step(a, b)
-    assert [(one.instance, one.offset, one.kind) for one in report.halted] == [("a", gap, FindingKind.FILES_MISSING)]
+    assert [(finding.instance, finding.offset, finding.kind) for finding in report.halted] == [
+        ("a", gap, FindingKind.FILES_MISSING)
+    ]
     assert report.closed == ()
-    (line,) = [str(one) for one in report.waiting if one.entity == "ods_orders"]
+    (line,) = [str(slice_waiting) for slice_waiting in report.waiting if slice_waiting.entity == "ods_orders"]
     assert "instance a is at 2026-03-23 10:00:00; halted, instance a: files missing before offset 2" in line
     assert capture.orders() == {1: "1.00"}
 
     AcceptedFindings.of(capture.settings).add("a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours")
     report = capture.step()
     assert report.halted == ()
-    assert {(one.entity, one.slice) for one in report.closed} >= {("ods_orders", "2026-03-23")}
+    assert {(snapshot.entity, snapshot.slice) for snapshot in report.closed} >= {("ods_orders", "2026-03-23")}
     assert capture.orders() == {1: "2.00"}
 
 
@@ -184,9 +186,9 @@ def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
     report = capture.step(a, b)
-    assert [(one.shard, one.offset) for one in report.halted] == [("a.school.orders_0", dropped)]
-    assert {one.entity for one in report.closed} == {"ods_users"}
-    assert "shard a.school.orders_0: shard vanished" in " ".join(str(one) for one in report.waiting)
+    assert [(finding.shard, finding.offset) for finding in report.halted] == [("a.school.orders_0", dropped)]
+    assert {snapshot.entity for snapshot in report.closed} == {"ods_users"}
+    assert "shard a.school.orders_0: shard vanished" in " ".join(str(slice_waiting) for slice_waiting in report.waiting)
 
 
 def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
@@ -200,7 +202,7 @@ def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> N
     a.change("orders_0", changed("2.00"), changed("3.00"), at("2026-03-23 22:30"))
     a.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
     a.change("orders_0", changed("3.00"), changed("4.00"), at("2026-03-23 23:01"))
-    assert {one.slice for one in capture.step(a).closed} == {"2026-03-23"}
+    assert {snapshot.slice for snapshot in capture.step(a).closed} == {"2026-03-23"}
     named = capture.registry.get("ods_orders", "day", "2026-03-23")
     assert named is not None
     assert capture.orders(named.version) == {1: "3.00"}
@@ -222,7 +224,7 @@ def test_of_what_spark_reads_the_same_runs_are_cut(spark: SparkSession, tmp_path
     try:
         assert scan.repeated
         records = scan.records.dropDuplicates(["offset"]).orderBy("offset").collect()
-        expected = list(runs_of((one for one in seen(records) if one.offset >= 3), SPARSE))
+        expected = list(runs_of((entry for entry in seen(records) if entry.offset >= 3), SPARSE))
         assert scan.summary.runs(SPARSE) == {"a": expected}
         assert len(expected) > 8
     finally:

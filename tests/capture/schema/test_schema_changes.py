@@ -31,9 +31,9 @@ def types(columns: TableColumns) -> dict[str, str]:
 
 
 def test_columns_are_added_at_the_end_and_never_taken_away() -> None:
-    found = evolved(TableColumns(), [change(0, id="BIGINT", amount="DECIMAL"), change(1, id="BIGINT", c="INT")], NONE)
-    assert types(found) == {"id": "BIGINT", "amount": "DECIMAL(10,2)", "c": "INT"}
-    assert found.shapes == ()
+    columns = evolved(TableColumns(), [change(0, id="BIGINT", amount="DECIMAL"), change(1, id="BIGINT", c="INT")], NONE)
+    assert types(columns) == {"id": "BIGINT", "amount": "DECIMAL(10,2)", "c": "INT"}
+    assert columns.shapes == ()
 
 
 def test_a_shard_that_is_altered_makes_the_column_wider_and_the_other_goes_on_as_it_was() -> None:
@@ -51,12 +51,12 @@ def test_a_shard_that_is_altered_makes_the_column_wider_and_the_other_goes_on_as
 
 
 def test_steps_of_many_shards_end_in_the_widest() -> None:
-    found = evolved(TableColumns(), [change(0, 0, c="TINYINT"), change(1, 1, c="TINYINT")], NONE)
+    columns = evolved(TableColumns(), [change(0, 0, c="TINYINT"), change(1, 1, c="TINYINT")], NONE)
     steps = [(10, 0, "SMALLINT"), (11, 1, "BIGINT"), (12, 0, "INT")]
     for offset, shard, kind in steps:
-        found = evolved(found, [change(offset, shard, c=kind)], {ZERO: 2, ONE: 3})
-    assert types(found) == {"c": "BIGINT"}
-    assert [found.shape_at(ZERO, "c", at).delta for at in (9, 10, 12)] == ["TINYINT", "SMALLINT", "INT"]
+        columns = evolved(columns, [change(offset, shard, c=kind)], {ZERO: 2, ONE: 3})
+    assert types(columns) == {"c": "BIGINT"}
+    assert [columns.shape_at(ZERO, "c", at).delta for at in (9, 10, 12)] == ["TINYINT", "SMALLINT", "INT"]
 
 
 def test_a_shard_that_gets_narrower_stops_with_both_types_named() -> None:
@@ -73,17 +73,17 @@ def test_a_type_that_neither_holds_nor_is_held_stops() -> None:
 
 def test_a_new_shard_may_be_narrower_than_the_lake() -> None:
     wide = evolved(TableColumns(), [change(0, 0, c="BIGINT")], NONE)
-    found = evolved(wide, [change(9, 1, c="INT")], {ZERO: 5, ONE: 12})
-    assert types(found) == {"c": "BIGINT"}
-    assert found.shape_at(ONE, "c", 12).delta == "INT"
+    columns = evolved(wide, [change(9, 1, c="INT")], {ZERO: 5, ONE: 12})
+    assert types(columns) == {"c": "BIGINT"}
+    assert columns.shape_at(ONE, "c", 12).delta == "INT"
 
 
 def test_what_is_declared_again_changes_nothing() -> None:
     """A process that died after the widening reads the same declarations again."""
     changes = [change(0, 0, c="INT"), change(1, 1, c="INT"), change(5, 0, c="BIGINT"), change(7, 0, c="BIGINT")]
-    found = evolved(TableColumns(), changes, {ZERO: 2, ONE: 2})
-    assert evolved(found, changes, {ZERO: 0, ONE: 0}) == found
-    assert len(found.shapes) == 1
+    columns = evolved(TableColumns(), changes, {ZERO: 2, ONE: 2})
+    assert evolved(columns, changes, {ZERO: 0, ONE: 0}) == columns
+    assert len(columns.shapes) == 1
 
 
 def test_columns_travel_in_a_commit() -> None:

@@ -79,8 +79,10 @@ class TypeWorld:
         return Ingestion(self.spark, self.settings, [ORDERS], self.registry).step()
 
     def rows(self, version: int | None = None) -> dict[tuple[str, int], tuple[Any, ...]]:
-        found = read_table(self.spark, self.path, version).collect()
-        return {(row["_shard"][-1], row["id"]): (row["amount"], row["day"], row["ratio"], row["flag"]) for row in found}
+        types_read = read_table(self.spark, self.path, version).collect()
+        return {
+            (row["_shard"][-1], row["id"]): (row["amount"], row["day"], row["ratio"], row["flag"]) for row in types_read
+        }
 
 
 @pytest.fixture
@@ -146,9 +148,9 @@ def check_other_readers(world: TypeWorld, count: int) -> None:
     assert by_log[2**40]["amount"] == Decimal("1234567890.1234")
     assert by_log[2]["day"] == MIDNIGHT
     assert (by_log[2**40]["paid"], by_log[2]["paid"]) == (LATER, None)
-    files = [str(one) for listed in manifest_files(world.path).values() for one in listed]
-    found = duckdb.execute("SELECT typeof(id), typeof(day) FROM read_parquet($files)", {"files": files}).fetchall()
-    assert found == [("BIGINT", "TIMESTAMP")] * count
+    files = [str(entry) for listed in manifest_files(world.path).values() for entry in listed]
+    types_read = duckdb.execute("SELECT typeof(id), typeof(day) FROM read_parquet($files)", {"files": files}).fetchall()
+    assert types_read == [("BIGINT", "TIMESTAMP")] * count
 
 
 @pytest.mark.long

@@ -55,25 +55,25 @@ def test_a_change_is_applied_or_stops(cell: Cell) -> None:
 
 def old_row(key: int) -> Row:
     kept = {name: EXAMPLES[cell.source][0] for name, cell in APPLIED.items()}
-    return {"id": key, **kept, **{f"gone_{at}": EXAMPLES[one][0] for at, one in enumerate(TYPES)}}
+    return {"id": key, **kept, **{f"gone_{at}": EXAMPLES[each][0] for at, each in enumerate(TYPES)}}
 
 
 def new_row(key: int) -> Row:
     changed = {name: EXAMPLES[cell.to][0] for name, cell in APPLIED.items()}
-    return {"id": key, **changed, **{f"new_{at}": EXAMPLES[one][0] for at, one in enumerate(TYPES)}}
+    return {"id": key, **changed, **{f"new_{at}": EXAMPLES[each][0] for at, each in enumerate(TYPES)}}
 
 
 OLD_TYPES = {
     "id": "INT",
     **{name: cell.source for name, cell in APPLIED.items()},
-    **{f"gone_{at}": one for at, one in enumerate(TYPES)},
+    **{f"gone_{at}": each for at, each in enumerate(TYPES)},
 }
 NEW_TYPES = {
     "id": "BIGINT",
     **{name: cell.to for name, cell in APPLIED.items()},
-    **{f"new_{at}": one for at, one in enumerate(TYPES)},
+    **{f"new_{at}": each for at, each in enumerate(TYPES)},
 }
-IN_LAKE = [EXAMPLES[one][1] for one in TYPES]
+IN_LAKE = [EXAMPLES[kind][1] for kind in TYPES]
 
 
 @pytest.mark.spark
@@ -94,23 +94,25 @@ def test_no_value_is_another_one_for_a_change(spark: SparkSession, tmp_path: Pat
     stream.land(settings.landing, landed)
     ingestion.step()
 
-    found = {row["id"]: row for row in read_rows(settings.warehouse / "ods_matrix").to_pylist()}
+    by_id = {row["id"]: row for row in read_rows(settings.warehouse / "ods_matrix").to_pylist()}
     kept = {name: cell.kept for name, cell in APPLIED.items()}
     for key in (1, 3):
-        assert {name: found[key][name] for name in kept} == kept
-        assert [found[key][f"gone_{at}"] for at in range(len(TYPES))] == IN_LAKE
-        assert [found[key][f"new_{at}"] for at in range(len(TYPES))] == [None] * len(TYPES)
-    assert {name: found[2][name] for name in kept} == {name: EXAMPLES[one.to][1] for name, one in APPLIED.items()}
-    assert [found[2][f"gone_{at}"] for at in range(len(TYPES))] == [None] * len(TYPES)
-    assert [found[2][f"new_{at}"] for at in range(len(TYPES))] == IN_LAKE
+        assert {name: by_id[key][name] for name in kept} == kept
+        assert [by_id[key][f"gone_{at}"] for at in range(len(TYPES))] == IN_LAKE
+        assert [by_id[key][f"new_{at}"] for at in range(len(TYPES))] == [None] * len(TYPES)
+    assert {name: by_id[2][name] for name in kept} == {name: EXAMPLES[each.to][1] for name, each in APPLIED.items()}
+    assert [by_id[2][f"gone_{at}"] for at in range(len(TYPES))] == [None] * len(TYPES)
+    assert [by_id[2][f"new_{at}"] for at in range(len(TYPES))] == IN_LAKE
 
 
 @pytest.mark.spark
 def test_a_value_that_fits_no_type_is_bad_and_no_other(spark: SparkSession) -> None:
     stream = Stream("a")
     kinds = list(MISFITS)
-    stream.declare("matrix_0", {"id": "INT", **{f"c{at}": one for at, one in enumerate(kinds)}}, at("2026-03-23 09:00"))
-    good = {f"c{at}": EXAMPLES[one][0] for at, one in enumerate(kinds)}
+    stream.declare(
+        "matrix_0", {"id": "INT", **{f"c{at}": each for at, each in enumerate(kinds)}}, at("2026-03-23 09:00")
+    )
+    good = {f"c{at}": EXAMPLES[each][0] for at, each in enumerate(kinds)}
     for number, (kind, value) in enumerate(MISFITS.items()):
         row = {**good, "id": number, f"c{kinds.index(kind)}": value}
         stream.change("matrix_0", None, row, at("2026-03-23 10:00"))

@@ -29,7 +29,7 @@ CHAINS: Sequence[Sequence[Declared]] = [
 ]
 
 
-@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: "-".join(one[0] for one in chain))
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: "-".join(kind[0] for kind in chain))
 def test_each_type_of_a_chain_is_held_by_all_after_it_and_by_none_before(chain: Sequence[Declared]) -> None:
     for narrow, wide in itertools.combinations(chain, 2):
         assert conversion(kind(*narrow), kind(*wide)) is not None, (narrow, wide)
@@ -39,7 +39,7 @@ def test_each_type_of_a_chain_is_held_by_all_after_it_and_by_none_before(chain: 
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (("DECIMAL", 10, 2), ("DECIMAL", 10, 4)),
         (("DECIMAL", 10, 2), ("DECIMAL", 11, 1)),
@@ -55,13 +55,13 @@ def test_each_type_of_a_chain_is_held_by_all_after_it_and_by_none_before(chain: 
         (("FLOAT", None, None), ("DECIMAL", 38, 10)),
     ],
 )
-def test_neither_of_two_holds_the_other(one: Declared, other: Declared) -> None:
-    assert conversion(kind(*one), kind(*other)) is None
-    assert conversion(kind(*other), kind(*one)) is None
+def test_neither_of_two_holds_the_other(first: Declared, other: Declared) -> None:
+    assert conversion(kind(*first), kind(*other)) is None
+    assert conversion(kind(*other), kind(*first)) is None
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (("VARCHAR", 10, None), ("MEDIUMTEXT", None, None)),
         (("ENUM", 1, None), ("VARCHAR", 10, None)),
@@ -71,8 +71,8 @@ def test_neither_of_two_holds_the_other(one: Declared, other: Declared) -> None:
         (("YEAR", None, None), ("INT", None, None)),
     ],
 )
-def test_what_is_one_type_in_the_lake_stays_as_it_is(one: Declared, other: Declared) -> None:
-    assert conversion(kind(*one), kind(*other)) == conversion(kind(*other), kind(*one)) == "{}"
+def test_what_is_one_type_in_the_lake_stays_as_it_is(first: Declared, other: Declared) -> None:
+    assert conversion(kind(*first), kind(*other)) == conversion(kind(*other), kind(*first)) == "{}"
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def _to(source: str, change: Change, to: str, kept: Any = ...) -> Cell:
 
 
 def _no(source: str, change: Change, *to: str) -> list[Cell]:
-    return [Cell(source, change, one, "stopped") for one in to]
+    return [Cell(source, change, target, "stopped") for target in to]
 
 
 CELLS: Sequence[Cell] = [
@@ -211,9 +211,9 @@ def rendered() -> str:
     """The matrix as docs/capture.md has it."""
     heads = ["type", "comes, goes, is renamed, NULL or not", *(title for title, _ in _COLUMNS), "a value that fits not"]
     lines = [_line(heads), _line(["---"] * len(heads))]
-    for one in TYPES:
-        changed = [_outcomes([c for c in CELLS if c.source == one and c.change in kinds]) for _, kinds in _COLUMNS]
-        lines.append(_line([one, "applied", *changed, "quarantined" if one in MISFITS else "there is none"]))
+    for kind in TYPES:
+        changed = [_outcomes([c for c in CELLS if c.source == kind and c.change in kinds]) for _, kinds in _COLUMNS]
+        lines.append(_line([kind, "applied", *changed, "quarantined" if kind in MISFITS else "there is none"]))
     return "\n".join(lines)
 
 

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.spark
 
 
 def values_of(stream: Stream) -> list[str | None]:
-    found = [json.loads(line)["value"] for line in stream.lines]
-    return [None if one is None else json.dumps(one) for one in found]
+    values = [json.loads(line)["value"] for line in stream.lines]
+    return [None if entry is None else json.dumps(entry) for entry in values]
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def sent() -> SentValues:
     a.change("orders_0", None, good, at("2026-03-23 10:00"))
     a.change("orders_0", good, {**good, "amount": "many"}, at("2026-03-23 10:01"))
     a.change("orders_0", None, order(2, "2.00", 23), at("2026-03-23 10:02"))
-    found = values_of(a)
-    return {"a": [*found[:3], "{", *found[3:]], "b": values_of(b)}
+    values = values_of(a)
+    return {"a": [*values[:3], "{", *values[3:]], "b": values_of(b)}
 
 
 def test_what_is_no_change_is_kept_apart_once_and_the_rest_goes_on(

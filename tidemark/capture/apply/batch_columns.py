@@ -17,13 +17,13 @@ def columns_by_batch(
     """The columns at the end of each batch. Raises ColumnTypeError."""
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     begun = {**first, **dict.fromkeys(state.watermarks, 0)}
-    mine = [one for one in scan.summary.schema_changes if table.holds(one.instance, one.schema.physical)]
-    new = [one for one in mine if not order.is_repeated(one.instance, one.offset, one.position)]
-    found, known = [], state.columns
+    mine = [change for change in scan.summary.schema_changes if table.holds(change.instance, change.schema.physical)]
+    new = [change for change in mine if not order.is_repeated(change.instance, change.offset, change.position)]
+    by_batch, known = [], state.columns
     for batch in batches:
-        known = evolved(known, (one for one in new if one.offset in batch.spans[one.instance]), begun)
-        found.append(known)
-    return found
+        known = evolved(known, (change for change in new if change.offset in batch.spans[change.instance]), begun)
+        by_batch.append(known)
+    return by_batch
 
 
 def of_one_type(columns: Sequence[TableColumns]) -> list[slice]:

@@ -121,7 +121,7 @@ def batch_stats(changes: DataFrame) -> list[BatchStats]:
 
 
 def _stats(row: dict[str, Any]) -> BatchStats:
-    values = frozenset(one["v"] for one in (*row["before"], *row["after"]))
+    values = frozenset(image["v"] for image in (*row["before"], *row["after"]))
     return BatchStats(
         batch=row["_batch"],
         shard=row["_shard"],

@@ -68,7 +68,9 @@ class TableIngest:
             return self._run(scan, order, batches, state)
 
     def _run(self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState) -> TableOutcome:
-        order = replace(order, loads=[one for one in order.loads if self._table.holds(one.instance, one.physical)])
+        order = replace(
+            order, loads=[event for event in order.loads if self._table.holds(event.instance, event.physical)]
+        )
         columns = columns_by_batch(self._table, scan, order, batches, state)
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
@@ -113,7 +115,7 @@ class TableIngest:
         """The pass's late changes; what a commit that was never made left of its own is removed."""
         if self._keeps_late(state):
             self._kept.forget_after(state.batch)
-        if not any(one.late for one in stats):
+        if not any(stat.late for stat in stats):
             return LateSummary()
         slow = order.slow_spans(state.behind)
         return LateSummary(late_minutes(changes, slow), slow)
@@ -149,8 +151,8 @@ class TableIngest:
         late: LateSummary,
     ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         by_batch = defaultdict(list)
-        for one in stats:
-            by_batch[one.batch].append(one)
+        for stat in stats:
+            by_batch[stat.batch].append(stat)
         committed: list[tuple[int, CommitState]] = []
         before = (state.columns, *columns)
         changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
@@ -191,29 +193,29 @@ class TableIngest:
         if scan.poison is None:
             self._refuse_bad(scan, stats)
             return []
-        if any(one.bad for one in stats):
+        if any(stat.bad for stat in stats):
             bad = changes.where("_bad").select("_shard", "_offset", "_row").distinct()
             DeadLetters(self._warehouse).keep_changes(scan, self._table, bad)
         return [
-            f"{one.shard}: {one.bad} changes with a value that fits no type, the first at "
-            f"{scan.place(_instance(one.shard), one.first_bad)}: kept in the dead-letter queue, see tidemark dlq list"
-            for one in stats
-            if one.first_bad is not None
+            f"{stat.shard}: {stat.bad} changes with a value that fits no type, the first at "
+            f"{scan.place(_instance(stat.shard), stat.first_bad)}: kept in the dead-letter queue, see tidemark dlq list"
+            for stat in stats
+            if stat.first_bad is not None
         ]
 
     def _refuse_bad(self, scan: Scan, stats: Sequence[BatchStats]) -> None:
-        for one in stats:
-            if one.first_bad is not None:
-                place = scan.place(_instance(one.shard), one.first_bad)
-                raise ChangeValueError.of(one.shard, place, f"record at offset {one.first_bad}")
+        for stat in stats:
+            if stat.first_bad is not None:
+                place = scan.place(_instance(stat.shard), stat.first_bad)
+                raise ChangeValueError.of(stat.shard, place, f"record at offset {stat.first_bad}")
 
     def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
         return [
-            f"{one.shard}: {one.late} late change{'s' * (one.late > 1)}, the first at "
-            f"{scan.place(_instance(one.shard), one.first_late)}: the snapshot of that time is named already"
-            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next one'}"
-            for one in stats
-            if one.first_late is not None
+            f"{stat.shard}: {stat.late} late change{'s' * (stat.late > 1)}, the first at "
+            f"{scan.place(_instance(stat.shard), stat.first_late)}: the snapshot of that time is named already"
+            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next stat'}"
+            for stat in stats
+            if stat.first_late is not None
         ]
 
     def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
@@ -234,29 +236,31 @@ def next_state(
     order: BinlogOrder,
 ) -> CommitState:
     """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
-    newest = {one.shard: max(one.newest_ms, state.watermarks.get(one.shard, 0)) for one in stats}
+    newest = {stat.shard: max(stat.newest_ms, state.watermarks.get(stat.shard, 0)) for stat in stats}
     after = passed(state, batch, columns, order)
     return replace(
         after,
         batch=state.batch + 1,
         watermarks={**after.watermarks, **newest},
         counts={
-            "changes": sum(one.changes for one in stats),
-            "late": sum(one.late for one in stats),
-            **{one.shard: one.changes for one in stats},
+            "changes": sum(stat.changes for stat in stats),
+            "late": sum(stat.late for stat in stats),
+            **{stat.shard: stat.changes for stat in stats},
         },
-        closes=tuple(replace(one, late_ms=table.lateness.get(one.entity, 0)) for one in batch.closes),
+        closes=tuple(replace(boundary, late_ms=table.lateness.get(boundary.entity, 0)) for boundary in batch.closes),
         reopens=(),
         settles=batch.settles,
-        waits=tuple(one for one in (*state.waits, *waits_of(table, batch.closes)) if one not in batch.settles),
-        closed={**state.closed, **{one.entity: one.end_ms for one in sorted(batch.closes)}},
+        waits=tuple(
+            boundary for boundary in (*state.waits, *waits_of(table, batch.closes)) if boundary not in batch.settles
+        ),
+        closed={**state.closed, **{boundary.entity: boundary.end_ms for boundary in sorted(batch.closes)}},
     )
 
 
 def passed(state: CommitState, batch: PlannedBatch, columns: TableColumns, order: BinlogOrder) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
-    loads = [one for one in order.loads if one.offset >= batch.spans[one.instance].start]
+    loads = [event for event in order.loads if event.offset >= batch.spans[event.instance].start]
     beats = {name: order.beat_at(name, span.end, state.beats.get(name)) for name, span in batch.spans.items()}
     behind = {
         name for name, span in batch.spans.items() if order.is_behind_at(name, span.end, before=name in state.behind)
@@ -266,8 +270,8 @@ def passed(state: CommitState, batch: PlannedBatch, columns: TableColumns, order
         offsets={topic_of(instance): span.end for instance, span in batch.spans.items()},
         watermarks={**state.watermarks, **batch.watermarks},
         columns=columns,
-        positions={**state.positions, **{name: one for name, one in read.items() if one is not None}},
-        beats={**state.beats, **{name: one for name, one in beats.items() if one is not None}},
+        positions={**state.positions, **{name: progress for name, progress in read.items() if progress is not None}},
+        beats={**state.beats, **{name: beat for name, beat in beats.items() if beat is not None}},
         behind=tuple(sorted(behind)),
         unloaded=unloaded_at(state.unloaded, loads, {name: span.end for name, span in batch.spans.items()}),
     )
@@ -275,7 +279,7 @@ def passed(state: CommitState, batch: PlannedBatch, columns: TableColumns, order
 
 def _partitions(stats: Sequence[BatchStats]) -> frozenset[str | None] | None:
     """All that the shards touch; None when one of them does not know."""
-    known = [one.partitions for one in stats if one.partitions is not None]
+    known = [stat.partitions for stat in stats if stat.partitions is not None]
     return frozenset().union(*known) if len(known) == len(stats) else None
 
 

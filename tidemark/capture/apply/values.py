@@ -29,9 +29,9 @@ class ImageValues:
         numbered = self._forms.numbered(records) if self._forms.are_many else records
         return numbered.withColumns(
             {
-                f"{name}_{one.number}": self._of_form(one, image)
-                for one in self._readers
-                for name, image in one.images(partition_by).items()
+                f"{name}_{reader.number}": self._of_form(reader, image)
+                for reader in self._readers
+                for name, image in reader.images(partition_by).items()
             }
         )
 
@@ -58,8 +58,8 @@ class ImageValues:
         if not others:
             return of(first)
         chosen = sf.when(sf.col(NUMBER) == first.number, of(first))
-        for one in others:
-            chosen = chosen.when(sf.col(NUMBER) == one.number, of(one))
+        for other in others:
+            chosen = chosen.when(sf.col(NUMBER) == other.number, of(other))
         return chosen
 
 
@@ -76,12 +76,12 @@ class _Reader:
         row = sf.coalesce("after", "before")
         columns = list(self._columns.values())
         prior = [column for column in columns if column.name == partition_by]
-        found = {"image": self._wire(row, columns)}
-        found["prior"] = self._wire(sf.col("before"), prior) if prior else sf.lit(None)
+        images = {"image": self._wire(row, columns)}
+        images["prior"] = self._wire(sf.col("before"), prior) if prior else sf.lit(None)
         if self._with_text:
-            found["image_text"] = _text(row, columns)
-            found["prior_text"] = _text(sf.col("before"), prior) if prior else sf.lit(None)
-        return found
+            images["image_text"] = _text(row, columns)
+            images["prior_text"] = _text(sf.col("before"), prior) if prior else sf.lit(None)
+        return images
 
     def value(self, name: str, image: Image) -> Column:
         """The lake's value."""

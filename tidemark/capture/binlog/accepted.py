@@ -22,12 +22,12 @@ class AcceptedFindings:
 
     def offsets(self) -> Mapping[str, frozenset[int]]:
         """Per instance the offsets at which reading goes on."""
-        found: dict[str, set[int]] = defaultdict(set)
+        by_instance: dict[str, set[int]] = defaultdict(set)
         if self._path.exists():
             for line in self._path.read_text(encoding="utf-8").splitlines():
                 answer = json.loads(line)
-                found[answer["instance"]].add(answer["offset"])
-        return {instance: frozenset(offsets) for instance, offsets in found.items()}
+                by_instance[answer["instance"]].add(answer["offset"])
+        return {instance: frozenset(offsets) for instance, offsets in by_instance.items()}
 
     def add(self, instance: str, offset: int, at: datetime, who: str, why: str) -> None:
         """Go on at the offset of a finding."""

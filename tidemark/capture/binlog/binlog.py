@@ -39,8 +39,8 @@ class Binlog:
         """Where those records are; None for one that is not here."""
         mine = _numbers(self.records, "offset")
         places = np.searchsorted(mine, offsets)
-        found = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
-        return [None if one["pos"] is None else _position(one) for one in self.records.take(found).to_pylist()]
+        rows = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
+        return [None if record["pos"] is None else _position(record) for record in self.records.take(rows).to_pylist()]
 
     def runs(self, policy: BinlogPolicy) -> list[Run]:
         """As `runs_of` cuts them."""
@@ -50,29 +50,29 @@ class Binlog:
         newest = np.maximum.reduceat(_numbers(self.records, "event_ms"), starts)
         ends = np.append(starts[1:], len(self.records)) - 1
         firsts, lasts = (self.records.take(pa.array(places)).to_pylist() for places in (starts, ends))
-        return [_run(*one) for one in zip(firsts, lasts, newest.tolist(), strict=True)]
+        return [_run(*first) for first in zip(firsts, lasts, newest.tolist(), strict=True)]
 
 
-def binlogs_of(found: pa.Table) -> dict[str, Binlog]:
-    """Per instance its binlog; `found` has COLUMNS, in any order."""
-    found = found.combine_chunks()
-    instances = pc.unique(found["instance"]).to_pylist()
-    return {one: _binlog(found.filter(pc.equal(found["instance"], one))) for one in instances}
+def binlogs_of(records: pa.Table) -> dict[str, Binlog]:
+    """Per instance its binlog; `records` has COLUMNS, in any order."""
+    records = records.combine_chunks()
+    instances = pc.unique(records["instance"]).to_pylist()
+    return {instance: _binlog(records.filter(pc.equal(records["instance"], instance))) for instance in instances}
 
 
-def _binlog(found: pa.Table) -> Binlog:
-    offsets = _numbers(found, "offset")
+def _binlog(records: pa.Table) -> Binlog:
+    offsets = _numbers(records, "offset")
     if np.any(offsets[1:] <= offsets[:-1]):
-        found = found.take(pa.array(np.unique(offsets, return_index=True)[1]))
-    log, file = _files(found["binlog_file"])
-    origin, sequence = _gtids(found["gtid"])
+        records = records.take(pa.array(np.unique(offsets, return_index=True)[1]))
+    log, file = _files(records["binlog_file"])
+    origin, sequence = _gtids(records["gtid"])
     columns = {
-        "offset": found["offset"],
+        "offset": records["offset"],
         "log": log,
         "file": file,
-        "pos": found["binlog_pos"],
-        "row": found["binlog_row"],
-        "event_ms": found["event_ms"],
+        "pos": records["binlog_pos"],
+        "row": records["binlog_row"],
+        "event_ms": records["event_ms"],
         "origin": origin,
         "sequence": sequence,
     }
@@ -82,9 +82,9 @@ def _binlog(found: pa.Table) -> Binlog:
 def _files(names: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     """Name of the log and number of the file, as `BinlogFile.parse` reads them."""
     coded = names.combine_chunks().dictionary_encode()
-    parsed = [BinlogFile.parse(one) for one in coded.dictionary.to_pylist()]
-    log = pa.array([one.base if one else None for one in parsed], pa.string())
-    file = pa.array([one.number if one else None for one in parsed], pa.int64())
+    parsed = [BinlogFile.parse(text) for text in coded.dictionary.to_pylist()]
+    log = pa.array([file.base if file else None for file in parsed], pa.string())
+    file = pa.array([file.number if file else None for file in parsed], pa.int64())
     return log.take(coded.indices), file.take(coded.indices)
 
 
@@ -120,8 +120,8 @@ def _numbers(records: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def _codes(records: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """A number for each text, and one for NULL."""
-    found = records[name].combine_chunks().dictionary_encode().indices
-    return found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
+    codes = records[name].combine_chunks().dictionary_encode().indices
+    return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
 
 
 def _run(first: Mapping[str, Any], last: Mapping[str, Any], newest_ms: int) -> Run:

@@ -21,13 +21,13 @@ def vanished(
 
     `first_changes` are the offsets of the first changes of shards (`a.school.orders_3`), 0 for those of earlier passes.
     """
-    found: dict[str, BinlogFinding] = {}
-    for one in dropped:
-        shard = f"{one.instance}.{one.physical}"
-        is_known = first_changes.get(shard, one.offset) < one.offset
-        if is_known and one.offset not in accepted.get(one.instance, ()):
+    findings: dict[str, BinlogFinding] = {}
+    for drop in dropped:
+        shard = f"{drop.instance}.{drop.physical}"
+        is_known = first_changes.get(shard, drop.offset) < drop.offset
+        if is_known and drop.offset not in accepted.get(drop.instance, ()):
             detail = "the table was dropped, its rows are in the lake"
-            found.setdefault(
-                one.instance, BinlogFinding(one.instance, one.offset, FindingKind.SHARD_VANISHED, detail, shard)
+            findings.setdefault(
+                drop.instance, BinlogFinding(drop.instance, drop.offset, FindingKind.SHARD_VANISHED, detail, shard)
             )
-    return found
+    return findings

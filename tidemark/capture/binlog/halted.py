@@ -25,9 +25,9 @@ class HaltedSources:
         """Nothing before the first step."""
         if not self._path.exists():
             return ()
-        found = json.loads(self._path.read_text(encoding="utf-8"))
-        return tuple(BinlogFinding(**{**one, "kind": FindingKind(one["kind"])}) for one in found)
+        entries = json.loads(self._path.read_text(encoding="utf-8"))
+        return tuple(BinlogFinding(**{**finding, "kind": FindingKind(finding["kind"])}) for finding in entries)
 
     def write(self, findings: Sequence[BinlogFinding]) -> None:
         """In the place of what was there, at once."""
-        replace_text(self._path, json.dumps([asdict(one) for one in findings], ensure_ascii=False))
+        replace_text(self._path, json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))

@@ -29,8 +29,8 @@ class BinlogFile(NamedTuple):
     @classmethod
     def parse(cls, name: str) -> "BinlogFile | None":
         """None for a name without a number: nothing can be said of its order."""
-        found = _FILE.match(name)
-        return cls(found["base"], int(found["number"])) if found else None
+        match = _FILE.match(name)
+        return cls(match["base"], int(match["number"])) if match else None
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Gtid:
     def parse(cls, text: str | None) -> Self | None:
         """None where there is none, or in a form that is neither server's."""
         for form, origin in ((MARIADB, "domain"), (MYSQL, "server")):
-            found = form.match(text or "")
-            if found:
-                return cls(found[origin], int(found["sequence"]))
+            match = form.match(text or "")
+            if match:
+                return cls(match[origin], int(match["sequence"]))
         return None

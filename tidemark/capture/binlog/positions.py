@@ -30,19 +30,21 @@ def _begun(reached: Mapping[str, int]) -> Column:
 
 def read_before(again: Mapping[str, tuple[Again, ...]]) -> Column:
     """Whether a row change was read before; however many ranges were redelivered, the expression stays shallow."""
-    found = sf.lit(col=False)
+    is_skipped = sf.lit(col=False)
     for instance, ranges in again.items():
-        found = found | ((sf.col("instance") == instance) & _in_one_of(sorted(ranges, key=lambda one: one.start)))
-    return found
+        is_skipped = is_skipped | (
+            (sf.col("instance") == instance) & _in_one_of(sorted(ranges, key=lambda span: span.start))
+        )
+    return is_skipped
 
 
 def _in_one_of(ranges: Sequence[Again]) -> Column:
     """Whether a record's offset is in one of the ranges, in order and apart, and its place not past the range's."""
-    starts = _array((one.start for one in ranges), "BIGINT")
-    ends = _array((_NO_END if one.end is None else one.end for one in ranges), "BIGINT")
+    starts = _array((span.start for span in ranges), "BIGINT")
+    ends = _array((_NO_END if span.end is None else span.end for span in ranges), "BIGINT")
     last = sf.size(sf.filter(starts, lambda start: start <= sf.col("offset"))) - 1
-    file, position, row = (_array(values, "BIGINT") for values in zip(*(one.until for one in ranges), strict=True))
-    until = sf.struct(*(sf.get(one, last) for one in (file, position, row)))
+    file, position, row = (_array(values, "BIGINT") for values in zip(*(span.until for span in ranges), strict=True))
+    until = sf.struct(*(sf.get(place, last) for place in (file, position, row)))
     number = sf.substring_index("binlog_file", ".", -1).try_cast("bigint")
     # NULL is less than any number inside of a struct.
     place = sf.struct(number, sf.col("binlog_pos").cast("bigint"), sf.col("binlog_row").cast("bigint"))

@@ -29,9 +29,9 @@ class BinlogProgress:
         return [self.base, list(self.position), self.event_ms, dict(self.gtids)]
 
     @classmethod
-    def from_json(cls, found: Sequence[Any]) -> Self:
+    def from_json(cls, entry: Sequence[Any]) -> Self:
         """What `to_json` gave."""
-        base, position, event_ms, gtids = found
+        base, position, event_ms, gtids = entry
         return cls(base, Position(*position), event_ms, gtids)
 
 
@@ -79,7 +79,7 @@ def judge(
     steps: list[tuple[int, BinlogProgress]] = []
     again: list[Again] = []
     progress = before
-    for run, end in zip(runs, [*(one.start for one in runs[1:]), None], strict=False):
+    for run, end in zip(runs, [*(run.start for run in runs[1:]), None], strict=False):
         if progress is None or run.start in accepted:
             progress = _begun(run, progress)
         else:
@@ -93,12 +93,12 @@ def judge(
     return Judged(steps, again, None)
 
 
-def _repeat(again: list[Again], one: Again) -> None:
+def _repeat(again: list[Again], skipped: Again) -> None:
     """A topic that was redelivered as a whole is one entry, however many runs it has."""
-    if again and (again[-1].end, again[-1].until) == (one.start, one.until):
-        again[-1] = Again(again[-1].start, one.end, one.until)
+    if again and (again[-1].end, again[-1].until) == (skipped.start, skipped.until):
+        again[-1] = Again(again[-1].start, skipped.end, skipped.until)
     else:
-        again.append(one)
+        again.append(skipped)
 
 
 def _begun(run: Run, before: BinlogProgress | None) -> BinlogProgress:

@@ -44,26 +44,28 @@ def runs_of(records: Iterable[Seen], policy: BinlogPolicy) -> Iterator[Run]:
     """The runs of records in the order of their offsets; `binlog.binlog` does the same with many."""
     run: Run | None = None
     minute = 0
-    for one in records:
-        if run is not None and one.event_ms // MINUTE_MS == minute and _goes_on(run, one, policy):
-            sequence = one.gtid.sequence if one.gtid else 0
-            newest = max(run.newest_ms, one.event_ms)
-            run = replace(run, last=one.position, newest_ms=newest, last_sequence=sequence)
+    for record in records:
+        if run is not None and record.event_ms // MINUTE_MS == minute and _goes_on(run, record, policy):
+            sequence = record.gtid.sequence if record.gtid else 0
+            newest = max(run.newest_ms, record.event_ms)
+            run = replace(run, last=record.position, newest_ms=newest, last_sequence=sequence)
             continue
         if run is not None:
             yield run
-        run, minute = _begun(one), one.event_ms // MINUTE_MS
+        run, minute = _begun(record), record.event_ms // MINUTE_MS
     if run is not None:
         yield run
 
 
-def _begun(one: Seen) -> Run:
-    origin, sequence = (one.gtid.origin, one.gtid.sequence) if one.gtid else (None, 0)
-    return Run(one.offset, one.base, one.position, one.position, one.event_ms, one.event_ms, origin, sequence, sequence)
+def _begun(seen: Seen) -> Run:
+    origin, sequence = (seen.gtid.origin, seen.gtid.sequence) if seen.gtid else (None, 0)
+    return Run(
+        seen.offset, seen.base, seen.position, seen.position, seen.event_ms, seen.event_ms, origin, sequence, sequence
+    )
 
 
-def _goes_on(run: Run, one: Seen, policy: BinlogPolicy) -> bool:
-    origin, sequence = (one.gtid.origin, one.gtid.sequence) if one.gtid else (None, 0)
-    same_log = one.base == run.base and one.position.file == run.last.file and one.position > run.last
+def _goes_on(run: Run, seen: Seen, policy: BinlogPolicy) -> bool:
+    origin, sequence = (seen.gtid.origin, seen.gtid.sequence) if seen.gtid else (None, 0)
+    same_log = seen.base == run.base and seen.position.file == run.last.file and seen.position > run.last
     step = sequence - run.last_sequence
     return same_log and origin == run.origin and (step in {0, 1} or (step > 1 and not policy.dense_gtids))

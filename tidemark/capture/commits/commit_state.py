@@ -82,7 +82,7 @@ class CommitState:
                 "closes": _listed(self.closes),
                 "closed": dict(self.closed),
                 **self.columns.to_json(),
-                "positions": {instance: one.to_json() for instance, one in self.positions.items()},
+                "positions": {instance: progress.to_json() for instance, progress in self.positions.items()},
                 "beats": dict(self.beats),
                 "behind": list(self.behind),
                 "late": {entity: dict(slices) for entity, slices in self.late.items()},
@@ -97,33 +97,43 @@ class CommitState:
     def from_json(cls, text: str | None) -> "CommitState | None":
         """The state in a commit's userMetadata; None for a commit of somebody else."""
         try:
-            found = json.loads(text or "null")
+            entry = json.loads(text or "null")
         except json.JSONDecodeError:
             return None
-        if not isinstance(found, dict) or found.get("app") != APP:
+        if not isinstance(entry, dict) or entry.get("app") != APP:
             return None
         return cls(
-            batch=found["batch"],
-            offsets=found["offsets"],
-            watermarks=found["watermarks"],
-            counts=found["counts"],
-            closes=_boundaries(found["closes"]),
-            closed=found["closed"],
-            columns=TableColumns.from_json(found),
-            positions={instance: BinlogProgress.from_json(one) for instance, one in found.get("positions", {}).items()},
-            beats=found.get("beats", {}),
-            behind=tuple(found.get("behind", ())),
-            late=found.get("late", {}),
-            reopens=_boundaries(found.get("reopens", ())),
-            unloaded=tuple(found.get("unloaded", ())),
-            settles=_boundaries(found.get("settles", ())),
-            waits=_boundaries(found.get("waits", ())),
+            batch=entry["batch"],
+            offsets=entry["offsets"],
+            watermarks=entry["watermarks"],
+            counts=entry["counts"],
+            closes=_boundaries(entry["closes"]),
+            closed=entry["closed"],
+            columns=TableColumns.from_json(entry),
+            positions={
+                instance: BinlogProgress.from_json(progress)
+                for instance, progress in entry.get("positions", {}).items()
+            },
+            beats=entry.get("beats", {}),
+            behind=tuple(entry.get("behind", ())),
+            late=entry.get("late", {}),
+            reopens=_boundaries(entry.get("reopens", ())),
+            unloaded=tuple(entry.get("unloaded", ())),
+            settles=_boundaries(entry.get("settles", ())),
+            waits=_boundaries(entry.get("waits", ())),
         )
 
 
 def _listed(boundaries: Iterable[Boundary]) -> list[list[str | int]]:
     return [
-        [one.entity, one.period, one.slice, one.end_ms, *([one.late_ms] if one.late_ms else [])] for one in boundaries
+        [
+            boundary.entity,
+            boundary.period,
+            boundary.slice,
+            boundary.end_ms,
+            *([boundary.late_ms] if boundary.late_ms else []),
+        ]
+        for boundary in boundaries
     ]
 
 

@@ -39,11 +39,11 @@ class TopicPatternError(CaptureError):
     """A pattern that makes no topics' names."""
 
     @classmethod
-    def of(cls, pattern: str, found: str) -> Self:
+    def of(cls, pattern: str, problem: str) -> Self:
         return cls(
             "the pattern does not name topics",
             expected="{table} or {entity}, besides it letters, digits, dots, _ and -",
-            found=found,
+            found=problem,
             where=pattern,
             hint="correct --topics; tables.{table} is the usual one",
         )

@@ -114,16 +114,16 @@ class TopicReader:
         places = self._committed(given)
         if places is None:
             return
-        self.fresh = frozenset(one.topic for one in places if one.offset == OFFSET_INVALID)
+        self.fresh = frozenset(place.topic for place in places if place.offset == OFFSET_INVALID)
         for topic in sorted(self.fresh):
             if self._begun.get(topic) == self._sources[topic]:
                 raise PlaceLostError.of(topic, GROUP, NOTES)
-        for one in places:
-            if one.topic in self.fresh:
-                one.offset = OFFSET_BEGINNING
+        for each in places:
+            if each.topic in self.fresh:
+                each.offset = OFFSET_BEGINNING
         self._consumer.assign(places)
         self._given = None
-        self._ends = {one.topic: max(0, one.offset) for one in places}
+        self._ends = {place.topic: max(0, place.offset) for place in places}
 
     def _committed(self, given: Sequence[TopicPartition]) -> list[TopicPartition] | None:
         """None while nobody can say."""
@@ -132,7 +132,7 @@ class TopicReader:
         except KafkaException as error:
             places, failures = [], [error.args[0]]
         else:
-            failures = [one.error for one in places if one.error is not None]
+            failures = [place.error for place in places if place.error is not None]
         for failure in failures:
             if failure.code() not in _NOT_YET:
                 raise KafkaException(failure)

@@ -52,11 +52,11 @@ class Routes:
 
         A statement about several tables (`school.orders_0,orders_1`) goes where each of them goes.
         """
-        one = (instance, physical)
-        found = self._known.get(one)
-        if found is None:
-            found = self._known[one] = self._made(instance, physical)
-        return found
+        shard = (instance, physical)
+        targets = self._known.get(shard)
+        if targets is None:
+            targets = self._known[shard] = self._made(instance, physical)
+        return targets
 
     def _made(self, instance: str, physical: str) -> tuple[Target, ...]:
         database, _, names = physical.rpartition(".")
@@ -66,12 +66,12 @@ class Routes:
         return tuple(target for name in each for target in self._of_table(instance, name))
 
     def _everywhere(self, instance: str, physical: str) -> tuple[Target, ...]:
-        topics = dict.fromkeys(self._topic(one) for one in self._tables if instance in one.instances)
+        topics = dict.fromkeys(self._topic(table) for table in self._tables if instance in table.instances)
         key = _key(instance, physical)
         return tuple(Target(topic, number, key) for topic in topics for number in range(self._partitions[topic]))
 
     def _of_table(self, instance: str, physical: str) -> tuple[Target, ...]:
-        topics = (self._topic(one) for one in self._tables if one.holds(instance, physical))
+        topics = (self._topic(table) for table in self._tables if table.holds(instance, physical))
         key = _key(instance, physical)
         return tuple(Target(topic, crc32(key) % self._partitions[topic], key) for topic in topics)
 
@@ -91,9 +91,9 @@ def check_tables(tables: Sequence[SourceTable], pattern: str = TOPICS) -> None:
     _check_pattern(tables, pattern)
     for shared in shared_tables(tables):
         raise shared
-    for one, other in combinations(tables, 2):
-        if logical_topic(one, pattern) == logical_topic(other, pattern):
-            raise SharedTopicError.of(logical_topic(one, pattern), (one.name, other.name))
+    for table, other in combinations(tables, 2):
+        if logical_topic(table, pattern) == logical_topic(other, pattern):
+            raise SharedTopicError.of(logical_topic(table, pattern), (table.name, other.name))
 
 
 def _check_pattern(tables: Sequence[SourceTable], pattern: str) -> None:

@@ -83,7 +83,7 @@ def _check_partitions(logical: Mapping[str, Topic], notes: Mapping[str, Topic]) 
 
 def _described(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
     """Those of `names` that are there."""
-    found: dict[str, Topic] = {}
+    topics: dict[str, Topic] = {}
     for name, answer in admin.describe_topics(TopicCollection(list(names)), request_timeout=_SECONDS).items():
         try:
             topic = answer.result(_SECONDS)
@@ -91,8 +91,8 @@ def _described(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
             if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
         else:
-            found[name] = Topic(str(topic.topic_id), len(topic.partitions))
-    return found
+            topics[name] = Topic(str(topic.topic_id), len(topic.partitions))
+    return topics
 
 
 def _largest(admin: AdminClient, sources: Iterable[str]) -> int:
@@ -111,7 +111,7 @@ def _made(admin: AdminClient, names: Sequence[str], partitions: int, largest: in
         NOTES: NewTopic(NOTES, 1, config={"cleanup.policy": "compact"}),
     }
     there = _described(admin, list(new))
-    missing = [one for name, one in new.items() if name not in there]
+    missing = [topic for name, topic in new.items() if name not in there]
     if missing:
         _make(admin, missing)
         there = _once_there(admin, list(new))
@@ -121,11 +121,11 @@ def _made(admin: AdminClient, names: Sequence[str], partitions: int, largest: in
 def _once_there(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
     """A new topic is not known to every broker at once."""
     for _ in range(_TRIES):
-        found = _described(admin, names)
-        if len(found) == len(names):
-            return found
+        topics = _described(admin, names)
+        if len(topics) == len(names):
+            return topics
         time.sleep(_SECONDS / _TRIES)
-    raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, ", ".join(set(names) - found.keys())))
+    raise KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, ", ".join(set(names) - topics.keys())))
 
 
 def _make(admin: AdminClient, topics: Sequence[NewTopic]) -> None:

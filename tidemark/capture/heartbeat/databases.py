@@ -31,21 +31,21 @@ class HeartbeatDatabase:
         if not _NAME.fullmatch(instance):
             raise DatabaseAddressError.of("", "no instance before =")
         try:
-            found = urlsplit(address)
-            port = found.port or _PORT
+            url = urlsplit(address)
+            port = url.port or _PORT
         except ValueError:
             # What it says quotes what stands after a colon: part of the password where that has a / in it.
             raise DatabaseAddressError.of(instance, "no number as the port, or a / in the password (%2F)") from None
-        missing = _missing(found.scheme, found.hostname, found.username, found.path)
+        missing = _missing(url.scheme, url.hostname, url.username, url.path)
         if missing:
             raise DatabaseAddressError.of(instance, f"no {missing}")
         return cls(
             instance=instance,
-            host=found.hostname or "",
+            host=url.hostname or "",
             port=port,
-            name=found.path.removeprefix("/"),
-            user=unquote(found.username or ""),
-            password=unquote(found.password or ""),
+            name=url.path.removeprefix("/"),
+            user=unquote(url.username or ""),
+            password=unquote(url.password or ""),
         )
 
     def __str__(self) -> str:
@@ -54,12 +54,12 @@ class HeartbeatDatabase:
 
 def databases(setting: str) -> tuple[HeartbeatDatabase, ...]:
     """All of a comma-separated setting. Raises DatabaseAddressError, also for an instance that is named twice."""
-    found = tuple(HeartbeatDatabase.parse(entry) for entry in setting.split(",") if entry.strip())
-    names = [one.instance for one in found]
+    parsed = tuple(HeartbeatDatabase.parse(entry) for entry in setting.split(",") if entry.strip())
+    names = [database.instance for database in parsed]
     for name in names:
         if names.count(name) > 1:
             raise DatabaseAddressError.of(name, "two addresses")
-    return found
+    return parsed
 
 
 def _missing(scheme: str, host: str | None, user: str | None, path: str) -> str | None:

@@ -18,4 +18,4 @@ def beats_once(beats: Mapping[str, Sequence[Placed]], again: Mapping[str, Sequen
 
 
 def _is_again(beat: Beat, at: Position | None, again: Iterable[Again]) -> bool:
-    return at is not None and any(one.holds(beat.offset, at) for one in again)
+    return at is not None and any(skipped.holds(beat.offset, at) for skipped in again)

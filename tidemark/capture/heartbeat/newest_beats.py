@@ -27,8 +27,8 @@ class NewestBeats:
         """Per instance; nothing before the first step."""
         if not self._path.exists():
             return {}
-        found: dict[str, int] = json.loads(self._path.read_text(encoding="utf-8"))
-        return found
+        beats: dict[str, int] = json.loads(self._path.read_text(encoding="utf-8"))
+        return beats
 
     def note(self, beats: Mapping[str, int]) -> None:
         """These arrived; what was newer stays. In the place of what was there, at once."""

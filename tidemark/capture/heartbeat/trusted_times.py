@@ -38,17 +38,17 @@ def trusted(
     if not forward:
         return Trusted(tuple(marks), 0 if beaten else None)
     kept = [mark for mark in marks if not _disproved(mark, forward, tolerance_ms)]
-    own = [EventMinute(one.beat_ms // MINUTE_MS * MINUTE_MS, one.offset, one.beat_ms) for one in forward]
+    own = [EventMinute(beat.beat_ms // MINUTE_MS * MINUTE_MS, beat.offset, beat.beat_ms) for beat in forward]
     return Trusted((*kept, *own), forward[-1].offset + 1)
 
 
 def _forward(beats: Iterable[Beat]) -> list[Beat]:
     """In order, without the redelivered ones."""
-    found: list[Beat] = []
-    for one in sorted(beats):
-        if not found or one.beat_ms >= found[-1].beat_ms:
-            found.append(one)
-    return found
+    kept: list[Beat] = []
+    for beat in sorted(beats):
+        if not kept or beat.beat_ms >= kept[-1].beat_ms:
+            kept.append(beat)
+    return kept
 
 
 def _disproved(mark: EventMinute, beats: Sequence[Beat], tolerance_ms: int) -> bool:

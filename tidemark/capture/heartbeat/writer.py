@@ -51,7 +51,7 @@ class Written:
 
 def write_heartbeats(databases: Iterable[HeartbeatDatabase], now: datetime) -> tuple[Written, ...]:
     """Write `now` on every instance; one that fails keeps none of the others from its own."""
-    return tuple(_written(one, now) for one in databases)
+    return tuple(_written(database, now) for database in databases)
 
 
 def _written(database: HeartbeatDatabase, now: datetime) -> Written:

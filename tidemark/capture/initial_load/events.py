@@ -36,13 +36,13 @@ class Missing(NamedTuple):
 def missing(instance: str, before: Collection[str], events: Iterable[LoadEvent]) -> tuple[Missing, ...]:
     """Where an instance's topic lacks rows of shards; `before` are those that lacked them before what was read."""
     open_ = {shard: -1 for shard in before if shard.startswith(f"{instance}.")}
-    found = []
-    for event in sorted(one for one in events if one.instance == instance):
+    gaps = []
+    for event in sorted(event for event in events if event.instance == instance):
         if not event.is_loaded:
             open_.setdefault(event.shard, event.offset)
         elif event.shard in open_:
-            found.append(Missing(event.shard, open_.pop(event.shard), event.offset))
-    return (*found, *(Missing(shard, start, None) for shard, start in sorted(open_.items())))
+            gaps.append(Missing(event.shard, open_.pop(event.shard), event.offset))
+    return (*gaps, *(Missing(shard, start, None) for shard, start in sorted(open_.items())))
 
 
 def unloaded_at(before: Collection[str], events: Iterable[LoadEvent], ends: Mapping[str, int]) -> tuple[str, ...]:

@@ -16,12 +16,12 @@ _ROOM: Final = 2048
 
 def requests(tables: Sequence[str]) -> list[str]:
     """The `data` of signals that ask for these tables (`school.orders_0`), as few as the column has room for."""
-    found: list[list[str]] = [[]]
+    groups: list[list[str]] = [[]]
     for table in tables:
-        if found[-1] and len(_data([*found[-1], table])) > _ROOM:
-            found.append([])
-        found[-1].append(table)
-    return [_data(some) for some in found if some]
+        if groups[-1] and len(_data([*groups[-1], table])) > _ROOM:
+            groups.append([])
+        groups[-1].append(table)
+    return [_data(some) for some in groups if some]
 
 
 def _data(tables: Sequence[str]) -> str:

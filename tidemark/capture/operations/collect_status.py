@@ -17,7 +17,7 @@ def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: date
     halted, beats = HaltedSources.of(settings).read(), NewestBeats.of(settings).read()
     written = bool(settings.databases.get_secret_value())
     around = Around(_ends(sources, settings), halted, now, beats, last_look(settings), written)
-    return [table_status(one, commits(settings.warehouse / one.name), around) for one in sources]
+    return [table_status(source, commits(settings.warehouse / source.name), around) for source in sources]
 
 
 def _ends(sources: Sequence[SourceTable], settings: Settings) -> Mapping[str, int]:

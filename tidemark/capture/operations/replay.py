@@ -65,29 +65,31 @@ class DeadLetterReplay:
         """
         letters = DeadLetters(self._settings.warehouse)
         by_topic: dict[str, list[DeadLetter]] = defaultdict(list)
-        for one in letters.waiting():
-            by_topic[one.topic].append(one)
+        for letter in letters.waiting():
+            by_topic[letter.topic].append(letter)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            found = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting)]
-            letters.note_replayed([one.letter for one in found if one.problem is None], now)
-        return tuple(found)
+            results = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting)]
+            letters.note_replayed([replayed.letter for replayed in results if replayed.problem is None], now)
+        return tuple(results)
 
     def _topic(self, topic: str, waiting: Sequence[DeadLetter]) -> list[Replayed]:
         instance = topic.removeprefix(topic_of(""))
-        tables = {one.name: one for one in self._sources if instance in one.instances}
+        tables = {source.name: source for source in self._sources if instance in source.instances}
         states = {name: self._state(name) for name in tables}
         span = Span(waiting[0].offset, max((state.offsets.get(topic, 0) for state in states.values()), default=0))
         problem = self._intake.due({instance: span.start}, {}, 1).problems.get(instance)
         if problem is not None:
-            return [Replayed(one, str(problem)) for one in waiting]
+            return [Replayed(letter, str(problem)) for letter in waiting]
         if span.end <= span.start:
-            return [Replayed(one, "no table of its instance is read so far") for one in waiting]
+            return [Replayed(letter, "no table of its instance is read so far") for letter in waiting]
         tables_now = [(tables[name], state) for name, state in states.items()]
         try:
             effective = self._read_again(instance, span, tables_now, waiting)
         except ReplayUnreadableError as error:
-            return [Replayed(one, str(error)) for one in waiting]
-        return [Replayed(one, None if (one.offset, one.row) in effective else one.reason) for one in waiting]
+            return [Replayed(letter, str(error)) for letter in waiting]
+        return [
+            Replayed(letter, None if (letter.offset, letter.row) in effective else letter.reason) for letter in waiting
+        ]
 
     def _state(self, name: str) -> CommitState:
         last = last_commit(self._settings.warehouse / name)
@@ -102,11 +104,11 @@ class DeadLetterReplay:
     ) -> set[Place]:
         due = Due([OffsetRange(instance, span.start, span.end)])
         scan = self._intake.scan(self._spark, due, self._sources, {})
-        places = [(one.offset, one.row) for one in waiting]
+        places = [(letter.offset, letter.row) for letter in waiting]
         try:
             _check_others(scan, topic_of(instance), places)
             order = judge_binlogs(scan.summary.runs(SPARSE), {}, SPARSE, AcceptedFindings.of(self._settings).offsets())
-            return {place for one in tables for place in self._table(*one, scan, order, places)}
+            return {place for table in tables for place in self._table(*table, scan, order, places)}
         finally:
             scan.close()
 
@@ -122,12 +124,12 @@ class DeadLetterReplay:
         changes = held_changes(self._spark, scan, order, table, columns, [batch])
         there = self._spark.createDataFrame(places, "_offset BIGINT, _row INT")
         readable = changes.where("NOT _bad").join(sf.broadcast(there), ["_offset", "_row"], "left_semi")
-        found = {(one["_offset"], one["_row"]) for one in readable.select("_offset", "_row").collect()}
-        if found:
+        readable_places = {(row["_offset"], row["_row"]) for row in readable.select("_offset", "_row").collect()}
+        if readable_places:
             keys = readable.select("_shard", *table.key).distinct()
             newest = changes.where("_last").join(keys, ["_shard", *table.key], "left_semi").localCheckpoint()
             self._merge(table, replace(state, columns=columns), newest)
-        return found
+        return readable_places
 
     def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
         target = merge_target(table, state.columns.kinds, self._settings.warehouse)
@@ -142,6 +144,6 @@ def _check_others(scan: Scan, topic: str, places: Collection[Place]) -> None:
     if not scan.poison:
         return
     unread = scan.records.where("problem IS NOT NULL").select("offset", "row").collect()
-    others = sorted({one["offset"] for one in unread if (one["offset"], one["row"]) not in places})
+    others = sorted({row["offset"] for row in unread if (row["offset"], row["row"]) not in places})
     if others:
         raise ReplayUnreadableError.of(topic, others[0], len(others))

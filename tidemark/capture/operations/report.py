@@ -34,7 +34,7 @@ class SnapshotWaiting:
             for name, at in self.blockers
         )
         silent = ", ".join(f"{shard} silent for {time}" for shard, time in self.idle.items() if time >= _WORTH_SAYING)
-        reasons = [blockers, *([silent] if silent else []), *(f"halted, {one}" for one in self.halted)]
+        reasons = [blockers, *([silent] if silent else []), *(f"halted, {finding}" for finding in self.halted)]
         return f"{self.entity} {self.slice} (until {self.end:%Y-%m-%d %H:%M:%S}): {'; '.join(reasons)}"
 
 
@@ -65,15 +65,15 @@ def missed_warnings(missed: Iterable[Boundary]) -> list[str]:
 
 def unnamed_warnings(unnamed: Sequence[UntaggedBoundary]) -> list[str]:
     """Slices that get no name as their tables were not whole, a line an entity."""
-    shards = ", ".join(dict.fromkeys(shard for one in unnamed for shard in one.shards))
+    shards = ", ".join(dict.fromkeys(shard for boundary in unnamed for shard in boundary.shards))
     why = f"never named, rows of {shards} from before were not all there (tidemark capture load asks for them)"
-    return [f"{slices}: {why}" for slices in _by_entity(one.boundary for one in unnamed)]
+    return [f"{slices}: {why}" for slices in _by_entity(boundary.boundary for boundary in unnamed)]
 
 
 def _by_entity(boundaries: Iterable[Boundary]) -> list[str]:
     slices: dict[str, list[str]] = {}
-    for one in boundaries:
-        slices.setdefault(one.entity, []).append(one.slice)
+    for boundary in boundaries:
+        slices.setdefault(boundary.entity, []).append(boundary.slice)
     return [f"{entity} {_span(found)}" for entity, found in slices.items()]
 
 
@@ -99,5 +99,5 @@ def snapshot_waiting(
         end=utc(waiting.boundary.end_ms),
         blockers=tuple((name, None if ms is None else utc(ms)) for name, ms in waiting.blockers),
         idle=idle,
-        halted=tuple(one for one in halted if one.instance in instances),
+        halted=tuple(finding for finding in halted if finding.instance in instances),
     )

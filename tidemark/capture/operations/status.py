@@ -114,12 +114,14 @@ def _shards(state: CommitState, recent: Iterable[Commit]) -> tuple[ShardStatus, 
 def _stream(source: SourceTable, instance: str, state: CommitState, around: Around) -> StreamStatus:
     offset = state.offsets.get(topic_of(instance), 0)
     end = around.ends.get(instance)
-    beat = max((one[instance] for one in (state.beats, around.beats) if instance in one), default=None)
+    beat = max((beat[instance] for beat in (state.beats, around.beats) if instance in beat), default=None)
     return StreamStatus(
         offset=offset,
         lag=None if end is None else max(0, end - offset),
         diagnosis=_diagnosis(source, instance, state, None if beat is None else utc(beat), around),
-        halted=tuple(one for one in around.halted if one.instance == instance and _touches(one, source)),
+        halted=tuple(
+            finding for finding in around.halted if finding.instance == instance and _touches(finding, source)
+        ),
     )
 
 

@@ -27,47 +27,49 @@ class BinlogOrder:
     @property
     def findings(self) -> tuple[BinlogFinding, ...]:
         """Where reading ends before the records do."""
-        return tuple(one.finding for one in self.judged.values() if one.finding is not None)
+        return tuple(judgement.finding for judgement in self.judged.values() if judgement.finding is not None)
 
     @property
     def again(self) -> Mapping[str, tuple[Again, ...]]:
         """Per instance the records that were read before."""
-        return {instance: tuple(one.again) for instance, one in self.judged.items() if one.again}
+        return {instance: tuple(judgement.again) for instance, judgement in self.judged.items() if judgement.again}
 
     def is_repeated(self, instance: str, offset: int, position: Position | None) -> bool:
         """Whether what the topic has there came before, and was not the last thing that did."""
-        found = self.again.get(instance, ())
-        return position is not None and any(one.holds(offset, position) and position < one.until for one in found)
+        ranges = self.again.get(instance, ())
+        return position is not None and any(
+            skipped.holds(offset, position) and position < skipped.until for skipped in ranges
+        )
 
     def end_offset(self, instance: str, default: int) -> int:
         """Where reading ends: before a finding, else at `default`."""
-        found = self.judged.get(instance)
-        return default if found is None or found.finding is None else min(default, found.finding.offset)
+        judged = self.judged.get(instance)
+        return default if judged is None or judged.finding is None else min(default, judged.finding.offset)
 
     def progress_at(self, instance: str, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
         """How far the binlog is read before offset `end`, a cut of the planner's."""
-        found = self.judged.get(instance)
-        return before if found is None else found.progress_at(end, before)
+        judged = self.judged.get(instance)
+        return before if judged is None else judged.progress_at(end, before)
 
     @property
     def newest_beats(self) -> Mapping[str, int]:
         """The time (epoch ms) of each instance's newest heartbeat, also of one that waits behind a finding."""
-        return {name: max(one.beat_ms for one in beats) for name, beats in self.beats.items() if beats}
+        return {name: max(beat.beat_ms for beat in beats) for name, beats in self.beats.items() if beats}
 
     def beat_at(self, instance: str, end: int, before: int | None) -> int | None:
         """The newest heartbeat's time (epoch ms) before offset `end`."""
-        times = [one.beat_ms for one in self.beats.get(instance, ()) if one.offset < end]
+        times = [beat.beat_ms for beat in self.beats.get(instance, ()) if beat.offset < end]
         return max([*times, *([] if before is None else [before])], default=None)
 
     def is_behind_at(self, instance: str, end: int, *, before: bool) -> bool:
         """Whether the last heartbeat before offset `end` shows that the server's clock is slow."""
-        beats = [one for one in self.beats.get(instance, ()) if one.offset < end]
+        beats = [beat for beat in self.beats.get(instance, ()) if beat.offset < end]
         return is_slow(beats[-1]) if beats else before
 
     def slow_spans(self, before: Collection[str]) -> Mapping[str, Spans]:
         """Per instance the offsets at which its clock is slow; of those in `before` it was so before this pass."""
-        found = {name: slow_spans(self.beats.get(name, ()), name in before) for name in {*self.beats, *before}}
-        return {name: spans for name, spans in found.items() if spans}
+        spans_of = {name: slow_spans(self.beats.get(name, ()), name in before) for name in {*self.beats, *before}}
+        return {name: spans for name, spans in spans_of.items() if spans}
 
 
 def judge_binlogs(

@@ -18,23 +18,23 @@ def open_boundaries(
     A slice that ended at or before `merged_ms` (the newest event that is in the table) is left out: when the entity
     is new the state of that time has passed. All times are epoch ms.
     """
-    found: list[Boundary] = []
+    boundaries: list[Boundary] = []
     for entity, period, start in table.boundaries:
         for boundary in slices_after(
             calendar, entity, Period.parse(period), start, max(closed.get(entity, 0), merged_ms)
         ):
-            found.append(boundary)
+            boundaries.append(boundary)
             if boundary.end_ms > reached_ms:
                 break
-    return found
+    return boundaries
 
 
 def waits_of(table: SourceTable, boundaries: Iterable[Boundary]) -> list[Boundary]:
     """Where the snapshots of these slices stop waiting for late changes, of entities that wait."""
     return [
-        replace(one, end_ms=one.end_ms + late_ms, late_ms=late_ms)
-        for one in boundaries
-        if (late_ms := table.lateness.get(one.entity, 0))
+        replace(boundary, end_ms=boundary.end_ms + late_ms, late_ms=late_ms)
+        for boundary in boundaries
+        if (late_ms := table.lateness.get(boundary.entity, 0))
     ]
 
 
@@ -42,11 +42,11 @@ def missed_boundaries(
     table: SourceTable, calendar: Calendar, closed: Mapping[str, int], merged_ms: int
 ) -> list[Boundary]:
     """Slices that were never named and cannot be any more."""
-    found: list[Boundary] = []
+    boundaries: list[Boundary] = []
     for entity, period, start in table.boundaries:
         since = slices_after(calendar, entity, Period.parse(period), start, closed.get(entity, 0))
-        found += takewhile(lambda one: one.end_ms <= merged_ms, since)
-    return found
+        boundaries += takewhile(lambda boundary: boundary.end_ms <= merged_ms, since)
+    return boundaries
 
 
 def slices_after(calendar: Calendar, entity: str, period: Period, start: str, after_ms: int) -> Iterator[Boundary]:

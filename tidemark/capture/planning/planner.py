@@ -46,7 +46,7 @@ class TopicStream:
     def lacking(self, boundary_ms: int) -> list[str]:
         """The shards whose rows are not all in the state at the boundary, which it has passed."""
         cut = self.cut(boundary_ms)
-        return [one.shard for one in self.missing if cut is not None and one.holds(cut)]
+        return [gap.shard for gap in self.missing if cut is not None and gap.holds(cut)]
 
     def watermark(self, end_offset: int) -> int | None:
         """The newest event time before `end_offset`."""
@@ -115,15 +115,15 @@ def make_plan(streams: Sequence[TopicStream], boundaries: Iterable[Boundary], na
     position = {stream.instance: stream.next_offset for stream in streams}
     batches: list[PlannedBatch] = []
     unnamed: list[UntaggedBoundary] = []
-    by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda one: one.end_ms)]
+    by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda boundary: boundary.end_ms)]
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
-        closes = tuple(one for one in group if not one.late_ms)
-        never = {one.boundary.of_slice for one in unnamed}
-        settles = tuple(one for one in group if one.late_ms and one.of_slice not in never)
+        closes = tuple(boundary for boundary in group if not boundary.late_ms)
+        never = {boundary.boundary.of_slice for boundary in unnamed}
+        settles = tuple(boundary for boundary in group if boundary.late_ms and boundary.of_slice not in never)
         shards = tuple(shard for stream in streams for shard in stream.lacking(end))
         if shards:
-            unnamed += [UntaggedBoundary(one, shards) for one in closes]
+            unnamed += [UntaggedBoundary(boundary, shards) for boundary in closes]
             closes = ()
         if not closes and not settles:
             continue
@@ -134,7 +134,7 @@ def make_plan(streams: Sequence[TopicStream], boundaries: Iterable[Boundary], na
     tail = _batch(streams, position, waiting[0][0] if waiting else None, named_until)
     if any(span.end > span.start for span in tail.spans.values()):
         batches.append(tail)
-    names = [one for _, group in waiting for one in group if not one.late_ms]
+    names = [boundary for _, group in waiting for boundary in group if not boundary.late_ms]
     return CommitPlan(tuple(batches), _first_of_each(names, streams), tuple(unnamed))
 
 
@@ -165,9 +165,9 @@ def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[TopicStream
         first.setdefault(boundary.entity, boundary)
     return tuple(
         OpenBoundary(
-            one, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(one.end_ms))
+            waiting, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(waiting.end_ms))
         )
-        for one in first.values()
+        for waiting in first.values()
     )
 
 

@@ -34,28 +34,32 @@ class ReadableScan:
 
     def halted(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
         """Why some of the table's instances are not read to their ends."""
-        whole = (one for one in self.order.findings if one.instance in source.instances)
+        whole = (finding for finding in self.order.findings if finding.instance in source.instances)
         return (*whole, *self.gone[source.name].values())
 
     def _stream(self, source: SourceTable, instance: str, state: CommitState) -> TopicStream:
         start = state.offsets.get(topic_of(instance), 0)
         end = max(start, self._end(source, instance, start))
         marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
-        beats = [one for one in self.order.beats.get(instance, ()) if one.offset < end]
-        found = trusted(marks, beats, beaten=instance in state.beats)
+        beats = [beat for beat in self.order.beats.get(instance, ()) if beat.offset < end]
+        trust = trusted(marks, beats, beaten=instance in state.beats)
         return TopicStream(
             instance=instance,
             next_offset=start,
             end_offset=end,
-            marks=found.marks,
+            marks=trust.marks,
             merged_ms=state.watermarks.get(instance),
-            sure_until=found.sure_until,
+            sure_until=trust.sure_until,
             missing=missing(instance, state.unloaded, self._loads(source, start)),
         )
 
     def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
         """Those of the table's shards from offset `start` of their topics on."""
-        return [one for one in self.order.loads if one.offset >= start and source.holds(one.instance, one.physical)]
+        return [
+            event
+            for event in self.order.loads
+            if event.offset >= start and source.holds(event.instance, event.physical)
+        ]
 
     def _end(self, source: SourceTable, instance: str, start: int) -> int:
         end = self.order.end_offset(instance, self.scan.end_offset(instance, start))
@@ -74,7 +78,9 @@ def readable_scan(
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
     order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
-    return ReadableScan(scan, order, {one.name: _vanished(one, scan, states[one.name], accepted) for one in sources})
+    return ReadableScan(
+        scan, order, {source.name: _vanished(source, scan, states[source.name], accepted) for source in sources}
+    )
 
 
 def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogProgress]:
@@ -93,8 +99,8 @@ def _vanished(
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
     dropped = [
-        one
-        for one in scan.summary.dropped
-        if source.holds(one.instance, one.physical) and one.offset >= state.offsets.get(topic_of(one.instance), 0)
+        drop
+        for drop in scan.summary.dropped
+        if source.holds(drop.instance, drop.physical) and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
     ]
     return vanished(dropped, {**first, **earlier}, accepted)

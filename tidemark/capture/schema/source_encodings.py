@@ -42,8 +42,8 @@ class RowEncodings:
         taken = sf.sort_array(sf.collect_list(sf.struct("turned", "form")))
         by_shard = turns.groupBy("instance", "physical").agg(taken.alias("turns"))
         before = sf.filter("turns", lambda turn: turn["turned"] <= sf.col("offset"))
-        found = records.join(sf.broadcast(by_shard), ["instance", "physical"], "left")
-        return found.withColumn(NUMBER, sf.try_element_at(before, sf.lit(-1))["form"]).drop("turns")
+        encoded = records.join(sf.broadcast(by_shard), ["instance", "physical"], "left")
+        return encoded.withColumn(NUMBER, sf.try_element_at(before, sf.lit(-1))["form"]).drop("turns")
 
 
 def row_encodings(columns: TableColumns, shards: Iterable[tuple[str, str]], starts: Mapping[str, int]) -> RowEncodings:
@@ -52,7 +52,7 @@ def row_encodings(columns: TableColumns, shards: Iterable[tuple[str, str]], star
     turns: list[EncodingChange] = []
     for instance, physical in sorted(shards):
         shard, start = f"{instance}.{physical}", starts[instance]
-        for offset in (start, *(one for one in columns.turns_of(shard) if one > start)):
+        for offset in (start, *(turn for turn in columns.turns_of(shard) if turn > start)):
             row = columns.row_at(shard, offset)
             turns.append(EncodingChange(instance, physical, offset, numbers.setdefault(row, len(numbers))))
     return RowEncodings(list(numbers) or [columns.lake], turns)

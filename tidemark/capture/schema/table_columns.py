@@ -48,32 +48,34 @@ class TableColumns:
 
     def shape_at(self, shard: str, name: str, offset: int) -> SourceColumn:
         """How the shard writes a column of the lake at an offset."""
-        mine = (one for one in self._by_shard.get(shard, ()) if one.column.name == name and one.offset <= offset)
-        newest = max(mine, key=lambda one: one.offset, default=None)
+        mine = (
+            shape for shape in self._by_shard.get(shard, ()) if shape.column.name == name and shape.offset <= offset
+        )
+        newest = max(mine, key=lambda shape: shape.offset, default=None)
         return newest.column if newest else self.first.get(name, self.by_name[name])
 
     @cached_property
     def _by_shard(self) -> Mapping[str, Sequence[ColumnShape]]:
-        found: dict[str, list[ColumnShape]] = defaultdict(list)
-        for one in self.shapes:
-            found[one.shard].append(one)
-        return found
+        shapes_of: dict[str, list[ColumnShape]] = defaultdict(list)
+        for shape in self.shapes:
+            shapes_of[shape.shard].append(shape)
+        return shapes_of
 
     def row_at(self, shard: str, offset: int) -> tuple[SourceColumn, ...]:
         """How the shard writes a row at an offset, each column with how its value becomes the lake's."""
-        return tuple(self._as_lake(self.shape_at(shard, one.name, offset), one) for one in self.lake)
+        return tuple(self._as_lake(self.shape_at(shard, column.name, offset), column) for column in self.lake)
 
     def turns_of(self, shard: str) -> list[int]:
         """The offsets at which the shard's columns took another form, in order."""
-        return sorted({one.offset for one in self._by_shard.get(shard, ())})
+        return sorted({each.offset for each in self._by_shard.get(shard, ())})
 
     def widened_since(self, before: "TableColumns") -> dict[str, tuple[str, str]]:
         """Columns that `before` has in a narrower type: name -> (type now, SQL that makes its values of the old)."""
-        old = {one.name: (one, conversion(one, self.by_name[one.name])) for one in before.lake}
+        old = {column.name: (column, conversion(column, self.by_name[column.name])) for column in before.lake}
         return {
             name: (self.by_name[name].delta, convert)
-            for name, (one, convert) in old.items()
-            if convert is not None and (convert != "{}" or one.delta != self.by_name[name].delta)
+            for name, (column, convert) in old.items()
+            if convert is not None and (convert != "{}" or column.delta != self.by_name[name].delta)
         }
 
     def _as_lake(self, shape: SourceColumn, lake: SourceColumn) -> SourceColumn:
@@ -85,18 +87,18 @@ class TableColumns:
     def to_json(self) -> dict[str, Any]:
         """As it travels in a commit."""
         return {
-            "columns": [_listed(one) for one in self.lake],
-            "first": [_listed(one) for one in self.first.values()],
-            "shapes": [[one.shard, one.offset, *_listed(one.column)] for one in self.shapes],
+            "columns": [_listed(column) for column in self.lake],
+            "first": [_listed(waiting) for waiting in self.first.values()],
+            "shapes": [[shape.shard, shape.offset, *_listed(shape.column)] for shape in self.shapes],
         }
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
+    def from_json(cls, entry: Mapping[str, Any]) -> Self:
         """What `to_json` gave."""
-        lake = tuple(_column(listed) for listed in found["columns"])
+        lake = tuple(_column(listed) for listed in entry["columns"])
         names = {column.name.lower(): column.name for column in lake}
-        first = [_column(listed) for listed in found.get("first", ())]
-        shapes = [(shard, offset, _column(listed)) for shard, offset, *listed in found.get("shapes", ())]
+        first = [_column(listed) for listed in entry.get("first", ())]
+        shapes = [(shard, offset, _column(listed)) for shard, offset, *listed in entry.get("shapes", ())]
         return cls(
             lake=lake,
             first={column.name: column for column in first},

@@ -16,22 +16,22 @@ def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple
     """
     state, named = commit.state, tuple[TaggedSnapshot, ...]()
     if state.moves:
-        registry.restate([one.of_slice for one in state.moves], state.batch)
+        registry.restate([boundary.of_slice for boundary in state.moves], state.batch)
     if state.closes:
         rows = table_metrics(path, version=commit.version).rows
         named = tuple(
             TaggedSnapshot(
-                *one.of_slice,
+                *boundary.of_slice,
                 commit.version,
                 rows,
                 commit.at,
-                late_until=one.end_ms + one.late_ms if one.late_ms else 0,
+                late_until=boundary.end_ms + boundary.late_ms if boundary.late_ms else 0,
             )
-            for one in state.closes
+            for boundary in state.closes
         )
         registry.tag(named)
     if state.settles:
-        registry.stop_waiting(one.of_slice for one in state.settles)
+        registry.stop_waiting(boundary.of_slice for boundary in state.settles)
     return named
 
 
@@ -42,7 +42,7 @@ def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[TaggedSnapshot
     """
     naming = (commit for commit in commits(path) if commit.state.closes or commit.state.moves or commit.state.settles)
     missing = list(takewhile(lambda commit: not _named(registry, commit.state), naming))
-    return tuple(one for commit in reversed(missing) for one in name_commit(registry, path, commit))
+    return tuple(snapshot for commit in reversed(missing) for snapshot in name_commit(registry, path, commit))
 
 
 def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
@@ -53,11 +53,11 @@ def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
 
 
 def _named(registry: SnapshotRegistry, state: CommitState) -> bool:
-    given = (registry.get(*one.of_slice) for one in state.closes)
-    moved = (registry.get(*one.of_slice) for one in state.moves)
-    settled = (registry.get(*one.of_slice) for one in state.settles)
+    given = (registry.get(*boundary.of_slice) for boundary in state.closes)
+    moved = (registry.get(*boundary.of_slice) for boundary in state.moves)
+    settled = (registry.get(*boundary.of_slice) for boundary in state.settles)
     return (
         all(given)
-        and all(one is not None and one.late_batch >= state.batch for one in moved)
-        and all(one is not None and not one.waits_for_late for one in settled)
+        and all(boundary is not None and boundary.late_batch >= state.batch for boundary in moved)
+        and all(boundary is not None and not boundary.waits_for_late for boundary in settled)
     )

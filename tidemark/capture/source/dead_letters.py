@@ -68,9 +68,9 @@ class DeadLetters:
         """Append the table's changes in `bad` (_shard, _offset, _row)."""
         shard = sf.concat_ws(".", "instance", "physical").alias("_shard")
         named = bad.withColumnsRenamed({"_offset": "offset", "_row": "row"})
-        found = scan.records.where(sf.col("table") == table.name).withColumn("_shard", shard)
+        changes = scan.records.where(sf.col("table") == table.name).withColumn("_shard", shard)
         raw = sf.to_json(sf.struct("op", "before", "after"))
-        kept = found.join(sf.broadcast(named), ["_shard", "offset", "row"], "left_semi")
+        kept = changes.join(sf.broadcast(named), ["_shard", "offset", "row"], "left_semi")
         with _WRITING:
             self._append(self._new(_letters(kept, sf.lit("a value fits no type of its column"), raw)))
 
@@ -79,17 +79,17 @@ class DeadLetters:
         if not table_exists(self._path):
             return []
         rows = DeltaTable(str(self._path)).to_pyarrow_table().to_pylist()
-        return sorted((_letter(row) for row in rows), key=lambda one: one[:4])
+        return sorted((_letter(row) for row in rows), key=lambda each: each[:4])
 
     def waiting(self) -> list[DeadLetter]:
         """Those that had no effect yet."""
-        return [one for one in self.all() if one.replayed_at is None]
+        return [letter for letter in self.all() if letter.replayed_at is None]
 
     def note_replayed(self, letters: Iterable[DeadLetter], now: datetime) -> None:
         """They had their effect; in one commit."""
         places = defaultdict(list)
-        for one in letters:
-            places[one.topic].append(f"(offset = {one.offset} AND row = {one.row})")
+        for letter in letters:
+            places[letter.topic].append(f"(offset = {letter.offset} AND row = {letter.row})")
         if not places:
             return
         of_topics = (f"(topic = {sql_literal(topic)} AND ({' OR '.join(found)}))" for topic, found in places.items())

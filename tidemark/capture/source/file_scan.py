@@ -48,17 +48,18 @@ def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offse
     for group in summary.groups:
         by_file[by_uri[group["path"]]].append(group)
     _refuse_bad(files, by_file)
-    found = [_file_range(file, groups) for file, groups in sorted(by_file.items())]
-    _refuse_holes(records, found, by_file)
-    ranges, gaps = _contiguous(found, next_offsets)
+    spans = [_file_range(file, groups) for file, groups in sorted(by_file.items())]
+    _refuse_holes(records, spans, by_file)
+    ranges, gaps = _contiguous(spans, next_offsets)
     ends = {instance: held[-1].end for instance, held in ranges.items()}
-    groups = [group for held in ranges.values() for one in held for group in by_file[one.file]]
+    groups = [group for held in ranges.values() for each in held for group in by_file[each.file]]
     return Scan(
         view=view,
         records=records,
         summary=summary.within(groups, ends),
         ends=ends,
-        repeated=sum(one["records"] for one in groups) > sum(one[-1].end - one[0].start for one in ranges.values()),
+        repeated=sum(group["records"] for group in groups)
+        > sum(span[-1].end - span[0].start for span in ranges.values()),
         gaps=gaps,
         place=lambda instance, offset: _place(ranges.get(instance, ()), instance, offset),
     )
@@ -66,7 +67,7 @@ def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offse
 
 def _place(ranges: Sequence[FileRange], instance: str, offset: int) -> str:
     """The file and line that an offset came in."""
-    held = (one.file.path for one in ranges if one.start <= offset < one.end)
+    held = (span.file.path for span in ranges if span.start <= offset < span.end)
     path = next(held, None)
     return f"{path}:{line_of(path, offset)}" if path else f"{topic_of(instance)} offset {offset}"
 
@@ -96,40 +97,40 @@ def _refuse_bad(files: Sequence[ChangeFile], by_file: Mapping[ChangeFile, Sequen
 
 
 def _file_range(file: ChangeFile, groups: Sequence[Group]) -> FileRange:
-    start, end = min(one["first_offset"] for one in groups), max(one["last_offset"] for one in groups) + 1
+    start, end = min(group["first_offset"] for group in groups), max(group["last_offset"] for group in groups) + 1
     return FileRange(file, start, end)
 
 
 def _refuse_holes(
-    records: DataFrame, found: Sequence[FileRange], by_file: Mapping[ChangeFile, Sequence[Group]]
+    records: DataFrame, spans: Sequence[FileRange], by_file: Mapping[ChangeFile, Sequence[Group]]
 ) -> None:
     """Inside of a file offsets may repeat (redelivery) but not be missing."""
-    for one in found:
-        mine = by_file[one.file]
-        if sum(group["records"] for group in mine) == one.end - one.start:
+    for span in spans:
+        mine = by_file[span.file]
+        if sum(group["records"] for group in mine) == span.end - span.start:
             continue
         distinct = records.where(sf.col("path") == mine[0]["path"]).select("offset").distinct().count()
-        if distinct < one.end - one.start:
-            missing = one.end - one.start - distinct
+        if distinct < span.end - span.start:
+            missing = span.end - span.start - distinct
             raise CorruptFileError.of(
-                one.file.path, f"{missing} of the offsets {one.start} to {one.end - 1} are missing"
+                span.file.path, f"{missing} of the offsets {span.start} to {span.end - 1} are missing"
             )
 
 
 def _contiguous(
-    found: Sequence[FileRange], next_offsets: Mapping[str, int]
+    spans: Sequence[FileRange], next_offsets: Mapping[str, int]
 ) -> tuple[dict[str, tuple[FileRange, ...]], dict[str, OffsetGapError]]:
     """Per instance the files up to the first hole; files may overlap (a redelivered tail)."""
     kept: dict[str, list[FileRange]] = defaultdict(list)
     gaps: dict[str, OffsetGapError] = {}
     reached = dict(next_offsets)
-    for one in found:
-        instance = one.file.instance
+    for span in spans:
+        instance = span.file.instance
         if instance in gaps:
             continue
-        if one.start > reached[instance]:
-            gaps[instance] = OffsetGapError.of(topic_of(instance), one.file.path, reached[instance], one.start)
+        if span.start > reached[instance]:
+            gaps[instance] = OffsetGapError.of(topic_of(instance), span.file.path, reached[instance], span.start)
             continue
-        kept[instance].append(one)
-        reached[instance] = max(reached[instance], one.end)
+        kept[instance].append(span)
+        reached[instance] = max(reached[instance], span.end)
     return {instance: tuple(ranges) for instance, ranges in kept.items()}, gaps

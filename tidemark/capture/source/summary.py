@@ -49,12 +49,14 @@ class Summary:
 
     def within(self, groups: Sequence[Group], ends: Mapping[str, int]) -> "Summary":
         """Of these groups alone, and of the binlogs what is before `ends` (per instance)."""
-        return Summary(groups, {instance: one.before(ends.get(instance, 0)) for instance, one in self.binlogs.items()})
+        return Summary(
+            groups, {instance: binlog.before(ends.get(instance, 0)) for instance, binlog in self.binlogs.items()}
+        )
 
     def runs(self, policy: BinlogPolicy) -> Mapping[str, Sequence[Run]]:
         """Per instance the runs of its binlog, in order."""
-        found = {instance: one.runs(policy) for instance, one in self.binlogs.items()}
-        return {instance: runs for instance, runs in found.items() if runs}
+        runs_of = {instance: binlog.runs(policy) for instance, binlog in self.binlogs.items()}
+        return {instance: runs for instance, runs in runs_of.items() if runs}
 
     @property
     def bad(self) -> int:
@@ -63,7 +65,7 @@ class Summary:
 
     def records(self, chosen: Callable[[str, str], bool]) -> int:
         """How many records there are of chosen tables, by instance and physical name."""
-        mine = ((one["records"], one["instance"], one["physical"]) for one in self.groups if one["physical"])
+        mine = ((group["records"], group["instance"], group["physical"]) for group in self.groups if group["physical"])
         return sum(records for records, instance, physical in mine if chosen(instance, physical))
 
     @property
@@ -114,15 +116,17 @@ class Summary:
     def malformed(self) -> tuple[MalformedDeclaration, ...]:
         """The records whose declarations do not say which table they are of."""
         return tuple(
-            MalformedDeclaration(instance, offset, tuple(schema.physical for schema in one.schemas), one.problem)
-            for instance, offset, one in self._declarations
-            if one.problem is not None
+            MalformedDeclaration(
+                instance, offset, tuple(schema.physical for schema in declarations.schemas), declarations.problem
+            )
+            for instance, offset, declarations in self._declarations
+            if declarations.problem is not None
         )
 
     @cached_property
     def loads(self) -> tuple[LoadEvent, ...]:
         """Where tables were found whose initial load is pending, and where it is complete."""
-        found = [
+        declared = [
             LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
             for group in self.groups
             if group["is_load"] and group["changes"] is not None
@@ -133,20 +137,20 @@ class Summary:
             for group in self.groups
             if group["loaded"] is not None
         ]
-        return (*found, *done)
+        return (*declared, *done)
 
     @cached_property
     def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
         """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
-        found: dict[str, list[Beat]] = defaultdict(list)
+        beats_of: dict[str, list[Beat]] = defaultdict(list)
         for group in self.groups:
             if group["beat_ms"] is not None:
                 beat = Beat(group["first_offset"], group["beat_ms"], group["newest"])
-                found[group["instance"]].append(beat)
-        return {instance: self._placed(instance, beats) for instance, beats in found.items()}
+                beats_of[group["instance"]].append(beat)
+        return {instance: self._placed(instance, beats) for instance, beats in beats_of.items()}
 
     def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
-        return list(zip(beats, self._positions(instance, [one.offset for one in beats]), strict=True))
+        return list(zip(beats, self._positions(instance, [beat.offset for beat in beats]), strict=True))
 
     def _positions(self, instance: str, offsets: Sequence[int]) -> list[Position | None]:
         binlog = self.binlogs.get(instance)
@@ -210,5 +214,7 @@ def _beat_ms() -> Column:
     return sf.when(is_event_time(beat_ms), beat_ms)
 
 
-def _both(one: EventMinute, other: EventMinute) -> EventMinute:
-    return EventMinute(one.minute, min(one.first_offset, other.first_offset), max(one.newest_ms, other.newest_ms))
+def _both(minute: EventMinute, other: EventMinute) -> EventMinute:
+    return EventMinute(
+        minute.minute, min(minute.first_offset, other.first_offset), max(minute.newest_ms, other.newest_ms)
+    )

@@ -28,10 +28,10 @@ class Unrouted:
         rows = scan.records.where("raw IS NOT NULL AND problem IS NULL").dropDuplicates(["instance", "offset"])
         for topic, offset in state.offsets.items():
             rows = rows.where((sf.concat(sf.lit(topic_of("")), "instance") != topic) | (sf.col("offset") >= offset))
-        found = rows.groupBy("instance", "physical").agg(
+        counted = rows.groupBy("instance", "physical").agg(
             sf.count("*").alias("changes"), sf.min("offset").alias("first"), sf.max("offset").alias("last")
         )
-        counts = found.collect()
+        counts = counted.collect()
         if not counts:
             return []
         ends: dict[str, int] = dict(state.offsets)

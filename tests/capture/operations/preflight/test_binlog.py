@@ -12,8 +12,8 @@ GOOD = {"log_bin": "ON", "binlog_format": "ROW", "binlog_row_image": "FULL", "ex
 
 
 def test_whole_rows_that_nobody_removes_are_good() -> None:
-    (found,) = binlog("a", GOOD)
-    assert (found.subject, found.verdict, found.found) == (
+    (finding_of,) = binlog("a", GOOD)
+    assert (finding_of.subject, finding_of.verdict, finding_of.found) == (
         "database a: binlog",
         "ok",
         "whole rows, never removed by the server",
@@ -32,15 +32,19 @@ def test_whole_rows_that_nobody_removes_are_good() -> None:
     ],
 )
 def test_each_wrong_setting_is_named_with_what_to_change(name: str, value: str, to_do: str) -> None:
-    (found,) = binlog("a", {**GOOD, name: value})
-    assert (found.subject, found.verdict) == (f"database a: {name}", "problem")
-    assert found.found.startswith(f"{value}, not ")
-    assert found.to_do.startswith(to_do)
+    (finding_of,) = binlog("a", {**GOOD, name: value})
+    assert (finding_of.subject, finding_of.verdict) == (f"database a: {name}", "problem")
+    assert finding_of.found.startswith(f"{value}, not ")
+    assert finding_of.to_do.startswith(to_do)
 
 
 def test_all_wrong_settings_are_said_at_once() -> None:
-    found = binlog("a", {**GOOD, "log_bin": "OFF", "binlog_format": "MIXED", "binlog_row_image": "MINIMAL"})
-    assert [one.subject.rpartition(" ")[2] for one in found] == ["log_bin", "binlog_format", "binlog_row_image"]
+    finding_of = binlog("a", {**GOOD, "log_bin": "OFF", "binlog_format": "MIXED", "binlog_row_image": "MINIMAL"})
+    assert [entry.subject.rpartition(" ")[2] for entry in finding_of] == [
+        "log_bin",
+        "binlog_format",
+        "binlog_row_image",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,6 +63,6 @@ def test_how_long_it_is_kept(settings: dict[str, str], kept: timedelta | None) -
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(259_199, "warning"), (259_200, "ok"), (0, "ok")])
 def test_less_than_a_weekend_is_a_warning(seconds: int, verdict: str) -> None:
-    (found,) = binlog("a", {**GOOD, "binlog_expire_logs_seconds": str(seconds)})
-    assert found.verdict == verdict
-    assert bool(found.to_do) == (verdict == "warning")
+    (finding_of,) = binlog("a", {**GOOD, "binlog_expire_logs_seconds": str(seconds)})
+    assert finding_of.verdict == verdict
+    assert bool(finding_of.to_do) == (verdict == "warning")

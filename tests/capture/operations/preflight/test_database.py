@@ -58,14 +58,14 @@ def set_globally(server: MariaDb, name: str, value: str) -> Iterator[None]:
             cursor.execute(f"SET GLOBAL {name} = %s", (before,))
 
 
-def in_the_way(found: list[Finding]) -> list[tuple[str, str]]:
-    return [(one.subject, one.verdict) for one in found if one.is_in_the_way]
+def in_the_way(findings: list[Finding]) -> list[tuple[str, str]]:
+    return [(entry.subject, entry.verdict) for entry in findings if entry.is_in_the_way]
 
 
 def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server: MariaDb, sound: HeartbeatDatabase) -> None:
     sizes = [path.stat().st_size for path in mariadb_server.binlogs()]
-    found = database(sound)
-    assert [(one.subject, one.verdict) for one in found] == [(subject, "ok") for subject in SUBJECTS]
+    findings = database(sound)
+    assert [(entry.subject, entry.verdict) for entry in findings] == [(subject, "ok") for subject in SUBJECTS]
     assert [path.stat().st_size for path in mariadb_server.binlogs()] == sizes
 
 
@@ -74,9 +74,9 @@ def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server:
 )
 def test_a_binlog_without_whole_rows(mariadb_server: MariaDb, sound: HeartbeatDatabase, name: str, value: str) -> None:
     with set_globally(mariadb_server, name, value):
-        found = database(sound)
-    assert in_the_way(found) == [(f"database a: {name}", "problem")]
-    assert f"SET GLOBAL {name}" in found[1].to_do
+        findings = database(sound)
+    assert in_the_way(findings) == [(f"database a: {name}", "problem")]
+    assert f"SET GLOBAL {name}" in findings[1].to_do
     assert in_the_way(database(sound)) == []
 
 
@@ -84,40 +84,40 @@ def test_a_binlog_that_is_removed_within_a_day_is_a_warning(mariadb_server: Mari
     with mariadb_server.connect() as session, session.cursor() as cursor:
         cursor.execute("SET GLOBAL binlog_expire_logs_seconds = 86400")
         try:
-            found = database(sound)
+            findings = database(sound)
         finally:
             cursor.execute("SET GLOBAL binlog_expire_logs_seconds = 0")
-    assert in_the_way(found) == []
-    assert (found[1].verdict, "1 day" in found[1].found) == ("warning", True)
+    assert in_the_way(findings) == []
+    assert (findings[1].verdict, "1 day" in findings[1].found) == ("warning", True)
 
 
 def test_nobody_is_let_in_with_a_wrong_password_which_is_not_shown(sound: HeartbeatDatabase) -> None:
-    (found,) = database(replace(sound, password="hidden"))
-    assert (found.subject, found.verdict) == ("database a", "problem")
-    assert found.to_do == "correct user and password in TIDEMARK_DATABASES"
-    assert "Access denied" in found.found
-    assert "hidden" not in str(found)
+    (findings,) = database(replace(sound, password="hidden"))
+    assert (findings.subject, findings.verdict) == ("database a", "problem")
+    assert findings.to_do == "correct user and password in TIDEMARK_DATABASES"
+    assert "Access denied" in findings.found
+    assert "hidden" not in str(findings)
 
 
 def test_a_database_that_is_not_there(sound: HeartbeatDatabase) -> None:
-    (found,) = database(replace(sound, name="nowhere"))
-    assert (found.verdict, "Unknown database" in found.found) == ("problem", True)
+    (findings,) = database(replace(sound, name="nowhere"))
+    assert (findings.verdict, "Unknown database" in findings.found) == ("problem", True)
 
 
 def test_a_server_that_does_not_answer(sound: HeartbeatDatabase) -> None:
-    (found,) = database(replace(sound, port=free_port()))
-    assert found.verdict == "unreachable"
-    assert found.to_do.startswith("start the server, or correct its address")
+    (findings,) = database(replace(sound, port=free_port()))
+    assert findings.verdict == "unreachable"
+    assert findings.to_do.startswith("start the server, or correct its address")
 
 
 @pytest.mark.parametrize("granted", ["", "INSERT", "INSERT, UPDATE", "CREATE"])
 def test_a_right_that_is_missing(mariadb_server: MariaDb, limited: HeartbeatDatabase, granted: str) -> None:
     if granted:
         execute(mariadb_server, f"GRANT {granted} ON asked.* TO 'limited'@'{LOOPBACK}'")
-    found = database(limited)
-    assert in_the_way(found) == [("database a: grants", "problem")]
-    assert "denied" in found[-1].found
-    assert found[-1].to_do.startswith("GRANT INSERT, UPDATE, CREATE ON `asked`.* TO the user limited")
+    findings = database(limited)
+    assert in_the_way(findings) == [("database a: grants", "problem")]
+    assert "denied" in findings[-1].found
+    assert findings[-1].to_do.startswith("GRANT INSERT, UPDATE, CREATE ON `asked`.* TO the user limited")
 
 
 def test_rights_by_a_role_count_and_creating_is_not_needed_where_the_table_is(

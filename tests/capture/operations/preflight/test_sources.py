@@ -21,8 +21,8 @@ ORDERS = SourceTable("ods_orders", "school.orders_*", ("a", "b"), ("order_id",),
 USERS = SourceTable("ods_users", "school.users", ("a",), ("user_id",), None, ())
 
 
-def verdicts(found: list[Finding]) -> dict[str, str]:
-    return {one.subject: one.verdict for one in found}
+def verdicts(findings: list[Finding]) -> dict[str, str]:
+    return {entry.subject: entry.verdict for entry in findings}
 
 
 def test_physical_tables_of_one_logical_table_each_are_no_problem() -> None:
@@ -32,12 +32,12 @@ def test_physical_tables_of_one_logical_table_each_are_no_problem() -> None:
 @pytest.mark.parametrize("table", ["school.orders_*", "school.orders_7"])
 def test_a_physical_table_of_two_logical_ones_is_a_problem_on_each_instance_that_both_have(table: str) -> None:
     other = SourceTable("ods_sold", table, ("b", "c"), ("order_id",), None, ())
-    (found,) = sources.tables([ORDERS, USERS, other])
-    assert (found.verdict, found.to_do) == (
+    (findings,) = sources.tables([ORDERS, USERS, other])
+    assert (findings.verdict, findings.to_do) == (
         "problem",
         "correct `table` and `instances` in the source of one of the two entities",
     )
-    assert "of instance b: ods_orders and ods_sold" in found.found
+    assert "of instance b: ods_orders and ods_sold" in findings.found
     assert verdicts(sources.tables([ORDERS, SourceTable("ods_sold", table, ("c",), ("id",), None, ())])) == {
         "captured tables": "ok"
     }
@@ -45,9 +45,9 @@ def test_a_physical_table_of_two_logical_ones_is_a_problem_on_each_instance_that
 
 def test_instances_of_canal_that_nobody_captures_are_a_problem() -> None:
     assert sources.canal({"a"}, [ORDERS]) == []
-    (found,) = sources.canal({"a", "z"}, [ORDERS])
-    assert (found.verdict, found.found) == ("problem", "no entity is captured from z")
-    assert found.to_do.endswith("instances are a, b")
+    (findings,) = sources.canal({"a", "z"}, [ORDERS])
+    assert (findings.verdict, findings.found) == ("problem", "no entity is captured from z")
+    assert findings.to_do.endswith("instances are a, b")
 
 
 def test_each_instance_wants_an_address_and_each_address_an_instance() -> None:
@@ -57,15 +57,15 @@ def test_each_instance_wants_an_address_and_each_address_an_instance() -> None:
 
 def test_two_instances_that_are_one_database_are_a_problem() -> None:
     given = databases("a=mysql://t:secret@db/school,b=mysql://u:secret@db:3306/school")
-    (found,) = sources.addresses(given, [ORDERS])
-    assert (found.subject, found.verdict) == ("database b", "problem")
-    assert found.found == "db:3306/school is instance a, too: its tables would be there twice"
+    (findings,) = sources.addresses(given, [ORDERS])
+    assert (findings.subject, findings.verdict) == ("database b", "problem")
+    assert findings.found == "db:3306/school is instance a, too: its tables would be there twice"
 
 
 def test_an_address_that_is_none_is_a_finding_and_shows_no_password(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path, databases="a=mysql://t:secret@db/")
-    found = declared(settings, [ORDERS])
-    assert verdicts(found) == {"captured tables": "ok", "TIDEMARK_DATABASES": "problem"}
+    findings = declared(settings, [ORDERS])
+    assert verdicts(findings) == {"captured tables": "ok", "TIDEMARK_DATABASES": "problem"}
     assert "secret" not in str(examine(settings, [ORDERS]))
 
 

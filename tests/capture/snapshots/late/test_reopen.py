@@ -69,7 +69,7 @@ class RestatingCapture:
         return Ingestion(self.spark, self.settings, [self.table], self.registry).step()
 
     def named(self, entity: str = "ods_orders") -> dict[str, TaggedSnapshot]:
-        return {one.slice: one for one in self.registry.of(entity)}
+        return {entry.slice: entry for entry in self.registry.of(entity)}
 
     def rows(self, named: TaggedSnapshot) -> list[Any]:
         version = read_table(self.spark, self.settings.warehouse / "ods_orders", named.version)
@@ -131,7 +131,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: RestatingCapture)
     assert last is not None
     assert last.state.late == {"ods_orders": {"2026-03-23": 3}, "ods_orders_1h": {"2026-03-23T23": 3}}
     # The hours of the same table keep their policy.
-    assert {one.generation for one in capture.named("ods_orders_1h").values()} == {1}
+    assert {snapshot.generation for snapshot in capture.named("ods_orders_1h").values()} == {1}
 
     landed = len(stream.lines)
     stream.change("orders_0", order(3, "1.00", 23), order(3, "9.00", 23), at("2026-03-23 22:00"))
@@ -152,7 +152,7 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture
     first, landed = capture.named()["2026-03-23"], len(stream.lines)
     assert (first.waits_for_late, first.late_batch) == (True, 0)
     # The hours of the same table wait for nothing.
-    assert not any(one.waits_for_late for one in capture.named("ods_orders_1h").values())
+    assert not any(snapshot.waits_for_late for snapshot in capture.named("ods_orders_1h").values())
 
     late_events(stream)
     stream.land(capture.settings.landing, landed)
@@ -210,7 +210,7 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Restat
     stream.land(capture.settings.landing, landed)
     capture.step()
     named = {entity: capture.named(entity) for entity in ("ods_orders", "ods_orders_1h")}
-    assert not any(one.waits_for_late or one.generation > 1 for names in named.values() for one in names.values())
+    assert not any(name.waits_for_late or name.generation > 1 for names in named.values() for name in names.values())
     # The newest commit settles and does nothing else: the walk back through the log goes on behind it.
     for lost in (["ods_orders"], ["ods_orders", "ods_orders_1h"]):
         for entity in lost:
@@ -218,7 +218,7 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Restat
         capture.step()
         for entity, names in named.items():
             assert capture.named(entity) == {
-                key: replace(one, tagged_at=capture.named(entity)[key].tagged_at) for key, one in names.items()
+                key: replace(each, tagged_at=capture.named(entity)[key].tagged_at) for key, each in names.items()
             }
 
 
@@ -276,10 +276,10 @@ def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_on
             patch.setattr(module, "crash_point", die)
         with pytest.raises(Killed):
             capture.step()
-    found = capture.named()["2026-03-23"]
-    assert found.generation == (2 if point == "ingest.after_names" else 1)
-    if not found.is_restated:
-        assert capture.amounts(found) == capture.amounts(old) == {1: "1.00", 2: "1.00", 3: "1.00"}
+    restated = capture.named()["2026-03-23"]
+    assert restated.generation == (2 if point == "ingest.after_names" else 1)
+    if not restated.is_restated:
+        assert capture.amounts(restated) == capture.amounts(old) == {1: "1.00", 2: "1.00", 3: "1.00"}
     # The next step finds more than the one that died, so that it cuts other commits.
     stream.heartbeat(at("2026-03-24 23:01"))
     stream.change("orders_0", None, order(5, "5.00", 23), at("2026-03-23 22:57"))
@@ -340,18 +340,18 @@ def test_every_snapshot_of_a_random_life_holds_its_late_changes(
             feeder.land_some(share)
         capture.step()
     days = list(capture.named().values())
-    assert [one.slice for one in days] == ["2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
+    assert [day.slice for day in days] == ["2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
     hourly = list(capture.named("ods_orders_1h").values())
-    reopened = [one for one in hourly if one.is_restated]
-    assert waits or (reopened and any(one.is_restated for one in days))
-    assert not waits or {one.generation for one in (*days, *hourly)} == {1}
+    reopened = [snapshot for snapshot in hourly if snapshot.is_restated]
+    assert waits or (reopened and any(day.is_restated for day in days))
+    assert not waits or {day.generation for day in (*days, *hourly)} == {1}
     for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened))), *chance.sample(hourly, 2)):
         rows = capture.rows(snapshot)
-        found = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
+        restated = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
         expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end, waits)
         if "coupon" not in rows[0].asDict():  # the table got that column after the slice's end
             expected = {key: (*told[:-1], None) for key, told in expected.items()}
-        assert found == expected, snapshot
+        assert restated == expected, snapshot
 
 
 def _told(row: Any) -> tuple[Any, ...]:
@@ -403,8 +403,8 @@ def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(captu
     capture.step()
     named = capture.named()["2026-03-23"]
     assert named.generation == 3
-    found = {row["order_id"]: (row["user_id"], str(row["amount"])) for row in capture.rows(named)}
-    assert found == {1: (7, "1.00"), 2: (8, "2.00"), 3: (2**40, "3.00")}
+    restated = {row["order_id"]: (row["user_id"], str(row["amount"])) for row in capture.rows(named)}
+    assert restated == {1: (7, "1.00"), 2: (8, "2.00"), 3: (2**40, "3.00")}
 
 
 @pytest.mark.long

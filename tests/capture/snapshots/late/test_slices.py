@@ -42,8 +42,8 @@ def ms(moment: datetime) -> int:
 
 def every_slice(entity: str) -> list[tuple[str, int, int]]:
     """(key, start, end) of three days, epoch ms."""
-    found = PARIS.windows(Period.parse(ENTITIES[entity][0]), START, START + timedelta(days=3))
-    return [(key, ms(window.start), ms(window.end)) for key, window in found]
+    outcome = PARIS.windows(Period.parse(ENTITIES[entity][0]), START, START + timedelta(days=3))
+    return [(key, ms(window.start), ms(window.end)) for key, window in outcome]
 
 
 moments = st.integers(-3 * 60, 3 * 24 * 60).map(lambda minute: ms(START) + minute * MINUTE)
@@ -67,8 +67,8 @@ def test_the_slices_of_late_changes(
             for key, start, end in every_slice(entity):
                 if start <= minute < end <= until:
                     expected[entity][key] += changes
-    found = counted(TABLE, PARIS, closed, minutes, before)
-    assert found == {entity: dict(of_slices) for entity, of_slices in expected.items() if of_slices}
+    outcome = counted(TABLE, PARIS, closed, minutes, before)
+    assert outcome == {entity: dict(of_slices) for entity, of_slices in expected.items() if of_slices}
 
     oldest = min((minute for minute, _ in minutes), default=None)
     state = CommitState(closed=closed)
@@ -84,7 +84,7 @@ def test_the_slices_of_late_changes(
     waits = tuple(Boundary(end + lateness, "hour", "hour", key, lateness) for key, end in hours)
     waiting = replace(TABLE, reopened=frozenset({"day"}))
     assert list(reopened(waiting, PARIS, replace(state, waits=waits), oldest)) == [
-        one for one in every if one.entity == "day" or one.slice in {key for key, _ in hours}
+        boundary for boundary in every if boundary.entity == "day" or boundary.slice in {key for key, _ in hours}
     ]
 
 
@@ -101,7 +101,7 @@ def test_of_a_clock_of_1970_the_newest_slices_are_opened_again_and_few_are_count
     monkeypatch.setattr(slices, "REOPENED", 3)
     monkeypatch.setattr(slices, "COUNTED", 2)
     closed = {"hour": ms(START) + 10 * 60 * MINUTE}
-    found = reopened(TABLE, PARIS, CommitState(closed=closed), 0)
-    assert [one.end_ms for one in found] == [closed["hour"] - back * 60 * MINUTE for back in (2, 1, 0)]
+    outcome = reopened(TABLE, PARIS, CommitState(closed=closed), 0)
+    assert [entry.end_ms for entry in outcome] == [closed["hour"] - back * 60 * MINUTE for back in (2, 1, 0)]
     minutes = [(ms(START) + hour * 60 * MINUTE, 1) for hour in range(5)]
     assert counted(TABLE, PARIS, closed, minutes, {}) == {"hour": {"2026-03-29T04": 1, "2026-03-29T05": 1}}

@@ -51,11 +51,11 @@ def modelled(
     version: dict[tuple[str, int], str], late: list[Late], end_ms: int, batch: int
 ) -> dict[tuple[str, int], str]:
     rows = dict(version)
-    for one in late:
-        if one.batch <= batch and one.event_ms < end_ms <= one.named_ms:
-            rows.pop((one.shard, one.key), None)
-            if one.op != "d":
-                rows[one.shard, one.key] = one.note
+    for change in late:
+        if change.batch <= batch and change.event_ms < end_ms <= change.named_ms:
+            rows.pop((change.shard, change.key), None)
+            if change.op != "d":
+                rows[change.shard, change.key] = change.note
     return rows
 
 
@@ -71,9 +71,9 @@ def test_late_changes_are_on_top_of_the_version_in_their_order(spark: SparkSessi
     version, late = drawn(seed)
     there, kept = frames(spark, version, late)
     for end_ms, batch in ((100, 5), (200, 2), (200, 5)):
-        found = with_late_changes(there, kept, ("_shard", "id"), end_ms, batch)
-        assert found.columns == ["_shard", "id", "note", "dropped"]
-        rows = found.collect()
+        merged = with_late_changes(there, kept, ("_shard", "id"), end_ms, batch)
+        assert merged.columns == ["_shard", "id", "note", "dropped"]
+        rows = merged.collect()
         assert {(row["_shard"], row["id"]): row["note"] for row in rows} == modelled(version, late, end_ms, batch)
         assert len(rows) == len({row[:2] for row in rows})
         assert all(row["dropped"] == ("old" if row["note"] == "v" else None) for row in rows)

@@ -40,20 +40,22 @@ def scan_of(spark: SparkSession, **values: Sequence[str | None]) -> Scan:
 
 @pytest.fixture(scope="module")
 def scan(spark: SparkSession) -> Iterator[Scan]:
-    found = scan_of(spark, a=debezium(CHANGES), b=canal(CHANGES))
-    yield found
-    found.close()
+    scanned = scan_of(spark, a=debezium(CHANGES), b=canal(CHANGES))
+    yield scanned
+    scanned.close()
 
 
 def declared(scan: Scan, instance: str) -> TableColumns:
-    return evolved(TableColumns(), (one for one in scan.summary.schema_changes if one.instance == instance), {})
+    return evolved(
+        TableColumns(), (change for change in scan.summary.schema_changes if change.instance == instance), {}
+    )
 
 
-def expected(one: Change, instance: str) -> tuple[Any, ...]:
-    image = one.after or one.before or {}
-    partitions = (None if one.before is None else one.before["day"], image["day"])
-    shard = f"{instance}.school.{one.table}"
-    return (one.op, shard, one.event_ms, *map(_text, partitions), *(image[name] for name in COLUMNS))
+def expected(change: Change, instance: str) -> tuple[Any, ...]:
+    image = change.after or change.before or {}
+    partitions = (None if change.before is None else change.before["day"], image["day"])
+    shard = f"{instance}.school.{change.table}"
+    return (change.op, shard, change.event_ms, *map(_text, partitions), *(image[name] for name in COLUMNS))
 
 
 def _text(value: object) -> str | None:
@@ -66,10 +68,10 @@ def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, insta
     span = {name: Span(0, scan.ends[name] if name == instance else 0) for name in ("a", "b")}
     changes = table_changes(spark, scan, BinlogOrder(), ORDERS, columns, [PlannedBatch(span, {}, (), None)])
     assert changes.where("_bad OR _late").count() == 0
-    found = changes.orderBy("_offset", "row").selectExpr(
+    scanned = changes.orderBy("_offset", "row").selectExpr(
         "_op", "_shard", "_event_ms", "_partition_before", "_partition_after", *COLUMNS
     )
-    assert [_plain(row) for row in found.collect()] == [expected(one, instance) for one in CHANGES]
+    assert [_plain(row) for row in scanned.collect()] == [expected(change, instance) for change in CHANGES]
 
 
 def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
@@ -92,12 +94,12 @@ def test_a_row_that_gets_another_key_is_deleted_and_inserted(spark: SparkSession
         "data": [{"id": "1", "kind": "2"}, {"id": "7", "kind": "1"}, {"id": "8", "kind": "1"}],
         "old": [{"kind": "1"}, {"id": "2", "kind": "2"}, {"id": "3"}],
     }
-    found = scan_of(spark, b=[json.dumps(moved)])
+    scanned = scan_of(spark, b=[json.dumps(moved)])
     try:
-        rows = found.records.orderBy("row").collect()
+        rows = scanned.records.orderBy("row").collect()
         images = [[json.loads(row[name] or "null") for name in ("before", "after")] for row in rows]
     finally:
-        found.close()
+        scanned.close()
     assert [row["op"] for row in rows] == ["u", "d", "c", "d", "c"]
     assert images == [
         [{"id": "1", "kind": "x"}, {"id": "1", "kind": "y"}],
@@ -110,7 +112,7 @@ def test_a_row_that_gets_another_key_is_deleted_and_inserted(spark: SparkSession
 
 def test_both_envelopes_declare_the_same_columns(scan: Scan) -> None:
     a, b = (declared(scan, instance) for instance in "ab")
-    assert [(one.name, one.delta) for one in a.lake] == [(one.name, one.delta) for one in b.lake]
+    assert [(column.name, column.delta) for column in a.lake] == [(column.name, column.delta) for column in b.lake]
 
 
 def test_a_record_goes_where_its_table_holds_it(spark: SparkSession) -> None:
@@ -123,7 +125,7 @@ def test_a_record_goes_where_its_table_holds_it(spark: SparkSession) -> None:
     rows = [(instance, "c", f"school.{name}", None, "") for instance in "abc" for name in physical]
     records = spark.createDataFrame(rows, "instance STRING, op STRING, physical STRING, problem STRING, line STRING")
     for row in routed(records, tables).collect():
-        holding = [one.name for one in tables if one.holds(row["instance"], row["physical"])]
+        holding = [table.name for table in tables if table.holds(row["instance"], row["physical"])]
         assert ([row["table"]] if row["table"] else []) == holding, row
 
 
@@ -132,21 +134,21 @@ def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSes
     drop = {"type": "ERASE", "database": "school", "table": "orders_1", "es": 6, "isDdl": True, "data": None}
     empty = {"type": "INSERT", "database": "school", "table": "orders_1", "es": 7, "isDdl": False, "data": None}
     sent = [json.dumps(query), json.dumps(drop), json.dumps(empty), "{", "[]", '{"type": "INSERT"}']
-    found = scan_of(spark, b=sent)
+    scanned = scan_of(spark, b=sent)
     try:
-        rows = found.records.orderBy("offset").collect()
+        rows = scanned.records.orderBy("offset").collect()
         assert [(row["op"], row["problem"] is not None) for row in rows] == [
             (None, False), (None, False), (None, True), (None, True), (None, True), (None, True),
         ]  # fmt: skip
-        assert [(one.offset, one.physical) for one in found.summary.dropped] == [(1, "school.orders_1")]
+        assert [(drop.offset, drop.physical) for drop in scanned.summary.dropped] == [(1, "school.orders_1")]
     finally:
-        found.close()
+        scanned.close()
 
 
 def test_types_as_the_server_prints_them() -> None:
     types = {"a": "int(10) unsigned", "b": "decimal(12,4)", "c": "enum('x','y z')", "d": "text", "e": "datetime(6)"}
     (schema,) = parse_declarations(json.dumps({"physical": "s.t", "types": json.dumps(types)})).schemas
-    assert [(one.name, one.delta) for one in schema.columns] == [
+    assert [(column.name, column.delta) for column in schema.columns] == [
         ("a", "BIGINT"),
         ("b", "DECIMAL(12,4)"),
         ("c", "STRING"),

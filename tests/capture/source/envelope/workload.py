@@ -90,18 +90,21 @@ def row(chance: random.Random, key: int, before: Row | None) -> Row:
 def debezium(changes: list[Change]) -> list[str | None]:
     """Values of messages: the tables' declarations, then each change, with tombstones."""
     values: list[str | None] = [_declared(table) for table in ("orders_0", "orders_1")]
-    for one in changes:
-        source = {"ts_ms": one.event_ms, "db": "school", "table": one.table}
-        images = {"before": one.before and _wire(one.before), "after": one.after and _wire(one.after)}
-        values.append(json.dumps({**images, "source": source, "op": one.op}))
-        if one.op == "d":
+    for change in changes:
+        source = {"ts_ms": change.event_ms, "db": "school", "table": change.table}
+        images = {"before": change.before and _wire(change.before), "after": change.after and _wire(change.after)}
+        values.append(json.dumps({**images, "source": source, "op": change.op}))
+        if change.op == "d":
             values.append(None)
     return values
 
 
 def canal(changes: list[Change]) -> list[str]:
     """Values of messages: rows of one kind of change that follow each other come in one message."""
-    return [_flat(list(group)) for _, group in groupby(changes, key=lambda one: (one.table, one.event_ms, one.op))]
+    return [
+        _flat(list(group))
+        for _, group in groupby(changes, key=lambda change: (change.table, change.event_ms, change.op))
+    ]
 
 
 def _declared(table: str) -> str:
@@ -116,9 +119,13 @@ def _declared(table: str) -> str:
 def _flat(changes: list[Change]) -> str:
     first = changes[0]
     old = [
-        {name: _printed(name, one.before[name]) for name in COLUMNS if one.before[name] != (one.after or {})[name]}
-        for one in changes
-        if one.before is not None and one.after is not None
+        {
+            name: _printed(name, change.before[name])
+            for name in COLUMNS
+            if change.before[name] != (change.after or {})[name]
+        }
+        for change in changes
+        if change.before is not None and change.after is not None
     ]
     message = {
         "type": {"c": "INSERT", "u": "UPDATE", "d": "DELETE"}[first.op],
@@ -131,15 +138,16 @@ def _flat(changes: list[Change]) -> str:
         "pkNames": ["id"],
         "mysqlType": {name: printed for name, (_, _, _, printed) in COLUMNS.items()},
         "data": [
-            {name: _printed(name, value) for name, value in (one.after or one.before or {}).items()} for one in changes
+            {name: _printed(name, value) for name, value in (change.after or change.before or {}).items()}
+            for change in changes
         ],
         "old": old or None,
     }
     return json.dumps(message)
 
 
-def _wire(found: Row) -> Row:
-    return {name: _debeziums(name, value) for name, value in found.items()}
+def _wire(row: Row) -> Row:
+    return {name: _debeziums(name, value) for name, value in row.items()}
 
 
 def _micros(clock: str) -> int:
@@ -172,7 +180,7 @@ def _printed(name: str, value: Any) -> str | None:
     if name == "kind" and value is not None:
         return str(KINDS.index(value) + 1)
     if name == "tags" and value is not None:
-        return str(sum(1 << TAGS.index(one) for one in value.split(",") if one))
+        return str(sum(1 << TAGS.index(member) for member in value.split(",") if member))
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, datetime):

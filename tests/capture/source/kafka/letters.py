@@ -45,7 +45,7 @@ class LettersWorld:
         return DeadLetterReplay(self.spark, self.settings, TABLES, SentIntake(self.values, by_canal)).run(NOW)
 
     def waiting(self) -> list[int]:
-        return [one.offset for one in DeadLetters(self.settings.warehouse).waiting()]
+        return [slice_waiting.offset for slice_waiting in DeadLetters(self.settings.warehouse).waiting()]
 
     def orders(self) -> dict[int, str]:
         rows = read_table(self.spark, self.settings.warehouse / "ods_orders").collect()

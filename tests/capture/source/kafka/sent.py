@@ -42,8 +42,8 @@ class SentIntake(KafkaIntake):
 def messages(spark: SparkSession, values: SentValues, ranges: Sequence[OffsetRange]) -> DataFrame:
     """The messages in the ranges as Spark's reader gives them."""
     rows = [
-        (one.instance, topic_of(one.instance), 0, offset, None, values[one.instance][offset])
-        for one in ranges
-        for offset in range(one.first_offset, one.end)
+        (span.instance, topic_of(span.instance), 0, offset, None, values[span.instance][offset])
+        for span in ranges
+        for offset in range(span.first_offset, span.end)
     ]
     return spark.createDataFrame(rows, SCHEMA)

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 def publish(kafka: Kafka, stream: Stream, start: int = 0, end: int | None = None) -> None:
     """Send the records `[start, end)`, in order."""
     records = [json.loads(line) for line in stream.lines[start:end]]
-    send(kafka, f"cdc.{stream.instance}", [None if one["value"] is None else _text(one["value"]) for one in records])
+    send(
+        kafka,
+        f"cdc.{stream.instance}",
+        [None if record["value"] is None else _text(record["value"]) for record in records],
+    )
 
 
 def send(kafka: Kafka, topic: str, values: list[str | None]) -> None:

@@ -45,7 +45,7 @@ def require_sound(settings: Settings, sources: Sequence[SourceTable]) -> None:
 
     A server that does not answer is none: the others' changes are taken in, and its own wait.
     """
-    require_no_problem((one for one in examine(settings, sources) if one.verdict == "problem"), REFUSED)
+    require_no_problem((finding for finding in examine(settings, sources) if finding.verdict == "problem"), REFUSED)
 
 
 def _of_kafka(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
@@ -63,4 +63,4 @@ def _of_databases(settings: Settings) -> list[Finding]:
         addresses = databases(settings.databases.get_secret_value())
     except DatabaseAddressError:
         return []
-    return [finding for one in addresses for finding in database(one)]
+    return [finding for address in addresses for finding in database(address)]

@@ -51,8 +51,8 @@ def kept_for(settings: Mapping[str, str]) -> timedelta | None:
     return timedelta(seconds=seconds) if seconds else None
 
 
-def _wrong(subject: str, found: str, wanted: str, why: str, to_do: str) -> Finding:
-    return Finding(subject, "problem", f"{found or 'empty'}, not {wanted or 'empty'}: {why}", f"{to_do}, {_KEEP}")
+def _wrong(subject: str, problem: str, wanted: str, why: str, to_do: str) -> Finding:
+    return Finding(subject, "problem", f"{problem or 'empty'}, not {wanted or 'empty'}: {why}", f"{to_do}, {_KEEP}")
 
 
 def _kept(subject: str, kept: timedelta | None) -> Finding:
@@ -60,6 +60,6 @@ def _kept(subject: str, kept: timedelta | None) -> Finding:
         return Finding(subject, "ok", "whole rows, never removed by the server")
     if kept >= SHORTEST:
         return Finding(subject, "ok", f"whole rows, kept for {kept}")
-    found = f"kept for {kept}: changes are lost when the connector stands still for longer"
+    problem = f"kept for {kept}: changes are lost when the connector stands still for longer"
     days = f"{SHORTEST.days} days"
-    return Finding(subject, "warning", found, f"keep it for {days} or more (binlog_expire_logs_seconds)")
+    return Finding(subject, "warning", problem, f"keep it for {days} or more (binlog_expire_logs_seconds)")

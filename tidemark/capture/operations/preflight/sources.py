@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def tables(sources: Sequence[SourceTable]) -> list[Finding]:
     """Whether each physical table belongs to one logical table."""
     shared = [
-        Finding("captured tables", "problem", f"{one.where}: {one.found}", one.hint or "")
-        for one in shared_tables(sources)
+        Finding("captured tables", "problem", f"{error.where}: {error.found}", error.hint or "")
+        for error in shared_tables(sources)
     ]
     names = ", ".join(instances_of(sources)) or "none"
     return shared or [Finding("captured tables", "ok", f"{len(sources)}, on the instances {names}")]
@@ -37,7 +37,7 @@ def canal(by_canal: Collection[str], sources: Sequence[SourceTable]) -> list[Fin
 def addresses(databases: Sequence[HeartbeatDatabase], sources: Sequence[SourceTable]) -> list[Finding]:
     """Whether each captured instance has an address of its own, and each address an instance."""
     instances = instances_of(sources)
-    named = [one.instance for one in databases]
+    named = [database.instance for database in databases]
     return [
         *(_no_heartbeats(name) for name in instances if name not in named),
         *(_not_captured(name, instances) for name in named if name not in instances),
@@ -47,8 +47,8 @@ def addresses(databases: Sequence[HeartbeatDatabase], sources: Sequence[SourceTa
 
 def _no_heartbeats(instance: str) -> Finding:
     to_do = f"add {instance}=mysql://user:password@host:3306/database to TIDEMARK_DATABASES"
-    found = "no address: nobody here writes its heartbeats, which tell an idle instance from a broken one"
-    return Finding(f"database {instance}", "warning", found, to_do)
+    problem = "no address: nobody here writes its heartbeats, which tell an idle instance from a broken one"
+    return Finding(f"database {instance}", "warning", problem, to_do)
 
 
 def _not_captured(instance: str, instances: Sequence[str]) -> Finding:
@@ -59,10 +59,11 @@ def _not_captured(instance: str, instances: Sequence[str]) -> Finding:
 def _same_server(databases: Sequence[HeartbeatDatabase]) -> list[Finding]:
     """Two instances that are one server would have every physical table twice."""
     first: dict[tuple[str, int, str], str] = {}
-    found = []
-    for one in databases:
-        other = first.setdefault((one.host, one.port, one.name), one.instance)
-        if other != one.instance:
-            said = f"{one.host}:{one.port}/{one.name} is instance {other}, too: its tables would be there twice"
-            found.append(Finding(f"database {one.instance}", "problem", said, "correct TIDEMARK_DATABASES"))
-    return found
+    findings = []
+    for database in databases:
+        other = first.setdefault((database.host, database.port, database.name), database.instance)
+        if other != database.instance:
+            place = f"{database.host}:{database.port}/{database.name}"
+            said = f"{place} is instance {other}, too: its tables would be there twice"
+            findings.append(Finding(f"database {database.instance}", "problem", said, "correct TIDEMARK_DATABASES"))
+    return findings

@@ -22,10 +22,12 @@ class LateSummary:
         self, index: int, before: CommitState, after: CommitState, table: SourceTable, calendar: Calendar
     ) -> CommitState:
         """`after`, the state of the commit of that batch, with the slices that late changes in it belong to."""
-        mine = [one for one in self.minutes if one.batch == index]
-        dated = [one.minute for one in mine if one.dated]
+        mine = [minute for minute in self.minutes if minute.batch == index]
+        dated = [minute.minute for minute in mine if minute.dated]
         return replace(
             after,
-            late=counted(table, calendar, before.closed, [(one.minute, one.changes) for one in mine], before.late),
+            late=counted(
+                table, calendar, before.closed, [(minute.minute, minute.changes) for minute in mine], before.late
+            ),
             reopens=reopened(table, calendar, before, min(dated, default=None)),
         )

@@ -23,12 +23,12 @@ class LateMinute:
 def late_minutes(changes: DataFrame, slow: Mapping[str, Spans]) -> list[LateMinute]:
     """One Spark job over what `changes.table_changes` gave."""
     minute = (sf.floor(sf.col("_event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
-    found = (
+    minutes = (
         changes.where("_late AND NOT _bad")
         .groupBy(sf.col("_batch").alias("batch"), minute.alias("minute"))
         .agg(sf.count("*").alias("changes"), sf.count_if(is_dated(slow)).alias("dated"))
     )
-    return [LateMinute(**row) for row in found.toArrow().to_pylist()]
+    return [LateMinute(**row) for row in minutes.toArrow().to_pylist()]
 
 
 def is_dated(slow: Mapping[str, Spans]) -> Column:

@@ -36,11 +36,11 @@ def counted(
     minutes = list(minutes)
     if not minutes:
         return before
-    found = {
+    counts = {
         entity: _of(calendar, Period.parse(period), start, closed.get(entity, 0), minutes, before.get(entity, {}))
         for entity, period, start in table.boundaries
     }
-    return {entity: _newest(slices) for entity, slices in found.items() if slices}
+    return {entity: _newest(slices) for entity, slices in counts.items() if slices}
 
 
 def _of(
@@ -51,18 +51,18 @@ def _of(
     minutes: Iterable[tuple[int, int]],
     before: Mapping[str, int],
 ) -> Counter[str]:
-    found, closed = Counter(before), utc(closed_ms)
+    counts, closed = Counter(before), utc(closed_ms)
     first = calendar.window(period, start).start
     for minute, changes in minutes:
         if first <= utc(minute) < closed:
             window = calendar.window(period, utc(minute))
             if window.end <= closed:
-                found[calendar.key(period, window.start)] += changes
-    return found
+                counts[calendar.key(period, window.start)] += changes
+    return counts
 
 
-def _newest(found: Counter[str]) -> dict[str, int]:
-    return {slice_: found[slice_] for slice_ in sorted(found)[-COUNTED:]}
+def _newest(counts: Counter[str]) -> dict[str, int]:
+    return {slice_: counts[slice_] for slice_ in sorted(counts)[-COUNTED:]}
 
 
 def reopened(
@@ -75,15 +75,15 @@ def reopened(
     if oldest_ms is None:
         return ()
     every = (
-        one
+        boundary
         for entity, period, start in table.boundaries
         if entity in table.reopened
-        for one in deque(
+        for boundary in deque(
             _named(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=REOPENED
         )
     )
-    ends = (replace(one, end_ms=one.end_ms - one.late_ms, late_ms=0) for one in before.waits)
-    waiting = (one for one in ends if one.entity not in table.reopened and one.end_ms > oldest_ms)
+    ends = (replace(boundary, end_ms=boundary.end_ms - boundary.late_ms, late_ms=0) for boundary in before.waits)
+    waiting = (end for end in ends if end.entity not in table.reopened and end.end_ms > oldest_ms)
     return (*every, *waiting)
 
 
@@ -91,5 +91,6 @@ def _named(
     calendar: Calendar, entity: str, period: str, start: str, oldest_ms: int, closed_ms: int
 ) -> Iterator[Boundary]:
     return takewhile(
-        lambda one: one.end_ms <= closed_ms, slices_after(calendar, entity, Period.parse(period), start, oldest_ms)
+        lambda boundary: boundary.end_ms <= closed_ms,
+        slices_after(calendar, entity, Period.parse(period), start, oldest_ms),
     )

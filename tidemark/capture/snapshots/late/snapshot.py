@@ -19,7 +19,10 @@ def with_late_changes(version: DataFrame, late: DataFrame, key: Sequence[str], e
     became wider since, it has the wider type.
     """
     newest = _newest(late, key, end_ms, batch)
-    kinds = {**{one.name: one.dataType for one in version.schema}, **{one.name: one.dataType for one in late.schema}}
+    kinds = {
+        **{field.name: field.dataType for field in version.schema},
+        **{field.name: field.dataType for field in late.schema},
+    }
     rest = version.join(sf.broadcast(newest.select(*key)), list(key), "left_anti").select(
         *(sf.col(name).cast(kinds[name]).alias(name) for name in version.columns)
     )

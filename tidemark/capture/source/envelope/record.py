@@ -50,10 +50,10 @@ def _table(tables: Sequence[SourceTable]) -> Column:
     ours = sf.when(sf.col("op").isNull(), None)
     for own in (HEARTBEAT, SIGNAL):
         ours = ours.when(sf.endswith("physical", sf.lit(f".{own}")), own)
-    known = {f"{instance} {one.table}": one.name for one in reversed(tables) for instance in one.instances}
+    known = {f"{instance} {table.table}": table.name for table in reversed(tables) for instance in table.instances}
     if not known:
         return ours
     named = sf.create_map(*(sf.lit(text) for pair in known.items() for text in pair))
     shards = sf.regexp_replace("physical", f"{SHARD_SUFFIX}$", "_*")
-    found = (sf.try_element_at(named, sf.concat_ws(" ", "instance", name)) for name in ("physical", shards))
-    return ours.otherwise(sf.coalesce(*found))
+    candidates = (sf.try_element_at(named, sf.concat_ws(" ", "instance", name)) for name in ("physical", shards))
+    return ours.otherwise(sf.coalesce(*candidates))

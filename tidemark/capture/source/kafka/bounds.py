@@ -40,10 +40,10 @@ class Broker:
             consumer.close()
 
     def _bounds(self, consumer: Consumer, topic: str) -> Bounds:
-        found = consumer.list_topics(topic, timeout=self._seconds).topics[topic]
-        if found.error is not None:
-            raise TopicMissingError.of(topic, self.bootstrap_servers, found.error.str())
-        if len(found.partitions) != 1:
-            raise TopicPartitionsError.of(topic, len(found.partitions))
+        metadata = consumer.list_topics(topic, timeout=self._seconds).topics[topic]
+        if metadata.error is not None:
+            raise TopicMissingError.of(topic, self.bootstrap_servers, metadata.error.str())
+        if len(metadata.partitions) != 1:
+            raise TopicPartitionsError.of(topic, len(metadata.partitions))
         low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=self._seconds)
         return Bounds(low, high)

@@ -34,11 +34,11 @@ class TopicPartitionsError(CaptureError):
     """More than one partition."""
 
     @classmethod
-    def of(cls, topic: str, found: int) -> Self:
+    def of(cls, topic: str, partitions: int) -> Self:
         return cls(
             "a topic does not keep the binlog's order",
             expected="one partition",
-            found=f"{found} partitions",
+            found=f"{partitions} partitions",
             where=topic,
             hint="make the topic anew with one partition and let the connector send everything again",
         )

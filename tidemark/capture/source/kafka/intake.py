@@ -63,14 +63,14 @@ class KafkaIntake:
         """
         bounds = self._broker.bounds([topic_of(instance) for instance in next_offsets])
         wanted = {name: (offset, bounds[topic_of(name)]) for name, offset in next_offsets.items()}
-        problems = {name: bad for name, one in wanted.items() if (bad := _problem(topic_of(name), *one))}
+        problems = {name: bad for name, wish in wanted.items() if (bad := _problem(topic_of(name), *wish))}
         share = max(1, self._pass_records * scale // max(1, len(next_offsets)))
         ranges = [
             OffsetRange(instance, offset, min(found.high, offset + share))
             for instance, (offset, found) in wanted.items()
             if instance not in problems and instance not in refused and found.high > offset
         ]
-        return Due(ranges, any(one.end < wanted[one.instance][1].high for one in ranges), problems)
+        return Due(ranges, any(span.end < wanted[span.instance][1].high for span in ranges), problems)
 
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:  # noqa: ARG002 - ranges begin there
         """Read the ranges."""
@@ -78,13 +78,13 @@ class KafkaIntake:
         return scan_messages(self._messages(spark, ranges), ranges, tables, self._by_canal)
 
     def _messages(self, spark: SparkSession, ranges: Sequence[OffsetRange]) -> DataFrame:
-        topics = {topic_of(one.instance): one for one in ranges}
+        topics = {topic_of(span.instance): span for span in ranges}
         options = {
             "kafka.bootstrap.servers": self._broker.bootstrap_servers,
             **KafkaSecurity.load().java("kafka."),
             "assign": json.dumps({topic: [0] for topic in topics}),
-            "startingOffsets": json.dumps({topic: {"0": one.first_offset} for topic, one in topics.items()}),
-            "endingOffsets": json.dumps({topic: {"0": one.end} for topic, one in topics.items()}),
+            "startingOffsets": json.dumps({topic: {"0": span.first_offset} for topic, span in topics.items()}),
+            "endingOffsets": json.dumps({topic: {"0": span.end} for topic, span in topics.items()}),
             "failOnDataLoss": "true",
             # A task reads one topic: by default no more than 1 MB at a time, and 500 records of that.
             "kafka.max.partition.fetch.bytes": "16777216",
@@ -92,8 +92,8 @@ class KafkaIntake:
             # A topic has one partition: cut, so that all cores parse.
             "minPartitions": str(max(len(topics), spark.sparkContext.defaultParallelism)),
         }
-        found = spark.read.format("kafka").options(**options).load()
-        return found.select(
+        messages = spark.read.format("kafka").options(**options).load()
+        return messages.select(
             sf.substring(sf.col("topic"), sf.lit(len(topic_of("")) + 1), sf.length("topic")).alias("instance"),
             "topic",
             "partition",
@@ -103,11 +103,11 @@ class KafkaIntake:
         )
 
 
-def _problem(topic: str, offset: int, found: Bounds) -> CaptureError | None:
-    if found.low > offset:
-        return OffsetsLostError.of(topic, offset, found.low)
-    if found.high < offset:
-        return TopicShrunkError.of(topic, offset, found.high)
+def _problem(topic: str, offset: int, bounds: Bounds) -> CaptureError | None:
+    if bounds.low > offset:
+        return OffsetsLostError.of(topic, offset, bounds.low)
+    if bounds.high < offset:
+        return TopicShrunkError.of(topic, offset, bounds.high)
     return None
 
 
@@ -115,7 +115,7 @@ def scan_messages(
     messages: DataFrame, ranges: Sequence[OffsetRange], tables: Sequence[SourceTable], by_canal: Collection[str]
 ) -> Scan:
     """Sum up the messages (columns instance, topic, partition, offset, key, value) in `ranges`."""
-    canals = {one.instance for one in ranges} & set(by_canal)
+    canals = {span.instance for span in ranges} & set(by_canal)
     is_canals = sf.col("instance").isin(*canals)
     records = debezium.read_messages(messages.where(~is_canals) if canals else messages)
     if canals:
@@ -125,12 +125,12 @@ def scan_messages(
 
 
 def _scan(view: str, records: DataFrame, ranges: Sequence[OffsetRange], *, with_text: bool) -> Scan:
-    summary = summed(records, {one.instance: one.first_offset for one in ranges})
+    summary = summed(records, {span.instance: span.first_offset for span in ranges})
     return Scan(
         view=view,
         records=records,
         summary=summary,
-        ends={one.instance: one.end for one in ranges},
+        ends={span.instance: span.end for span in ranges},
         repeated=False,
         gaps={},
         place=lambda instance, offset: f"{topic_of(instance)} offset {offset}",
