@@ -10,6 +10,7 @@ import pytest
 
 from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.schema.hostile import INJECTION, TEXTS, hostile_changes, mutated, put
+from tests.capture.schema.type_matrix import EXAMPLES
 from tests.capture.source.kafka.letters import flat
 from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
@@ -32,8 +33,20 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 USER_IDS = set(range(20))
-# What says where the record is in its binlog: a wrong place halts the instance, which other tests are about.
-PLACE = frozenset({"file", "pos", "row", "gtid", "snapshot"})
+# Where the record is in its binlog is left out: a wrong place halts the instance, which other tests are about.
+PLACE = frozenset({"file", "pos", "gtid", "snapshot"})
+TYPES = (
+    "BIGINT UNSIGNED",
+    "TINYINT",
+    "DATETIME(3)",
+    "DATETIME(6)",
+    "TIMESTAMP",
+    "TIME(3)",
+    "DOUBLE",
+    "BIT(1)",
+    "VARBINARY(16)",
+)
+WIDE_ORDERS = {**ORDERS, **{f"c{at}": kind for at, kind in enumerate(TYPES)}}
 
 
 def step(
@@ -57,7 +70,7 @@ def step(
 def before_and_after(spark: SparkSession, folder: Path, hostile: Sequence[str], canal: Sequence[str]) -> None:
     """Hostile records among good ones of two tables: the good ones are published, and nothing unforeseen is raised."""
     a = Stream("a")
-    a.declare("orders_0", ORDERS, at("2026-03-23 09:00"))
+    a.declare("orders_0", WIDE_ORDERS, at("2026-03-23 09:00"))
     a.declare("users", USERS, at("2026-03-23 09:00"))
     for number in USER_IDS:
         a.change("users", None, {"user_id": number, "name": "n"}, at("2026-03-23 10:00"))
@@ -74,11 +87,18 @@ def before_and_after(spark: SparkSession, folder: Path, hostile: Sequence[str], 
     assert len(DeadLetters(settings.warehouse).all()) > (len(hostile) + len(canal)) // 10
 
 
-def hostile_value(chance: Random) -> str:
-    """A change of an order as Debezium sends it, with something wrong somewhere."""
+def value_of(before: dict[str, Any] | None) -> dict[str, Any]:
+    """A change of an order as Debezium sends it, without its place in a binlog."""
     stream = Stream("a")
-    stream.change("orders_0", order(7, "1.00", 23), order(7, "2.00", 23), at("2026-03-23 10:30"))
-    return json.dumps(mutated(json.loads(stream.lines[0])["value"], chance, PLACE))
+    more = {f"c{number}": EXAMPLES[kind][0] for number, kind in enumerate(TYPES)}
+    stream.change("orders_0", before, {**order(7, "2.00", 23), **more}, at("2026-03-23 10:30"))
+    value: dict[str, Any] = json.loads(stream.lines[0])["value"]
+    return {**value, "source": {**value["source"], **dict.fromkeys(PLACE)}}
+
+
+def hostile_value(chance: Random) -> str:
+    """A change with something wrong somewhere."""
+    return json.dumps(mutated(value_of(order(7, "1.00", 23)), chance, PLACE))
 
 
 def hostile_message(chance: Random) -> str:
@@ -102,9 +122,7 @@ def test_every_field_with_anything_in_it_ten_thousand_times(spark: SparkSession,
 
 
 def changed(path: tuple[Any, ...], new: Any) -> str:
-    stream = Stream("a")
-    stream.change("orders_0", None, order(7, "1.00", 23), at("2026-03-23 10:30"))
-    return json.dumps(put(json.loads(stream.lines[0])["value"], path, new))
+    return json.dumps(put(value_of(None), path, new))
 
 
 DEEP = 5_000
@@ -116,6 +134,10 @@ ONE_RECORD = [
     changed(("after", "order_id"), None),
     changed(("after", "order_id"), 1e300),
     changed(("after", "order_date"), 2**31 - 1),
+    changed(("after", "c0"), "@").replace('"@"', "1e-1000000000"),
+    changed(("after", "c0"), "@").replace('"@"', "1e1000000000"),
+    *(changed(("after", f"c{at}"), sign * (2**63 - 1)) for at in (2, 3, 5) for sign in (-1, 1)),
+    changed(("after", "c4"), "+294247-01-10T04:00:54Z"),
     changed(("source", "ts_ms"), 2**63 - 1),
     changed(("source", "ts_ms"), -(2**63)),
     changed(("source", "ts_ms"), 7_258_118_400_000),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.errors import CorruptFileError, MalformedLineError
-from tidemark.capture.source.envelope.event_time import END_MS
+from tidemark.capture.source.event_time import END_MS
 from tidemark.capture.source.expanded_size import MAX_LINE_BYTES
 
 # Of a compressed record.

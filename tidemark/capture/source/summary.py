@@ -23,7 +23,7 @@ from tidemark.capture.heartbeat.beat import COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.events import LoadEvent
 from tidemark.capture.schema.declarations import RecordDeclarations, parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange
-from tidemark.capture.source.envelope.event_time import is_event_time
+from tidemark.capture.source.event_time import is_event_time
 
 Group = Mapping[str, Any]
 
