@@ -213,7 +213,7 @@ class TableIngest:
         return [
             f"{stat.shard}: {stat.late} late change{'s' * (stat.late > 1)}, the first at "
             f"{scan.place(_instance(stat.shard), stat.first_late)}: the snapshot of that time is named already"
-            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next stat'}"
+            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next one'}"
             for stat in stats
             if stat.first_late is not None
         ]

@@ -62,7 +62,9 @@ def in_the_way(findings: list[Finding]) -> list[tuple[str, str]]:
     return [(entry.subject, entry.verdict) for entry in findings if entry.is_in_the_way]
 
 
-def test_a_server_that_is_as_it_should_be_and_nothing_is_written(mariadb_server: MariaDb, sound: HeartbeatDatabase) -> None:
+def test_a_server_that_is_as_it_should_be_and_nothing_is_written(
+    mariadb_server: MariaDb, sound: HeartbeatDatabase
+) -> None:
     sizes = [path.stat().st_size for path in mariadb_server.binlogs()]
     findings = database(sound)
     assert [(entry.subject, entry.verdict) for entry in findings] == [(subject, "ok") for subject in SUBJECTS]

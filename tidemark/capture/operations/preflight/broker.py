@@ -24,14 +24,16 @@ def broker(servers: str, instances: Sequence[str], seconds: float = 10.0) -> lis
     subject = f"Kafka {servers}"
     try:
         admin = AdminClient({**librdkafka(servers), "log_level": 0})
-        partitions = {name: len(one.partitions) for name, one in admin.list_topics(timeout=seconds).topics.items()}
+        partitions = {name: len(each.partitions) for name, each in admin.list_topics(timeout=seconds).topics.items()}
         there = [name for name in map(topic_of, instances) if name in partitions]
         settings = _settings(admin, there, seconds)
     except (KafkaException, TimeoutError) as error:
         said = error.args[0].str() if isinstance(error, KafkaException) else f"no answer within {seconds:.0f} s"
         return [Finding(subject, "unreachable", said, f"start it, or correct {_VARIABLE}")]
     found = [
-        one for name in map(topic_of, instances) for one in topic(name, partitions.get(name), settings.get(name, {}))
+        entry
+        for name in map(topic_of, instances)
+        for entry in topic(name, partitions.get(name), settings.get(name, {}))
     ]
     return [Finding(subject, "ok", f"answers, {len(partitions)} topics"), *found]
 
