@@ -54,27 +54,27 @@ class ColumnGraph:
 
     def down(self, name: str) -> Names:
         """The columns that are computed of `entity.column`."""
-        return self._users.get(name, ())
+        return self._downstream.get(name, ())
 
     def columns(self, entity: str) -> Names:
         """The known columns of an entity: of its SQL, or those that others read of it."""
         columns_of_entity = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
         if columns_of_entity:
             return tuple(columns_of_entity.direct)
-        read = {name for name in self._users if name.rpartition(".")[0] == entity}
+        read = {name for name in self._downstream if name.rpartition(".")[0] == entity}
         return tuple(sorted(name.rpartition(".")[2] for name in read))
 
     @cached_property
-    def _users(self) -> dict[str, Names]:
-        users: dict[str, list[str]] = {}
+    def _downstream(self) -> dict[str, Names]:
+        downstream: dict[str, list[str]] = {}
         for entity, columns in self.entities.items():
             for column, sources in columns.direct.items():
                 for source in sources:
-                    users.setdefault(source, []).append(f"{entity}.{column}")
+                    downstream.setdefault(source, []).append(f"{entity}.{column}")
         for copy, entity in self.same.items():
-            for column in {name.rpartition(".")[2] for name in users if name.rpartition(".")[0] == copy}:
-                users.setdefault(f"{entity}.{column}", []).append(f"{copy}.{column}")
-        return {name: tuple(names) for name, names in users.items()}
+            for column in {name.rpartition(".")[2] for name in downstream if name.rpartition(".")[0] == copy}:
+                downstream.setdefault(f"{entity}.{column}", []).append(f"{copy}.{column}")
+        return {name: tuple(names) for name, names in downstream.items()}
 
 
 def column_graph(

@@ -1,4 +1,4 @@
-"""A slice's key and the key of its Dagster partition: two spellings of one moment.
+"""A slice's key and the key of its Dagster partition: two spellings of one time.
 
 Ours names a slice by its period (`2026-03`, `2026-03-29T03`); Dagster by its start (`2026-03-01`, `2026-03-29-03:00`).
 """

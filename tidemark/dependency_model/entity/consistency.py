@@ -96,6 +96,6 @@ def _snapshot(entity: Entity) -> Broken:
         "allowed_lateness": (entity.allowed_lateness, "only snapshots of a captured table wait for late events"),
         "keep_snapshots": (entity.keep_snapshots is not None, "only snapshots of a captured table have names"),
     }
-    for field, (is_set, told) in of_captured.items():
+    for field, (is_set, message) in of_captured.items():
         if is_set:
-            yield field, EntityError(told, hint="it goes with source or snapshot_of")
+            yield field, EntityError(message, hint="it goes with source or snapshot_of")

@@ -14,9 +14,9 @@ from tidemark.dependency_model.entity.field import (
     ColumnField,
     CronField,
     DurationField,
-    MomentField,
     NameField,
     PeriodField,
+    StartField,
     TimeOfDayField,
     TimeZoneField,
 )
@@ -92,8 +92,8 @@ class Entity:
     kind: EntityKind = EntityKind.TIME_SERIES
     description: str = ""
     granularity: PeriodField | None = None
-    start: MomentField | None = None
-    end: MomentField | None = None
+    start: StartField | None = None
+    end: StartField | None = None
     time_zone: TimeZoneField = "UTC"
     week_start: str = "monday"
     tags: dict[str, str] = Field(default_factory=dict)

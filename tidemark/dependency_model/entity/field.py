@@ -22,7 +22,7 @@ _DURATION = re.compile(r"(\d{1,5})(min|m|h|d)", re.ASCII)
 _UNITS = {"min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
 
 
-def _told_of(parse: Callable[[str], _Value], text: str) -> _Value:
+def _parsed_by(parse: Callable[[str], _Value], text: str) -> _Value:
     """Run a parser inside a validator: pydantic wants to hear of it as a ValueError."""
     try:
         return parse(text)
@@ -31,7 +31,7 @@ def _told_of(parse: Callable[[str], _Value], text: str) -> _Value:
 
 
 def _period(value: object) -> Period:
-    return value if isinstance(value, Period) else _told_of(Period.parse, str(value))
+    return value if isinstance(value, Period) else _parsed_by(Period.parse, str(value))
 
 
 def _offset(value: object) -> Offset:
@@ -40,11 +40,11 @@ def _offset(value: object) -> Offset:
     if isinstance(value, (list, int)):
         counts = value if isinstance(value, list) else [value]
         value = f"Set {','.join(str(count) for count in counts)}"
-    return _told_of(Offset.parse, str(value))
+    return _parsed_by(Offset.parse, str(value))
 
 
 def _time_zone(value: object) -> str:
-    return _told_of(_known_time_zone, str(value))
+    return _parsed_by(_known_time_zone, str(value))
 
 
 @lru_cache(maxsize=1024)
@@ -52,18 +52,18 @@ def _known_time_zone(name: str) -> str:
     return Calendar(name).time_zone
 
 
-def _moment(value: object) -> str:
-    return _told_of(_known_moment, str(value))
+def _start(value: object) -> str:
+    return _parsed_by(_known_start, str(value))
 
 
 @lru_cache(maxsize=1024)
-def _known_moment(text: str) -> str:
+def _known_start(text: str) -> str:
     Calendar().start_of(text)
     return text
 
 
 def _cron(value: object) -> str:
-    return _told_of(Cron.parse, str(value)).text
+    return _parsed_by(Cron.parse, str(value)).text
 
 
 def _duration(value: object) -> timedelta:
@@ -85,5 +85,5 @@ CronField = Annotated[str, BeforeValidator(_cron)]
 """Five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """`00:30`: half an hour after the window's end, on the local clock."""
-MomentField = Annotated[str, BeforeValidator(_moment)]
+StartField = Annotated[str, BeforeValidator(_start)]
 """A date, or an hour such as `2026-03-30T00`."""

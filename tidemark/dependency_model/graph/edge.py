@@ -74,14 +74,14 @@ class Edge:
         """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
         if not self._by_parts:
             existing = self.down.existing
-            yield from [(down, WHOLE) for down in self._users(ordinal, sub, WHOLE, until) if down in existing]
+            yield from [(down, WHOLE) for down in self._downstream(ordinal, sub, WHOLE, until) if down in existing]
             return
         for part in self.down.parts:
             if sub in self._parts_needed(part):
                 existing = self.down.existing_of(part)
-                yield from ((down, part) for down in self._users(ordinal, sub, part, until) if down in existing)
+                yield from ((down, part) for down in self._downstream(ordinal, sub, part, until) if down in existing)
 
-    def _users(self, ordinal: int, sub: Sub, part: Sub, until: int | None) -> Sequence[int]:
+    def _downstream(self, ordinal: int, sub: Sub, part: Sub, until: int | None) -> Sequence[int]:
         mapping, grid = self._between(part, sub) if self._by_parts else self._mapping, self.down.grid_of(part)
         if grid is None:
             return (0,)

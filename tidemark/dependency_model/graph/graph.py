@@ -92,7 +92,7 @@ class DependencyGraph:
     def downstream(self, slice_: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
         """Every slice that needs this one, in order of entity, time and part.
 
-        Users without an end of their own (of a static slice; those that would take this slice as an older
+        Downstream slices without an end of their own (of a static slice; those that would take this slice as an older
         `last_available`) are named up to `until`; without it, those that would take it as the newest one.
         """
         node = self._node(slice_.entity)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Wiring:
     """`declared` are the entities as they are written, `nodes` what stands for them (a project stands for two).
 
-    `_unmet` holds, by the name they ask for, those with a dependency that could not be drawn: a change may mend it.
+    `_unmet` holds, by the name they ask for, those with a dependency that could not be drawn: a change may repair it.
     """
 
     def __init__(self, entities: Iterable[Entity]) -> None:
@@ -42,7 +42,7 @@ class Wiring:
 
     def put(self, entity: Entity) -> None:
         """Add an entity, or replace the one of its name."""
-        touched = self._take_out(entity.name)
+        touched = self._remove(entity.name)
         self._declare(entity)
         self._stand(entity)
         touched |= self._neighbours(entity)
@@ -51,14 +51,14 @@ class Wiring:
 
     def remove(self, name: str) -> None:
         """Take an entity away; who depends on it then depends on an unknown entity."""
-        for touched in sorted(self._take_out(name)):
+        for touched in sorted(self._remove(name)):
             self._redraw(touched)
 
     def series(self, name: str) -> list[str]:
         """The entities of a series, in order of name."""
         return sorted(entity.name for entity in self.declared.values() if entity.series == name)
 
-    def _take_out(self, name: str) -> set[str]:
+    def _remove(self, name: str) -> set[str]:
         """Forget an entity; the names of those whose edges have to be drawn again."""
         entity = self.declared.pop(name, None)
         if entity is None:
@@ -146,7 +146,7 @@ class Wiring:
 
 
 def placed(problem: EntityError, entity: Entity, word: str) -> EntityError:
-    """The problem with the place where it can be mended."""
+    """The problem with the place where it can be corrected."""
     problem.where = entity.file or entity.name
     problem.word = word
     return problem

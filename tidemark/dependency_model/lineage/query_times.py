@@ -70,7 +70,7 @@ def _tells_days_apart(part: Bound) -> bool:
 
 
 def _moves_twice(parts: Iterable[Bound]) -> bool:
-    """Whether some moment is shifted from a shifted one, beside starts of units: how far is not looked for."""
+    """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for."""
     names = [[each.name for each in evaluated(part) if isinstance(each, Call)] for part in parts]
     has_units = any(name in _UNITS for each in names for name in each)
     return has_units and any(each[:1] and each[0] in _MOVES and _MOVES & {*each[1:]} for each in names)

@@ -56,9 +56,9 @@ def consequences(
 ) -> dict[Slice, SliceStatus]:
     """The new status of every slice that an event changes, the slice itself first.
 
-    `known` holds the statuses before (a slice that is not in it waits), `until` is how far users of static slices are
-    looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event itself is not
-    possible; what follows from it passes over slices in whose run state it cannot happen.
+    `known` holds the statuses before (a slice that is not in it waits), `until` is how far slices downstream of static
+    ones are looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event
+    itself is not possible; what follows from it passes over slices in whose run state it cannot happen.
     """
     return {step.slice: step.status for step in steps(graph, known, slice_, event, until, changed=changed)}
 
@@ -76,8 +76,8 @@ def steps(
 ) -> list[Step]:
     """The same one by one, in the order in which they follow.
 
-    `tainted` names the entities with tainted slices, where that is known: it spares looking for users to ask. `state`
-    is the state that a run reached.
+    `tainted` names the entities with tainted slices, where that is known: it spares looking for slices to ask.
+    `state` is the state that a run reached.
     """
     walk = _Walk(graph, known, until, changed=changed, tainted=tainted)
     walk.take(Consequence(slice_, event, slice_), state)
@@ -135,7 +135,7 @@ class _Walk:
         return None if event is Event.KEPT and self._has_bad_input(target) else event
 
     def _has_to_ask(self, slice_: Slice) -> bool:
-        """Whether the policy of any user can matter: the slice is a backfilled one, or an entity below has taints."""
+        """Whether a policy downstream can matter: the slice is a backfilled one, or an entity below has taints."""
         if self.tainted is None or BACKFILLED in self.status(slice_).states or len(self.after) > 1:
             return True
         return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(slice_.entity))

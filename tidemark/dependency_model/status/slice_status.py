@@ -1,4 +1,4 @@
-"""What is known of one slice at one moment (seed capability D2)."""
+"""What is known of one slice at one time (seed capability D2)."""
 
 from __future__ import annotations
 

@@ -109,8 +109,8 @@ def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
 
 def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
     """`datediff(DAY, start, end)`: days that passed, from a time of day to the same one; known of dates."""
-    for moment in (end, start):
-        if isinstance(moment, Range) and moment.type is not Type.DATE:
+    for instant in (end, start):
+        if isinstance(instant, Range) and instant.type is not Type.DATE:
             return Special.UNKNOWN
     return days_between(conversion, end, start)
 
@@ -160,11 +160,13 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
         day, micros = conversion.local(each.low) if each.type is Type.TIMESTAMP else (each.low, 0)
         return point(Type.STRING, printed(day, micros // MICROS, pattern.low))
 
-    moment = conversion.cast(value, Type.TIMESTAMP) if isinstance(value, Range) and value.type is Type.STRING else value
-    if isinstance(moment, Range) and moment.type not in (Type.DATE, Type.TIMESTAMP):
+    instant = (
+        conversion.cast(value, Type.TIMESTAMP) if isinstance(value, Range) and value.type is Type.STRING else value
+    )
+    if isinstance(instant, Range) and instant.type not in (Type.DATE, Type.TIMESTAMP):
         return Special.UNKNOWN
     ordered = isinstance(form, Range) and form.is_point and form.low in FORMATS and is_ordered(form.low)
-    return (monotone if ordered else pointwise)(shown, moment, form)
+    return (monotone if ordered else pointwise)(shown, instant, form)
 
 
 def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:

@@ -41,7 +41,7 @@ def is_ordered(form: str) -> bool:
 
 
 def printed(day: int, second: int, form: str) -> str:
-    """A moment in a pattern. Raises ValueError for a pattern with other parts."""
+    """An instant in a pattern. Raises ValueError for a pattern with other parts."""
     if form not in FORMATS:
         raise ValueError(form)
     as_date = date_of(day)
