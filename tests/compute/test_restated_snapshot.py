@@ -117,7 +117,7 @@ def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime:
     assert 0 not in {kept.version for kept in plan_vacuum(path, keep_least, [], locks, later).kept}
     vacuum(path, keep_least, claims, locks, later)
     assert sorted(read_rows(path, 0)["id"].to_pylist()) == [1, 2]
-    with pytest.raises(RepairSourceError, match="opened again: it is no single version any more"):
+    with pytest.raises(RepairSourceError, match="restated: it is no single version any more"):
         version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key)
 
 
