@@ -58,7 +58,7 @@ class ChaosReport:
 
 
 @dataclass
-class ChaosWorld:
+class DistributionWorld:
     """Servers, processes, and what comes in."""
 
     broker: Kafka
@@ -100,7 +100,7 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
             broker.create_topic(f"cdc.{instance}")
         feed = stack.enter_context(DistributionFeed(broker.bootstrap_servers, DATABASE, seed))
         members = stack.enter_context(Members(broker.bootstrap_servers, folder / "members", command(DATABASE), chance))
-        world = ChaosWorld(broker, members, feed, chance)
+        world = DistributionWorld(broker, members, feed, chance)
         for number, kind in enumerate(kinds):
             say(
                 f"{time.monotonic() - begun:6.1f} s  {number + 1} of {injections}: {kind}, {feed.count():,} messages in"
@@ -115,7 +115,7 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
     return ChaosReport(seed, *counts, lost, round(time.monotonic() - begun, 1), problems)
 
 
-def _rest(world: ChaosWorld) -> list[str]:
+def _rest(world: DistributionWorld) -> list[str]:
     """Wait until everything is through."""
     deadline = time.monotonic() + _END_SECONDS
     while left := _left(world.broker.bootstrap_servers):
