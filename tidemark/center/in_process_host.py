@@ -48,7 +48,8 @@ class InProcessHost:
         )
 
     def run_ready(self, dispatch: Dispatch) -> None:
-        """Take in what is new and run until nothing is ready."""
+        """Take in what is new and run until nothing is ready; first what a process that is gone had noted."""
+        dispatch.recover()
         self._intake.tick(self._instance)
         while dispatch.step():
             self._intake.tick(self._instance)
