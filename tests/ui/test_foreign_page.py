@@ -48,7 +48,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterServer]:
     prepare_home(settings, home)
     location = {"module_name": "tests.ui.quick_location", "working_directory": str(CHECKOUT)}
     (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-    env = {**os.environ, "TIDEMARK_DATA": str(settings.data), "PYTHONPATH": str(CHECKOUT)}
+    env = {
+        **os.environ,
+        "TIDEMARK_DATA": str(settings.data),
+        "PYTHONPATH": str(CHECKOUT),
+        "TIDEMARK_ROOT": str(CHECKOUT),
+    }
     env[TOKEN_VARIABLE] = TOKEN
     running = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
     try:

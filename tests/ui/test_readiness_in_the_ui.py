@@ -45,7 +45,12 @@ class RunningWorld:
         prepare_home(self.settings, self.home)
         location = {"module_name": "tests.ui.quick_location", "working_directory": str(CHECKOUT)}
         (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-        self.env = {**os.environ, "TIDEMARK_DATA": str(self.settings.data), "PYTHONPATH": str(CHECKOUT)}
+        self.env = {
+            **os.environ,
+            "TIDEMARK_DATA": str(self.settings.data),
+            "PYTHONPATH": str(CHECKOUT),
+            "TIDEMARK_ROOT": str(CHECKOUT),
+        }
         self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", self.env)
         self.pages = DagsterPages(browser, self.server.url, CHECKOUT / "build" / "screenshots" / "readiness")
         self.runs = RunsByGraphql(self.server.port)
