@@ -109,14 +109,17 @@ _MICROS: Final = (
 _LONGEST_TIME: Final = 3_020_399_999_999
 """Microseconds in 838:59:59.999999, beyond which MySQL has no TIME."""
 
+# Of the JSON number as it is written: as a number, 1e-1000000000 would be 0.
+_WHOLE: Final = "TRY_CAST(IF(length({0}) <= 20 AND NOT {0} RLIKE '[^0-9-]', {0}, NULL) AS DECIMAL(20,0))"
 _INTEGER_ENCODINGS: Final = {
     # Spark's JSON reader takes 128 to 255 for a TINYINT too, and makes negative numbers of them.
     "TINYINT": Encoding("TINYINT", "SMALLINT", "TRY_CAST({0} AS TINYINT)", is_partial=True),
     # The bits of an unsigned number, sent as a signed one (`bigint.unsigned.handling.mode=long`, the default).
     "DECIMAL(20,0)": Encoding(
         "DECIMAL(20,0)",
-        "DECIMAL(20,0)",
-        "CAST({0} + IF({0} < 0, 18446744073709551616BD, 0BD) AS DECIMAL(20,0))",
+        "STRING",
+        f"CAST({_WHOLE} + IF({_WHOLE} < 0, 18446744073709551616BD, 0BD) AS DECIMAL(20,0))",
+        is_partial=True,
     ),
 }
 _FIXED: Final = {
