@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
 from tests.world import WHOLE, DemoWorld, World, run_demo
 from tidemark.spark.session import spark_session
+from tidemark.system.project import ROOT_VARIABLE
 from tidemark.system.settings import Settings
 
 __all__ = ["kafka_server", "mariadb_server", "postgres_server"]
@@ -19,6 +20,20 @@ _GIVES_WAY = 5
 hypothesis.settings.register_profile("tidemark", deadline=None)  # an example's time is the machine's
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
 _DEMO_SECONDS = 1800
+
+
+@pytest.fixture(autouse=True)
+def _own_project() -> Iterator[None]:
+    """The project that a command of one test names is not that of the next test in this process.
+
+    click closes no context whose arguments are refused, so a command that is called wrongly leaves its `--root`.
+    """
+    before = os.environ.get(ROOT_VARIABLE)
+    yield
+    if before is None:
+        os.environ.pop(ROOT_VARIABLE, None)
+    else:
+        os.environ[ROOT_VARIABLE] = before
 
 
 @pytest.fixture(scope="session")

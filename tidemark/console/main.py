@@ -65,6 +65,6 @@ def main(*, debug: bool) -> None:
     """A data warehouse that computes each slice of data exactly when its inputs are complete and correct.
 
     A slice is one table at one business time: ads_gmv_course of 2026-03-29. Database changes are merged into Delta
-    tables, a snapshot gets its name once every shard has passed its end, and each slice of the layers above
+    tables, a snapshot is tagged once every shard has passed its end, and each slice of the layers above
     (ods, dwd, dws, ads) is computed when the slices that it reads are complete.
     """

@@ -40,7 +40,7 @@ def print_line(text: str = "", style: str | None = None) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] | None = None) -> None:
-    """Rows under headings: a table on a terminal, cells parted by tabs without one. `styles`: one a row."""
+    """Rows under headings: a table on a terminal, cells separated by tabs without one. `styles`: one a row."""
     console = console_for(sys.stdout)
     if not console.is_terminal:
         for row in rows:

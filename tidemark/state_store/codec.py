@@ -75,9 +75,9 @@ def sub_of(text: str) -> Sub:
     return Slice.parse(f"x@0/{text}").sub if text else ()
 
 
-def transition_row(one: Transition) -> tuple[Any, ...]:
+def transition_row(transition: Transition) -> tuple[Any, ...]:
     """The columns of a transition, in the order of `TRANSITION`."""
-    slice_, facts = one.slice, one.facts
+    slice_, facts = transition.slice, transition.facts
     told = (
         (None,) * 8
         if facts is NOTHING_TOLD
@@ -86,9 +86,18 @@ def transition_row(one: Transition) -> tuple[Any, ...]:
             *(facts.snapshot_id, facts.batch_id, _details(facts)),
         )
     )
-    times = (microseconds(one.event_time), microseconds(one.record_time))
-    head = (one.seq, one.event_id, slice_.entity, slice_.key, sub_text(slice_.sub), one.event.value, one.who, one.why)
-    return (*head, *times, *status_values(one.status), *told)
+    times = (microseconds(transition.event_time), microseconds(transition.record_time))
+    head = (
+        transition.seq,
+        transition.event_id,
+        slice_.entity,
+        slice_.key,
+        sub_text(slice_.sub),
+        transition.event.value,
+        transition.who,
+        transition.why,
+    )
+    return (*head, *times, *status_values(transition.status), *told)
 
 
 def transition_of(row: Sequence[Any]) -> Transition:
@@ -111,10 +120,10 @@ def transition_of(row: Sequence[Any]) -> Transition:
     )
 
 
-def current_row(one: Transition, run: tuple[str | None, str | None]) -> tuple[Any, ...]:
+def current_row(transition: Transition, run: tuple[str | None, str | None]) -> tuple[Any, ...]:
     """The projection of a slice's last transition, in the order of `CURRENT`."""
-    slice_ = one.slice
-    return (slice_.entity, slice_.key, sub_text(slice_.sub), *status_values(one.status), one.seq, *run)
+    slice_ = transition.slice
+    return (slice_.entity, slice_.key, sub_text(slice_.sub), *status_values(transition.status), transition.seq, *run)
 
 
 def waiting_row(slice_: Slice) -> tuple[Any, ...]:
@@ -138,7 +147,7 @@ def readable_status(row: Sequence[Any]) -> tuple[SliceStatus, str]:
 
 
 def _details(facts: Facts) -> str | None:
-    found = {
+    fields = {
         name: value
         for name, value in (
             ("parameters", dict(facts.parameters)),
@@ -147,7 +156,7 @@ def _details(facts: Facts) -> str | None:
         )
         if value
     }
-    return json.dumps(found, separators=(",", ":"), sort_keys=True) if found else None
+    return json.dumps(fields, separators=(",", ":"), sort_keys=True) if fields else None
 
 
 def _facts(row: Sequence[Any]) -> tuple[Facts, str]:

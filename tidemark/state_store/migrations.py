@@ -90,7 +90,7 @@ ALL: Final = (
     Migration(2, "transitions, their projection, cursors of detectors", _create(TRANSITIONS, SLICES, CURSORS)),
     Migration(3, "open slices and recent ones found by themselves, schedules noted", _open_slices),
     Migration(4, "leases", _create(LEASES)),
-    Migration(5, "snapshots that are opened again", _reopened_snapshots),
+    Migration(5, "snapshots that are restated", _reopened_snapshots),
     Migration(6, "snapshots that wait for late events", _open_snapshots),
     Migration(7, "snapshots are tagged and restated", _tagged_snapshots),
 )

@@ -96,8 +96,8 @@ class SqlStateReader:
         with self._database.at_one_instant() as connection:
             until = connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == SCHEDULE_CURSOR)).scalar()
             query = select(SCHEDULES.c.entity, SCHEDULES.c.schedule).where(SCHEDULES.c.schedule != "")
-            found = dict(_raw(connection, query))
-        return int(until or 0), found
+            values = dict(_raw(connection, query))
+        return int(until or 0), values
 
     def completed(self, entity: str) -> list[Current]:
         query = _of(SLICES, CURRENT).where(SLICES.c.entity == entity, SLICES.c.life == "completed")
@@ -105,7 +105,7 @@ class SqlStateReader:
             return [current_of(row) for row in _raw(connection, query)]
 
     def currents(self, slices: Iterable[Slice]) -> list[Current]:
-        wanted = [(one.entity, one.key, sub_text(one.sub)) for one in slices]
+        wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
         with self._database.reading() as connection:
             return [current_of(row) for row in slices_of(connection, wanted)]
 
@@ -143,11 +143,11 @@ class SqlStateReader:
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         wanted = list(slices)
-        found: dict[Slice, Transition] = {}
+        newest: dict[Slice, Transition] = {}
         columns = TRANSITIONS.c
         with self._database.reading() as connection:
             for start in range(0, len(wanted), _CHUNK):
-                chunk = [(one.entity, one.key, sub_text(one.sub)) for one in wanted[start : start + _CHUNK]]
+                chunk = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in wanted[start : start + _CHUNK]]
                 rows = connection.execute(
                     _of(TRANSITIONS, TRANSITION)
                     .where(
@@ -156,8 +156,8 @@ class SqlStateReader:
                     )
                     .order_by(columns.seq)
                 )
-                found.update((one.slice, one) for one in map(transition_of, rows))
-        return found
+                newest.update((transition.slice, transition) for transition in map(transition_of, rows))
+        return newest
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
         wanted = list(event_ids)

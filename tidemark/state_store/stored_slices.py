@@ -23,17 +23,17 @@ class StoredSlices:
         self._graph, self._read = graph, read
 
     def status(self, slice_: Slice) -> SliceStatus:
-        found = self._read.current(slice_)
-        return found.status if found else SliceStatus()
+        current = self._read.current(slice_)
+        return current.status if current else SliceStatus()
 
     def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
         """Page by page backwards from the slice on."""
         node = self._graph.node(slice_.entity)
         last, before = node.ordinal(slice_), "~"
         while page := self._read.older([(slice_.entity, slice_.sub)], before, _PAGE):
-            known = [(node.ordinal(one.slice), one) for one in page]
-            found = [(at, one.slice) for at, one in known if at <= last and accepts(one.status)]
-            if found:
-                return max(found)[1]
+            known = [(node.ordinal(transition.slice), transition) for transition in page]
+            accepted = [(at, transition.slice) for at, transition in known if at <= last and accepts(transition.status)]
+            if accepted:
+                return max(accepted)[1]
             before = page[-1].slice.key
         return None

@@ -67,13 +67,13 @@ class SqlStateWriter:
             with self._database.writing() as connection:
                 _require_lease(connection, self.fence)
                 _require_last(connection, after)
-                for one in rows:
-                    one.write(connection)
+                for batch in rows:
+                    batch.write(connection)
         else:
             self._write_at_once(rows, after)
 
     def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
-        statements = (statement for one in rows for statement in one.statements("postgresql"))
+        statements = (statement for batch in rows for statement in batch.statements("postgresql"))
         try:
             self._database.write_at_once([*_fenced(self.fence), BulkStatement(_REQUIRE_LAST % after, ()), *statements])
         except DBAPIError as error:
@@ -105,7 +105,7 @@ def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
     """Rows of transitions, and what they make of the projection."""
     if not transitions:
         return []
-    told = Rows(TRANSITIONS, TRANSITION, [transition_row(one) for one in transitions])
+    told = Rows(TRANSITIONS, TRANSITION, [transition_row(transition) for transition in transitions])
     return [told, Rows(SLICES, CURRENT, _projection(transitions), _SLICE, keep=("run_id", "cluster"))]
 
 
@@ -117,11 +117,11 @@ def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
     """The last transition of each slice, with the slice's last run."""
     last: dict[Slice, Transition] = {}
     runs: dict[Slice, tuple[str | None, str | None]] = {}
-    for one in transitions:
-        last[one.slice] = one
-        if one.facts.run_id:
-            runs[one.slice] = (one.facts.run_id, one.facts.cluster)
-    return [current_row(one, runs.get(slice_, (None, None))) for slice_, one in last.items()]
+    for transition in transitions:
+        last[transition.slice] = transition
+        if transition.facts.run_id:
+            runs[transition.slice] = (transition.facts.run_id, transition.facts.cluster)
+    return [current_row(transition, runs.get(slice_, (None, None))) for slice_, transition in last.items()]
 
 
 def _require_last(connection: Connection, after: int) -> None:

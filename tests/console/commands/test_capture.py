@@ -74,7 +74,7 @@ def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Sett
 
 
 def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
-    assert run("dlq", "list").stdout == "no dead letters\n"
+    assert run("dlq", "list").stdout == "the dead-letter queue is empty\n"
     letter = {
         "topic": "cdc.a", "partition": 0, "offset": 7, "row": 0, "event_time": None, "physical": None,
         "reason": "no record of Debezium's", "raw": "{", "replayed_at": None,
@@ -86,10 +86,10 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     assert [one._asdict() for one in DeadLetters(settings.warehouse).all()] == [letter]
     assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
     assert run("dlq", "list").stdout == "cdc.a\t7\t\tno record of Debezium's\t{\n"
-    assert "dead letters: 1; tidemark dlq list shows them" in run("capture", "status").stdout
+    assert "dead-letter queue: 1; tidemark dlq list shows the records" in run("capture", "status").stdout
     letters = DeadLetters(settings.warehouse)
     letters.note_replayed(letters.all(), REPLAYED_AT)
-    assert run("dlq", "list").stdout == "no dead letters\n"
+    assert run("dlq", "list").stdout == "the dead-letter queue is empty\n"
     (shown,) = json.loads(run("dlq", "list", "--all", "--json").stdout)["dead_letters"]
     assert shown["offset"] == 7
     assert shown["replayed_at"].startswith("2026-03-24")

@@ -48,7 +48,7 @@ def test_letters_that_can_be_read_now_have_their_effect(world: LettersWorld, mon
         return SentIntake(world.values, settings.by_canal)
 
     monkeypatch.setattr("tidemark.capture.source.kafka.intake.KafkaIntake.of", intake)
-    assert replay() == (0, "0 of 0 dead letters replayed\n")
+    assert replay() == (0, "0 of 0 records of the dead-letter queue replayed\n")
     world.values["a"] = [*world.values["a"], "{"]
     world.step()
     assert (world.orders(), world.waiting()) == ({1: "1.00", 2: "2.00"}, [3, 4, 5, 6])
@@ -80,7 +80,7 @@ def test_letters_that_kafka_dropped_stay(world: LettersWorld, monkeypatch: pytes
     )
     code, shown = replay()
     *letters, total = shown.splitlines()
-    assert (code, total, world.waiting()) == (1, "0 of 3 dead letters replayed", [3, 4, 5])
+    assert (code, total, world.waiting()) == (1, "0 of 3 records of the dead-letter queue replayed", [3, 4, 5])
     assert [line.startswith(f"cdc.a offset {offset}: ") for offset, line in zip((3, 4, 5), letters, strict=True)] == [
         True
     ] * 3

@@ -44,7 +44,7 @@ def test_a_column_is_followed_to_its_sources(root: Path) -> None:
         "   <- dwd_orders.net",
         "      <- ods_orders.amount",
         "      <- ods_orders.discount",
-        "rows by  dwd_orders.dt, dwd_orders.user_id",
+        "indirect  dwd_orders.dt, dwd_orders.user_id",
     ]
 
 

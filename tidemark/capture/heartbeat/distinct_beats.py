@@ -12,8 +12,8 @@ Placed = tuple[Beat, Position | None]
 def beats_once(beats: Mapping[str, Sequence[Placed]], again: Mapping[str, Sequence[Again]]) -> dict[str, list[Beat]]:
     """Per instance, in order, those that were not read before."""
     return {
-        instance: sorted(beat for beat, at in found if not _is_again(beat, at, again.get(instance, ())))
-        for instance, found in beats.items()
+        instance: sorted(beat for beat, at in instance_beats if not _is_again(beat, at, again.get(instance, ())))
+        for instance, instance_beats in beats.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""Who is heard: heartbeats that arrived, judged as of the moment at which the capture last looked for them.
+"""Liveness of instances: heartbeats that arrived, judged as of the moment at which the capture last looked for them.
 
 Between two passes, five minutes apart, nothing can arrive, and nobody is broken for that.
 """

@@ -74,7 +74,7 @@ def _by_entity(boundaries: Iterable[Boundary]) -> list[str]:
     slices: dict[str, list[str]] = {}
     for boundary in boundaries:
         slices.setdefault(boundary.entity, []).append(boundary.slice)
-    return [f"{entity} {_span(found)}" for entity, found in slices.items()]
+    return [f"{entity} {_span(keys)}" for entity, keys in slices.items()]
 
 
 def _span(slices: Sequence[str]) -> str:

@@ -81,7 +81,7 @@ def judge_binlogs(
     """Judge each instance's runs after what was read of it."""
     return BinlogOrder(
         {
-            instance: judge(instance, before.get(instance), found, policy, accepted.get(instance, ()))
-            for instance, found in runs.items()
+            instance: judge(instance, before.get(instance), instance_runs, policy, accepted.get(instance, ()))
+            for instance, instance_runs in runs.items()
         }
     )

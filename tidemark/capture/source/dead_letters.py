@@ -92,7 +92,9 @@ class DeadLetters:
             places[letter.topic].append(f"(offset = {letter.offset} AND row = {letter.row})")
         if not places:
             return
-        of_topics = (f"(topic = {sql_literal(topic)} AND ({' OR '.join(found)}))" for topic, found in places.items())
+        of_topics = (
+            f"(topic = {sql_literal(topic)} AND ({' OR '.join(conditions)}))" for topic, conditions in places.items()
+        )
         DeltaTable(str(self._path)).update(predicate=" OR ".join(of_topics), new_values={"replayed_at": now})
 
     def _new(self, letters: DataFrame) -> DataFrame:

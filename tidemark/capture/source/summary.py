@@ -81,7 +81,7 @@ class Summary:
             if group["minute"] is not None:
                 mark = EventMinute(group["minute"], group["first_offset"], group["newest"])
                 marks[group["instance"]][mark.minute] = _both(mark, marks[group["instance"]].get(mark.minute, mark))
-        return {instance: list(found.values()) for instance, found in marks.items()}
+        return {instance: list(instance_marks.values()) for instance, instance_marks in marks.items()}
 
     @cached_property
     def first_changes(self) -> Mapping[tuple[str, str | None], int]:

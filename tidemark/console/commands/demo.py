@@ -25,7 +25,7 @@ def demo(until: datetime | None, *, as_json: bool) -> None:
     """Replay a recorded week of a real database and compute its figures.
 
     The recording holds nine days (23 to 31 March 2026) of an education company's MySQL shards, as Debezium captured
-    them. It is replayed as it came in: changes are merged into Delta tables, each snapshot gets its name when every
+    them. It is replayed as it came in: changes are merged into Delta tables, each snapshot is tagged when every
     shard has passed its end, and each slice of DWD, DWS and ADS is computed when its inputs are complete. At the end
     every snapshot and every figure is compared with what the source database itself answered at that moment.
 

@@ -90,13 +90,13 @@ def as_mermaid(whole: DependencyGraph, shown: View) -> Iterable[str]:
 
 
 def _parsed(tags: Sequence[str]) -> dict[str, str]:
-    found = {}
+    lines = {}
     for tag in tags:
         key, equals, value = tag.partition("=")
         if not equals:
             raise click.BadParameter(f"expected KEY=VALUE, found {tag!r}", param_hint="--tag")
-        found[key] = value
-    return found
+        lines[key] = value
+    return lines
 
 
 def _entity(entity: Entity) -> dict[str, object]:

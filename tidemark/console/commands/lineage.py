@@ -31,7 +31,7 @@ def lineage(name: str, *, directions: Sequence[str], as_json: bool) -> None:
     """Show which columns a column is computed of, back to the source tables, or which are computed of it, as a tree.
 
     Of an entity alone, each of its columns. Columns that decide which rows there are - conditions, joins, groups - are
-    listed apart, once an entity, as "rows by".
+    listed apart, once an entity, as "indirect".
 
     \b
     Exit codes: 0 shown, 1 no such entity or column, or a declaration cannot be read; 2 called wrongly.
@@ -65,7 +65,7 @@ def _wanted(name: str, graph: ColumnGraph, known: Collection[str]) -> list[str]:
         raise UnknownEntityError(
             f"{entity} has no such column", found=shown(column), hint=did_you_mean(column, columns)
         )
-    return [f"{entity}.{one}" for one in ([column] if column else columns)]
+    return [f"{entity}.{name}" for name in ([column] if column else columns)]
 
 
 def _step(graph: ColumnGraph, way: str) -> Step:
@@ -79,9 +79,9 @@ def _print(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph) -> No
             for line in _lines(column, _step(graph, way), "<- " if way == "up" else "-> ", 1):
                 print_line(line)
     for entity in dict.fromkeys(column.rpartition(".")[0] for column in wanted):
-        found = graph.entities.get(entity)
-        if found and found.indirect:
-            print_line(f"rows by  {', '.join(found.indirect)}", "dim")
+        entity_columns = graph.entities.get(entity)
+        if entity_columns and entity_columns.indirect:
+            print_line(f"indirect  {', '.join(entity_columns.indirect)}", "dim")
 
 
 def _lines(column: str, step: Step, arrow: str, depth: int) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _lines(column: str, step: Step, arrow: str, depth: int) -> Iterator[str]:
 def _as_data(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph) -> dict[str, object]:
     entities = dict.fromkeys(column.rpartition(".")[0] for column in wanted)
     indirect = {name: list(graph.entities[name].indirect) for name in entities if name in graph.entities}
-    trees = [{"column": one, **{way: _tree(one, _step(graph, way), 1) for way in ways}} for one in wanted]
+    trees = [{"column": root, **{way: _tree(root, _step(graph, way), 1) for way in ways}} for root in wanted]
     return {"columns": trees, "indirect": indirect}
 
 

@@ -40,7 +40,7 @@ def up_kafka(port: int, day_seconds: float, *, as_json: bool) -> None:
 
     Two MariaDB servers, Kafka, Debezium on Kafka Connect, the distribution, capture and Dagster, all on 127.0.0.1, with
     data and logs in data/kafka. On the databases the recorded school of the demo lives once more, a day in two minutes,
-    their clocks set to March 2026: days end, snapshots get their names, and Dagster computes what waited for them.
+    their clocks set to March 2026: days end, snapshots are tagged, and Dagster computes what waited for them.
     What it needs besides is MariaDB's server and, the first time, Maven: it says so.
 
     Ctrl-C stops everything; the next start goes on where this one was. With --json one line says what runs where.

@@ -21,8 +21,8 @@ class ReportGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(_REPORTS) and not self._may_report(scope):
             needed = "the header 'Authorization: Bearer <token>' with the token of TIDEMARK_TOKEN"
-            found = "another token, or none" if self._token else "no TIDEMARK_TOKEN in this server's environment"
-            await send_refusal(Refusal(401, "a token is needed for reports about assets", needed, found), send)
+            presented = "another token, or none" if self._token else "no TIDEMARK_TOKEN in this server's environment"
+            await send_refusal(Refusal(401, "a token is needed for reports about assets", needed, presented), send)
             return
         await self._app(scope, receive, send)
 

@@ -26,10 +26,12 @@ _MEMORY_BYTES: Final = 3 * _GIB
 def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
     """Whether the locked dependencies are for this Python."""
     lowest, above = _PYTHON
-    found = f"Python {version[0]}.{version[1]} ({platform.python_implementation()})"
+    version_text = f"Python {version[0]}.{version[1]} ({platform.python_implementation()})"
     if lowest <= version < above:
-        return Finding("Python", "ok", found)
-    return Finding("Python", "problem", found, "run `make PYTHON=/path/to/python3.11 setup` with Python 3.11 to 3.13")
+        return Finding("Python", "ok", version_text)
+    return Finding(
+        "Python", "problem", version_text, "run `make PYTHON=/path/to/python3.11 setup` with Python 3.11 to 3.13"
+    )
 
 
 def java(env: Mapping[str, str]) -> Finding:
@@ -39,8 +41,8 @@ def java(env: Mapping[str, str]) -> Finding:
     problem = java_problem(env)
     if problem is None:
         return Finding("Java", "ok", "Java 17 or newer")
-    found, _, to_do = problem.partition(": ")
-    return Finding("Java", "problem", found, to_do)
+    cause, _, to_do = problem.partition(": ")
+    return Finding("Java", "problem", cause, to_do)
 
 
 def jars(base: Path | None = None) -> Finding:
@@ -73,20 +75,23 @@ def disk_space(folder: Path) -> Finding:
     while not folder.is_dir():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    found = f"{free / _GIB:.1f} GiB free in {folder}"
+    free_text = f"{free / _GIB:.1f} GiB free in {folder}"
     if free >= _DISK_BYTES:
-        return Finding("Disk space", "ok", found)
+        return Finding("Disk space", "ok", free_text)
     return Finding(
-        "Disk space", "warning", found, "free some, or choose another disk with TIDEMARK_DATA (2 GiB will do)"
+        "Disk space", "warning", free_text, "free some, or choose another disk with TIDEMARK_DATA (2 GiB will do)"
     )
 
 
 def memory(available_bytes: int | None = None) -> Finding:
     """Whether there is memory for a JVM beside Python."""
     available = psutil.virtual_memory().available if available_bytes is None else available_bytes
-    found = f"{available / _GIB:.1f} GiB available"
+    memory_text = f"{available / _GIB:.1f} GiB available"
     if available >= _MEMORY_BYTES:
-        return Finding("Memory", "ok", found)
+        return Finding("Memory", "ok", memory_text)
     return Finding(
-        "Memory", "warning", found, "close programs (3 GiB will do), or give Spark less with TIDEMARK_SPARK_MEMORY=1g"
+        "Memory",
+        "warning",
+        memory_text,
+        "close programs (3 GiB will do), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
     )

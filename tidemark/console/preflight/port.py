@@ -57,9 +57,9 @@ def _holder(number: int) -> str:
     """`python3.11 (PID 12)`, as far as this account may know."""
     try:
         listening = [
-            found
-            for found in psutil.net_connections("tcp")
-            if found.status == psutil.CONN_LISTEN and found.laddr[1:] == (number,) and found.pid
+            connection
+            for connection in psutil.net_connections("tcp")
+            if connection.status == psutil.CONN_LISTEN and connection.laddr[1:] == (number,) and connection.pid
         ]
         if listening:
             return f"{psutil.Process(listening[0].pid).name()} (PID {listening[0].pid})"

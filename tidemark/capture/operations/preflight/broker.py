@@ -30,12 +30,12 @@ def broker(servers: str, instances: Sequence[str], seconds: float = 10.0) -> lis
     except (KafkaException, TimeoutError) as error:
         said = error.args[0].str() if isinstance(error, KafkaException) else f"no answer within {seconds:.0f} s"
         return [Finding(subject, "unreachable", said, f"start it, or correct {_VARIABLE}")]
-    found = [
+    findings = [
         entry
         for name in map(topic_of, instances)
         for entry in topic(name, partitions.get(name), settings.get(name, {}))
     ]
-    return [Finding(subject, "ok", f"answers, {len(partitions)} topics"), *found]
+    return [Finding(subject, "ok", f"answers, {len(partitions)} topics"), *findings]
 
 
 def _settings(admin: AdminClient, topics: Sequence[str], seconds: float) -> dict[str, dict[str, str]]:
@@ -73,5 +73,5 @@ def _kept(subject: str, retention_ms: int) -> Finding:
     kept = timedelta(milliseconds=retention_ms)
     if kept >= SHORTEST:
         return Finding(subject, "ok", f"one partition, messages are kept for {kept}")
-    found = f"messages are kept for {kept}: changes are lost when nothing reads them for longer"
-    return Finding(subject, "warning", found, f"set retention.ms to {SHORTEST.days} days or more, or to -1")
+    problem = f"messages are kept for {kept}: changes are lost when nothing reads them for longer"
+    return Finding(subject, "warning", problem, f"set retention.ms to {SHORTEST.days} days or more, or to -1")

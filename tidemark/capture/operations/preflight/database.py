@@ -26,27 +26,27 @@ _TO_DO: Final = {
 _NOT_GRANTED: Final = {ER.DBACCESS_DENIED_ERROR, ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR}
 
 
-def database(one: HeartbeatDatabase) -> list[Finding]:
+def database(address: HeartbeatDatabase) -> list[Finding]:
     """What is found there; nothing is written. The password is in none of it."""
     try:
-        with session(one) as opened, opened.cursor() as cursor:
-            return [_reached(one), *binlog(one.instance, _settings(cursor)), *_grants(one, cursor)]
+        with session(address) as opened, opened.cursor() as cursor:
+            return [_reached(address), *binlog(address.instance, _settings(cursor)), *_grants(address, cursor)]
     except pymysql.err.MySQLError as error:
-        return [_refused(one, error)]
+        return [_refused(address, error)]
 
 
-def _reached(one: HeartbeatDatabase) -> Finding:
-    return Finding(f"database {one.instance}", "ok", f"{one} answers")
+def _reached(address: HeartbeatDatabase) -> Finding:
+    return Finding(f"database {address.instance}", "ok", f"{address} answers")
 
 
-def _refused(one: HeartbeatDatabase, error: pymysql.err.MySQLError) -> Finding:
-    problem = problem_of(one, error)
-    found = f"{one}: {problem.found}"
+def _refused(address: HeartbeatDatabase, error: pymysql.err.MySQLError) -> Finding:
+    problem = problem_of(address, error)
+    description = f"{address}: {problem.found}"
     if isinstance(problem, DatabaseDownError):
         to_do = f"start the server, or correct its address in {_VARIABLE}"
-        return Finding(f"database {one.instance}", "unreachable", found, to_do)
-    to_do = _TO_DO.get(error.args[0]) or _grant(one, "INSERT, UPDATE, CREATE")
-    return Finding(f"database {one.instance}", "problem", found, to_do)
+        return Finding(f"database {address.instance}", "unreachable", description, to_do)
+    to_do = _TO_DO.get(error.args[0]) or _grant(address, "INSERT, UPDATE, CREATE")
+    return Finding(f"database {address.instance}", "problem", description, to_do)
 
 
 def _settings(cursor: Cursor) -> dict[str, str]:
@@ -54,9 +54,9 @@ def _settings(cursor: Cursor) -> dict[str, str]:
     return {str(name).lower(): str(value) for name, value in cursor.fetchall()}
 
 
-def _grants(one: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
+def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
-    subject = f"database {one.instance}: grants"
+    subject = f"database {address.instance}: grants"
     refused = _prepared(cursor, WRITE)
     if refused is not None and refused.args[0] == ER.NO_SUCH_TABLE:
         refused = _prepared(cursor, CREATE)
@@ -64,7 +64,7 @@ def _grants(one: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
         return [Finding(subject, "ok", "heartbeats can be written")]
     if refused.args[0] not in _NOT_GRANTED:
         raise refused
-    return [Finding(subject, "problem", str(refused.args[-1]), _grant(one, "INSERT, UPDATE, CREATE"))]
+    return [Finding(subject, "problem", str(refused.args[-1]), _grant(address, "INSERT, UPDATE, CREATE"))]
 
 
 def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
@@ -77,5 +77,5 @@ def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
     return None
 
 
-def _grant(one: HeartbeatDatabase, rights: str) -> str:
-    return f"GRANT {rights} ON {quoted(one.name)}.* TO the user {one.user}, or name another in {_VARIABLE}"
+def _grant(address: HeartbeatDatabase, rights: str) -> str:
+    return f"GRANT {rights} ON {quoted(address.name)}.* TO the user {address.user}, or name another in {_VARIABLE}"

@@ -66,9 +66,9 @@ class KafkaIntake:
         problems = {name: bad for name, wish in wanted.items() if (bad := _problem(topic_of(name), *wish))}
         share = max(1, self._pass_records * scale // max(1, len(next_offsets)))
         ranges = [
-            OffsetRange(instance, offset, min(found.high, offset + share))
-            for instance, (offset, found) in wanted.items()
-            if instance not in problems and instance not in refused and found.high > offset
+            OffsetRange(instance, offset, min(bounds.high, offset + share))
+            for instance, (offset, bounds) in wanted.items()
+            if instance not in problems and instance not in refused and bounds.high > offset
         ]
         return Due(ranges, any(span.end < wanted[span.instance][1].high for span in ranges), problems)
 

@@ -28,7 +28,9 @@ def accept(instance: str, offset: int, *, because: str) -> None:
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()
-    halted = [one for one in HaltedSources.of(settings).read() if (one.instance, one.offset) == (instance, offset)]
+    halted = [
+        source for source in HaltedSources.of(settings).read() if (source.instance, source.offset) == (instance, offset)
+    ]
     if not halted:
         raise TerminalError(
             "nothing is halted there",

@@ -41,7 +41,7 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
 
     settings = Settings.load()
     source = _source(load_warehouse(settings).source_tables(), table)
-    asked = {one.instance: request_load(one, source) for one in _addresses(settings, source, only)}
+    asked = {address.instance: request_load(address, source) for address in _addresses(settings, source, only)}
     if as_json:
         print_json({"asked": asked})
         return
@@ -50,18 +50,18 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
 
 
 def _source(sources: Sequence[SourceTable], table: str) -> SourceTable:
-    found = next((one for one in sources if one.name == table), None)
-    if found is None:
-        names = ", ".join(one.name for one in sources)
+    match = next((source for source in sources if source.name == table), None)
+    if match is None:
+        names = ", ".join(source.name for source in sources)
         raise TerminalError("no captured table of that name", expected=f"one of {names}", found=table)
-    return found
+    return match
 
 
 def _addresses(settings: Settings, source: SourceTable, only: str | None) -> list[HeartbeatDatabase]:
     """Of each instance that is asked. Raises TerminalError before any of them is."""
     from tidemark.capture.heartbeat.databases import databases  # noqa: PLC0415
 
-    known = {one.instance: one for one in databases(settings.databases.get_secret_value())}
+    known = {address.instance: address for address in databases(settings.databases.get_secret_value())}
     wanted = source.instances if only is None else tuple(name for name in source.instances if name == only)
     missing = [name for name in wanted if name not in known]
     if missing or not wanted:

@@ -82,7 +82,7 @@ def _serve(
         try:
             report = ingestion.step()
             say(report)
-            pause = seconds_to_next((one.end for one in report.waiting), datetime.now(UTC), every_seconds)
+            pause = seconds_to_next((boundary.end for boundary in report.waiting), datetime.now(UTC), every_seconds)
         except (CaptureError, TransientError) as error:
             print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
         due = begun + pause
@@ -91,12 +91,14 @@ def _serve(
 def _as_line(report: IngestReport) -> None:
     if report.commits or report.closed:
         names = (
-            f", named {', '.join(f'{one.entity} {one.slice}' for one in report.closed[-3:])}" if report.closed else ""
+            f", named {', '.join(f'{snapshot.entity} {snapshot.slice}' for snapshot in report.closed[-3:])}"
+            if report.closed
+            else ""
         )
         more = f" and {len(report.closed) - 3} before" if len(report.closed) > 3 else ""
         print_line(f"{sum(report.changes.values()):,} changes in {report.seconds:.1f} s{names}{more}")
-    for one in (*report.warnings, *(f"halted: {finding}" for finding in report.halted)):
-        print_line(one, "yellow")
+    for warning in (*report.warnings, *(f"halted: {finding}" for finding in report.halted)):
+        print_line(warning, "yellow")
 
 
 def _as_json(report: IngestReport) -> None:
@@ -104,10 +106,10 @@ def _as_json(report: IngestReport) -> None:
         {
             "changes": dict(report.changes),
             "commits": report.commits,
-            "closed": [[one.entity, one.slice, one.version] for one in report.closed],
-            "waiting": [str(one) for one in report.waiting],
+            "closed": [[snapshot.entity, snapshot.slice, snapshot.version] for snapshot in report.closed],
+            "waiting": [str(boundary) for boundary in report.waiting],
             "warnings": list(report.warnings),
-            "halted": [str(one) for one in report.halted],
+            "halted": [str(finding) for finding in report.halted],
             "seconds": round(report.seconds, 3),
         }
     )

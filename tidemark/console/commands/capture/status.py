@@ -38,22 +38,24 @@ def status(*, as_json: bool) -> None:
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    found = table_statuses(load_warehouse(settings).source_tables(), settings, datetime.now(UTC))
+    tables = table_statuses(load_warehouse(settings).source_tables(), settings, datetime.now(UTC))
     letters = len(DeadLetters(settings.warehouse).waiting())
     if as_json:
-        print_json({"tables": [asdict(one) for one in found], "dead_letters": letters})
+        print_json({"tables": [asdict(table) for table in tables], "dead_letters": letters})
         return
-    print_table(_HEADINGS, [row for one in found for row in _rows(one)])
-    for finding in dict.fromkeys(one for table in found for stream in table.streams.values() for one in stream.halted):
+    print_table(_HEADINGS, [row for table in tables for row in _rows(table)])
+    for finding in dict.fromkeys(
+        halt for table in tables for stream in table.streams.values() for halt in stream.halted
+    ):
         print_line(f"halted: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
-    for line in _late(found):
+    for line in _late(tables):
         print_line(line)
-    for table in found:
+    for table in tables:
         if table.unloaded:
-            missing = f"rows of before have not all come of {', '.join(table.unloaded)}"
+            missing = f"the initial load is not complete for {', '.join(table.unloaded)}"
             print_line(f"not whole: {table.table}: {missing}; tidemark capture load {table.table} asks for them")
     if letters:
-        print_line(f"dead letters: {letters}; tidemark dlq list shows them")
+        print_line(f"dead-letter queue: {letters}; tidemark dlq list shows the records")
 
 
 def _late(tables: Sequence[TableStatus]) -> Iterator[str]:

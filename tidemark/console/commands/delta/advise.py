@@ -16,7 +16,7 @@ def advise(table: str, *, as_json: bool) -> None:
     """Say which columns to cluster TABLE by, from the filters that queries really used.
 
     TABLE is an entity's name, or a path. Filters are those of the queries that computed slices: each run notes what its
-    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are parted by
+    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are clustered by
     their columns is from its log. No row is read.
 
     \b
@@ -30,10 +30,10 @@ def advise(table: str, *, as_json: bool) -> None:
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     path = table_path(table)
-    found = advice_for(recorded_scans(usage_log(Settings.load().data), path), layout_of(path))
+    advice = advice_for(recorded_scans(usage_log(Settings.load().data), path), layout_of(path))
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(advice))
         return
-    print_line(f"{found.action}: {found.reason}")
-    if found.weights:
-        print_table(["column", "share of scans"], [[name, f"{share:.0%}"] for name, share in found.weights.items()])
+    print_line(f"{advice.action}: {advice.reason}")
+    if advice.weights:
+        print_table(["column", "share of scans"], [[name, f"{share:.0%}"] for name, share in advice.weights.items()])

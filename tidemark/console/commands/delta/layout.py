@@ -1,4 +1,4 @@
-"""`tidemark delta layout`: how well a table's files are parted by its columns."""
+"""`tidemark delta layout`: how well a table's files are clustered by its columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def layout(table: str, *, columns: Sequence[str], filters: Sequence[str], as_jso
     """Show how many files of TABLE a filter on one value of each column reads.
 
     TABLE is an entity's name, or a path. The numbers are from the table's log: no row is read. A depth of 1 is a table
-    that is sorted by the column, the number of files is one that is not parted by it at all.
+    that is sorted by the column, the number of files is one that is not clustered by it at all.
 
     \b
       tidemark delta layout ods_orders
@@ -42,15 +42,17 @@ def layout(table: str, *, columns: Sequence[str], filters: Sequence[str], as_jso
 
     path = table_path(table)
     wanted = [_between(text) for text in filters]
-    found = layout_of(path, [*columns, *(one.column for one in wanted)] or None)
+    layout_now = layout_of(path, [*columns, *(condition.column for condition in wanted)] or None)
     read = files_read(path, wanted) if wanted else None
     if as_json:
         said = {} if read is None else {"read": {"files": read[0], "size_bytes": read[1]}}
-        print_json({**asdict(found), **said})
+        print_json({**asdict(layout_now), **said})
         return
-    _print(found)
+    _print(layout_now)
     if read is not None:
-        print_line(f"this filter reads {read[0]} of {found.files} files, {read[1]:,} of {found.size_bytes:,} bytes")
+        print_line(
+            f"this filter reads {read[0]} of {layout_now.files} files, {read[1]:,} of {layout_now.size_bytes:,} bytes"
+        )
 
 
 def _between(text: str) -> Between:
@@ -65,5 +67,7 @@ def _between(text: str) -> Between:
 
 def _print(found: Layout) -> None:
     print_line(f"version {found.version}, {found.files} files, {found.size_bytes:,} bytes")
-    rows = [[one.column, f"{one.depth:.1f}", str(one.deepest), str(one.bounded)] for one in found.columns]
+    rows = [
+        [column.column, f"{column.depth:.1f}", str(column.deepest), str(column.bounded)] for column in found.columns
+    ]
     print_table(["column", "depth", "deepest", "files with bounds"], rows)

@@ -46,9 +46,9 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
         tag_version(runtime.warehouse, runtime.registry, entity, name, datetime.now(UTC), version)
     if drop is not None:
         runtime.registry.drop(entity, BY_HAND, drop)
-    found = tags_of(runtime.warehouse, runtime.registry, entity)
+    tags = tags_of(runtime.warehouse, runtime.registry, entity)
     if as_json:
-        print_json({"entity": entity, "snapshots": [vars(one) for one in found]})
+        print_json({"entity": entity, "snapshots": [vars(tag) for tag in tags]})
         return
     print_table(
         ["version", "name", "of", "rows", "tagged at"],
@@ -60,6 +60,6 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
                 str(o.rows),
                 o.tagged_at.isoformat(),
             ]
-            for o in found
+            for o in tags
         ],
     )

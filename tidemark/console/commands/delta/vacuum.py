@@ -21,10 +21,10 @@ class _Age(click.ParamType[timedelta]):
     name = "age"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        found = re.fullmatch(r"(\d+)([hdw])", str(value))
-        if not found:
+        match = re.fullmatch(r"(\d+)([hdw])", str(value))
+        if not match:
             self.fail(f"expected hours, days or weeks such as 12h, 7d, 4w, found {value!r}", param, ctx)
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+        return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 @click.command()
@@ -63,7 +63,9 @@ def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: boo
 
 
 def _print(told: Mapping[str, Any]) -> None:
-    rows = [[str(one["version"]), str(one["only_bytes"]), "; ".join(one["reasons"])] for one in told["kept"]]
+    rows = [
+        [str(version["version"]), str(version["only_bytes"]), "; ".join(version["reasons"])] for version in told["kept"]
+    ]
     print_table(["version kept", "bytes of it alone", "because"], rows)
     would = "would be deleted" if told["dry_run"] else "were deleted"
     print_line(f"{told['files_deleted']} files, {told['bytes_deleted']} bytes {would}")

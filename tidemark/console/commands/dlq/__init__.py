@@ -10,7 +10,7 @@ from tidemark.console.commands.dlq.replay import replay
 
 @click.group()
 def dlq() -> None:
-    """Look at the records that capture could make nothing of, the dead letters, and read them once more."""
+    """Show the dead-letter queue: records that capture could not read. Read them again."""
 
 
 for _command in (list_, replay):

@@ -1,4 +1,4 @@
-"""`tidemark dlq list`: the dead letters, with where they came from and why they are dead."""
+"""`tidemark dlq list`: the records of the dead-letter queue, with their source and the reason."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ def list_(*, with_replayed: bool, as_json: bool) -> None:
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     letters = DeadLetters(Settings.load().warehouse)
-    found = letters.all() if with_replayed else letters.waiting()
+    records = letters.all() if with_replayed else letters.waiting()
     if as_json:
-        print_json({"dead_letters": [one._asdict() for one in found]})
+        print_json({"dead_letters": [record._asdict() for record in records]})
         return
-    if not found:
-        print_line("no dead letters")
+    if not records:
+        print_line("the dead-letter queue is empty")
         return
-    rows = [[one.topic, str(one.offset), one.physical or "", one.reason, (one.raw or "")[:_SHOWN]] for one in found]
+    rows = [
+        [record.topic, str(record.offset), record.physical or "", record.reason, (record.raw or "")[:_SHOWN]]
+        for record in records
+    ]
     print_table(["topic", "offset", "table", "why", "record"], rows)

@@ -1,4 +1,4 @@
-"""`tidemark dlq replay`: dead letters once more, after what made them dead was corrected."""
+"""`tidemark dlq replay`: records of the dead-letter queue are read again, after the cause was corrected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @json_option
 def replay(*, as_json: bool) -> None:
-    """Read the dead letters once more from Kafka, and merge what can be read now.
+    """Read the dead-letter queue again from Kafka, and merge what can be read now.
 
     A letter has the effect that it would have had when it came: what changed the same row later stays, and so does a
     later delete. Snapshots that are named already stay as they are. What still cannot be read stays a dead letter.
@@ -28,14 +28,14 @@ def replay(*, as_json: bool) -> None:
     Exit codes: 0 nothing waits any more, 1 some letters stay (or no Kafka is set), 75 Kafka does not answer.
     With --json: {"replayed": [{"topic", "offset", "row", "problem"}]}, problem null for those that had their effect.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    found = _replay()
+    replayed = _replay()
     if as_json:
-        print_json({"replayed": [_described(one) for one in found]})
+        print_json({"replayed": [_described(outcome) for outcome in replayed]})
     else:
-        for one in found:
-            print_line(f"{one.letter.topic} offset {one.letter.offset}: {one.problem or 'replayed'}")
-        print_line(f"{sum(one.problem is None for one in found)} of {len(found)} dead letters replayed")
-    if any(one.problem for one in found):
+        for outcome in replayed:
+            print_line(f"{outcome.letter.topic} offset {outcome.letter.offset}: {outcome.problem or 'replayed'}")
+        print_line(f"{sum(outcome.problem is None for outcome in replayed)} of {len(replayed)} records of the dead-letter queue replayed")
+    if any(outcome.problem for outcome in replayed):
         raise click.exceptions.Exit(1)
 
 
@@ -50,7 +50,7 @@ def _replay() -> Sequence[Replayed]:
     if not settings.kafka:
         raise TerminalError(
             "no Kafka to read from again",
-            expected="the bootstrap servers that the dead letters came from",
+            expected="the bootstrap servers that the records came from",
             where="TIDEMARK_KAFKA",
             hint="set it as it was when they came",
         )
@@ -58,5 +58,10 @@ def _replay() -> Sequence[Replayed]:
     return DeadLetterReplay(spark_session(settings), settings, sources, KafkaIntake.of(settings)).run(datetime.now(UTC))
 
 
-def _described(one: Replayed) -> dict[str, object]:
-    return {"topic": one.letter.topic, "offset": one.letter.offset, "row": one.letter.row, "problem": one.problem}
+def _described(outcome: Replayed) -> dict[str, object]:
+    return {
+        "topic": outcome.letter.topic,
+        "offset": outcome.letter.offset,
+        "row": outcome.letter.row,
+        "problem": outcome.problem,
+    }

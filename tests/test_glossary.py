@@ -1,0 +1,79 @@
+"""One word a concept: what docs/glossary.md says not to say is said nowhere, and names say what they hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_GLOSSARY: Final = _ROOT / "docs" / "glossary.md"
+_PAGES: Final = ("README.md", "ARCHITECTURE.md", "SECURITY.md")
+_SAYS_NOTHING: Final = frozenset({"one", "found"})
+
+
+def forbidden_phrases() -> tuple[str, ...]:
+    """The left column of the glossary's last table; a cell may hold several phrases."""
+    table = _GLOSSARY.read_text().partition("## Do not say")[2]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")][2:]
+    return tuple(phrase.strip() for cell in cells for phrase in cell.split(","))
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("tidemark", "warehouse_assets", "sensors", "resources"):
+        yield from sorted((_ROOT / folder).rglob("*.py"))
+
+
+@lru_cache(maxsize=1)
+def lines() -> tuple[tuple[str, str], ...]:
+    """Every line of code and documents, with its file and number."""
+    pages = [*(_ROOT / "docs").glob("*.md"), *(_ROOT / page for page in _PAGES)]
+    return tuple(
+        (f"{path.relative_to(_ROOT)}:{number}", line.strip())
+        for path in (*sources(), *pages)
+        if path.exists() and path != _GLOSSARY
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+    )
+
+
+def test_the_table_is_read() -> None:
+    phrases = forbidden_phrases()
+    assert {"rows of before", "came again", "come again", "nobodys"} <= set(phrases)
+    assert "do not say" not in phrases
+
+
+@pytest.mark.parametrize("phrase", forbidden_phrases())
+def test_nobody_says_it(phrase: str) -> None:
+    said = re.compile(rf"(?<![\w`]){re.escape(phrase)}(?!\w)", re.IGNORECASE)
+    places = [f"{place}: {line}" for place, line in lines() if said.search(line)]
+    assert not places, "docs/glossary.md says what to say instead:\n" + "\n".join(places)
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that the code gives to a value, with its line.
+
+    An error's parameter `found`, beside `expected`, says what it holds; so does the field of that name.
+    """
+    fields = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
+            yield node.id, node.lineno
+        elif isinstance(node, ast.arg) and node.arg != "found":
+            yield node.arg, node.lineno
+
+
+def test_names_say_what_they_hold() -> None:
+    places = [
+        f"{path.relative_to(_ROOT)}:{line}: {name}"
+        for path in sources()
+        for name, line in bindings(ast.parse(path.read_text()))
+        if name in _SAYS_NOTHING
+    ]
+    assert not places, f"{len(places)} names say nothing:\n" + "\n".join(places)
