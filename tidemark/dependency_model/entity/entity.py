@@ -82,9 +82,9 @@ class Entity:
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
-    captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A snapshot
-    is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their tags,
-    without a number all.
+    captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
+    snapshot is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their
+    tags, without a number all.
     """
 
     name: NameField

@@ -16,8 +16,8 @@ def advise(table: str, *, as_json: bool) -> None:
     """Say which columns to cluster TABLE by, from the filters that queries really used.
 
     TABLE is an entity's name, or a path. Filters are those of the queries that computed slices: each run notes what its
-    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are clustered by
-    their columns is from its log. No row is read.
+    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are
+    clustered by their columns is read from its log. No row is read.
 
     \b
     Exit codes: 0 said, 1 no such table, 2 called wrongly.

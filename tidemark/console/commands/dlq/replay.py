@@ -34,9 +34,8 @@ def replay(*, as_json: bool) -> None:
     else:
         for outcome in replayed:
             print_line(f"{outcome.letter.topic} offset {outcome.letter.offset}: {outcome.problem or 'replayed'}")
-        print_line(
-            f"{sum(outcome.problem is None for outcome in replayed)} of {len(replayed)} records of the dead-letter queue replayed"
-        )
+        read = sum(outcome.problem is None for outcome in replayed)
+        print_line(f"{read} of {len(replayed)} records of the dead-letter queue replayed")
     if any(outcome.problem for outcome in replayed):
         raise click.exceptions.Exit(1)
 
