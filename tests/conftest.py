@@ -26,7 +26,7 @@ _DEMO_SECONDS = 1800
 def _own_project() -> Iterator[None]:
     """The project that a command of one test names is not that of the next test in this process.
 
-    click closes no context whose arguments are refused, so a command that is called wrongly leaves its `--root`.
+    `--root` goes to the environment, where the processes that a command starts look for it, and stays there.
     """
     before = os.environ.get(ROOT_VARIABLE)
     yield

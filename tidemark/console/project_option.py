@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,6 @@ import click
 from tidemark.system.project import ROOT_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tidemark.system.settings import Settings
     from tidemark.warehouse.declarations import Declarations
 
@@ -48,19 +45,6 @@ def add_root_option(command: click.Command) -> click.Command:
     return command
 
 
-def _name_root(context: click.Context, _parameter: click.Parameter, root: Path | None) -> None:
+def _name_root(_context: click.Context, _parameter: click.Parameter, root: Path | None) -> None:
     if root is not None:
-        context.with_resource(_root_in_environment(root.expanduser().absolute()))
-
-
-@contextmanager
-def _root_in_environment(root: Path) -> Iterator[None]:
-    before = os.environ.get(ROOT_VARIABLE)
-    os.environ[ROOT_VARIABLE] = str(root)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[ROOT_VARIABLE]
-        else:
-            os.environ[ROOT_VARIABLE] = before
+        os.environ[ROOT_VARIABLE] = str(root.expanduser().absolute())

@@ -21,6 +21,7 @@ from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.table import read_table
 from tidemark.dependency_model.errors import TidemarkError
+from tidemark.spark.internals import Jvm
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -174,9 +175,7 @@ def test_a_hostile_declaration_stops_its_own_table_alone(spark: SparkSession, tm
     assert [type(error) for error in errors] == [ColumnTypeError]
     assert "school.orders_0" in str(errors[0])
     assert rows == {"ods_users": 1}
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    assert jvm.java.lang.System.getProperty("owned") is None
+    assert Jvm(spark)("java.lang.System").getProperty("owned") is None
 
 
 def many_tables(count: int) -> list[SourceTable]:
