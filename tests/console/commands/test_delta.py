@@ -46,14 +46,14 @@ def told(*arguments: str) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("table")
 def test_versions_get_names_and_lose_them() -> None:
-    found = told("snapshots", TABLE, "--name", "before", "--version", "1")["snapshots"]
+    found = told("snapshots", TABLE, "--tag", "before", "--version", "1")["snapshots"]
     assert [(one["slice"], one["period"], one["version"], one["rows"]) for one in found] == [("before", "name", 1, 1)]
     assert call("snapshots", TABLE).stdout.startswith("1\tbefore\t")
     assert told("snapshots", TABLE, "--drop", "before")["snapshots"] == []
 
 
 def test_vacuum_keeps_what_has_a_name_and_says_so(table: Path) -> None:
-    call("snapshots", TABLE, "--name", "before", "--version", "1")
+    call("snapshots", TABLE, "--tag", "before", "--version", "1")
     options = ("vacuum", TABLE, "--keep-versions", "1", "--keep-age", "0h")
     plan = told(*options, "--dry-run")
     assert [(one["version"], one["reasons"]) for one in plan["kept"]] == [
@@ -75,7 +75,7 @@ def test_vacuum_keeps_what_has_a_name_and_says_so(table: Path) -> None:
         (("vacuum", "dws_course_orders_1d"), 1),
         (("vacuum", TABLE, "--keep-age", "soon"), 2),
         (("snapshots", TABLE, "--version", "1"), 2),
-        (("snapshots", TABLE, "--name", "x", "--version", "9"), 1),
+        (("snapshots", TABLE, "--tag", "x", "--version", "9"), 1),
         (("snapshots", "dws_course_orders_1d"), 1),
         (("repair", TABLE, "2026-03-30T07"), 2),
         (("repair", TABLE, "2026-03-30T07", "--from-version", "1", "--recompute"), 2),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("entity")
 @click.argument("partition", metavar="SLICE|COLUMN=VALUE")
 @click.option("--from-version", type=int, help="The version of the table to take the partition from.")
-@click.option("--from-snapshot", "from_name", metavar="NAME", help="The name of such a version.")
+@click.option("--from-tag", metavar="TAG", help="The tag of such a version.")
 @click.option("--recompute", is_flag=True, help="Compute it again from its inputs instead.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @json_option
@@ -33,7 +33,7 @@ def repair(
     partition: str,
     *,
     from_version: int | None,
-    from_name: str | None,
+    from_tag: str | None,
     recompute: bool,
     dry_run: bool,
     as_json: bool,
@@ -49,7 +49,7 @@ def repair(
     \b
       tidemark delta repair dws_course_orders_1d 2026-03-23 --from-version 12 --dry-run
       tidemark delta repair dws_course_orders_1d 2026-03-23 --recompute
-      tidemark delta repair ods_orders order_date=2026-03-23 --from-snapshot 2026-03-28
+      tidemark delta repair ods_orders order_date=2026-03-23 --from-tag 2026-03-28
 
     \b
     Exit codes: 0 done, or nothing to do; 1 no such table, slice, version or name, its files are gone, or the slice
@@ -58,8 +58,8 @@ def repair(
                   "rows_after", "files_removed", "bytes_removed", "files_restored", "bytes_restored", "files_written",
                   "bytes_written", "downstream_count", "downstream"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    if sum([from_version is not None, from_name is not None, recompute]) != 1:
-        raise click.UsageError("give one of --from-version, --from-snapshot and --recompute")
+    if sum([from_version is not None, from_tag is not None, recompute]) != 1:
+        raise click.UsageError("give one of --from-version, --from-tag and --recompute")
     from tidemark.compute.repair import RepairRequest, carry_out, plan  # noqa: PLC0415
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
     from tidemark.dagster.jobs.repair import as_data  # noqa: PLC0415
@@ -68,7 +68,7 @@ def repair(
 
     settings = Settings.load()
     runtime = Runtime(load_warehouse(settings))
-    request = RepairRequest(entity, partition, from_version, from_name, recompute)
+    request = RepairRequest(entity, partition, from_version, from_tag, recompute)
     planned, report = plan(runtime, request, datetime.now(UTC)), None
     if not dry_run:
         report, written = carry_out(runtime, planned)

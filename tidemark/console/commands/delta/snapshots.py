@@ -11,28 +11,28 @@ from tidemark.console.output import json_option, print_json, print_table
 
 @click.command()
 @click.argument("entity")
-@click.option("--name", help="Give this name to a version.")
-@click.option("--version", type=int, help="The version to name (default: the newest).")
-@click.option("--drop", metavar="NAME", help="Take such a name away; names of slices stay.")
+@click.option("--tag", help="Tag a version so.")
+@click.option("--version", type=int, help="The version to tag (default: the newest).")
+@click.option("--drop", metavar="TAG", help="Remove such a tag; tags of slices stay.")
 @json_option
-def snapshots(entity: str, *, name: str | None, version: int | None, drop: str | None, as_json: bool) -> None:
-    """List the names of a table's versions; give one a name, or take it away.
+def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | None, as_json: bool) -> None:
+    """List the tags of a table's versions; tag a version, or remove a tag.
 
-    The capture names the version that is complete at the end of a day or an hour. What has a name stays readable, and
-    VACUUM leaves it alone, until the name is dropped.
+    Capture tags the version that is complete at the end of a day or an hour. A tagged version stays readable: VACUUM
+    keeps its files until the tag is removed.
 
     \b
-      tidemark delta snapshots dws_course_orders_1d --name before-the-migration
+      tidemark delta snapshots dws_course_orders_1d --tag before-the-migration
       tidemark delta snapshots dws_course_orders_1d --drop before-the-migration
 
     \b
-    Exit codes: 0 done, 1 no such table or version, or the name stands for another version; 2 called wrongly.
+    Exit codes: 0 done, 1 no such table or version, or the tag stands for another version; 2 called wrongly.
     With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "tagged_at", "generation",
-                  "late_batch", "restatement", "late_until"}]}; one with a late_batch holds late changes on top of its
-    version, one with a late_until (event time, epoch ms) waits for more.
+                  "late_batch", "restatement", "late_until"}]}; one with a late_batch has late changes on top of its
+    version, a snapshot with a late_until (event time, epoch ms) waits for more.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    if version is not None and name is None:
-        raise click.UsageError("--version goes with --name")
+    if version is not None and tag is None:
+        raise click.UsageError("--version goes with --tag")
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
     from tidemark.compute.tags import BY_HAND, tag_version, tags_of  # noqa: PLC0415
     from tidemark.delta.statistics import require_table  # noqa: PLC0415 - keeps --help fast
@@ -42,16 +42,16 @@ def snapshots(entity: str, *, name: str | None, version: int | None, drop: str |
     runtime = Runtime(load_warehouse(Settings.load()))
     runtime.warehouse.graph.entity(entity)
     require_table(runtime.warehouse.table_path(entity))
-    if name is not None:
-        tag_version(runtime.warehouse, runtime.registry, entity, name, datetime.now(UTC), version)
+    if tag is not None:
+        tag_version(runtime.warehouse, runtime.registry, entity, tag, datetime.now(UTC), version)
     if drop is not None:
         runtime.registry.drop(entity, BY_HAND, drop)
     tags = tags_of(runtime.warehouse, runtime.registry, entity)
     if as_json:
-        print_json({"entity": entity, "snapshots": [vars(tag) for tag in tags]})
+        print_json({"entity": entity, "snapshots": [vars(snapshot) for snapshot in tags]})
         return
     print_table(
-        ["version", "name", "of", "rows", "tagged at"],
+        ["version", "tag", "of", "rows", "tagged at"],
         [
             [
                 f"{o.version}{' and late changes' * o.is_restated}{', waits for more' * o.waits_for_late}",
