@@ -57,7 +57,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
     write_home(home, workers=1)
     location = {"module_name": LOCATION, "working_directory": str(CHECKOUT)}
     (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
-    env = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    env = {**os.environ, "PYTHONPATH": str(CHECKOUT), "TIDEMARK_ROOT": str(CHECKOUT)}
     server = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
     try:
         assert server.wait_until_ready()
