@@ -26,11 +26,11 @@ from benchmarks.merge.batches import five_minutes
 from benchmarks.merge.table import TableShape, built, copied
 from benchmarks.merge.ways import target
 from benchmarks.timing import Timer
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
-from tidemark.delta.table import read_table
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 from tidemark.spark.session import spark_session
 from tidemark.system.settings import Settings

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
 from tests.world import WHOLE, DemoWorld, World, run_demo
 from tidemark.spark.session import spark_session
-from tidemark.system.project import ROOT_VARIABLE
+from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
 
 __all__ = ["kafka_server", "mariadb_server", "postgres_server"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tidemark.system.project import DECLARATIONS, PROJECT_FILE
+from tidemark.system.project_root import DECLARATIONS, PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from tests.compute.small_warehouse import small_warehouse
 from tests.project import CHECKOUT
 from tidemark import reader
 from tidemark.compute.runtime import Runtime
-from tidemark.compute.snapshot import Snapshots
+from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:

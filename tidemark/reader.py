@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from tidemark.compute.runtime import Runtime
-from tidemark.compute.snapshot import Snapshots
+from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 

@@ -5,7 +5,7 @@ import dagster as dg
 from resources.definitions import resources
 from sensors.definitions import sensors
 from tidemark.dagster.definitions import warehouse_definitions
-from tidemark.dagster.project import load_project
+from tidemark.dagster.load_project import load_project
 
 
 @dg.definitions

@@ -15,7 +15,7 @@ from benchmarks.timing import Timer
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import kafka
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.spark.session import spark_session
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from benchmarks.launch.location import declared_warehouse
 from tidemark.center.code_location import CodeLocation
 from tidemark.center.dispatch import TOGETHER, LaunchPolicy
 from tidemark.center.service import Service
-from tidemark.console.dagster_server.notices import hide_notices
-from tidemark.console.signals import stop_signals
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.console.dagster_server.dagster_warnings import hide_notices
+from tidemark.console.stop_signals import stop_signals
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 
 def main(workspace: Path, retry_seconds: float, across: int) -> None:

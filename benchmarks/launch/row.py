@@ -15,11 +15,11 @@ import dagster as dg
 
 from benchmarks.launch.location import START
 from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
-from tidemark.center.launchers.runs import PARTITION, RANGE_END, RANGE_START
+from tidemark.center.launchers.run_tags import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.service import ACROSS
 from tidemark.dagster_internals.connections import keep_connections
-from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.options import pool_folder
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import yaml
 
 from benchmarks.launch.location import MODULE, SENSOR, SPARK, write_declarations
 from tidemark.center.service import ACROSS
-from tidemark.console.dagster_server.processes import stop_session
+from tidemark.console.dagster_server.process_sessions import stop_session
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.system.project import project_root
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.system.project_root import project_root
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

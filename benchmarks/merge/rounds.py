@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.merge.table import built, copied
 from benchmarks.merge.ways import target
 from benchmarks.timing import Timer
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.delta.merge_report import MergeReport
-from tidemark.delta.table import table_metrics
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 
 if TYPE_CHECKING:

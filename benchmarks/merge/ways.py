@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from tidemark.delta.transaction import Transaction
+    from tidemark.delta.commit_info import Transaction
 
     Partitions = frozenset[str | None]
     Way = Callable[[DataFrame, MergeTarget, Partitions, Transaction], object]

@@ -29,7 +29,7 @@ from benchmarks.query.engines import QueryTables, seconds_by_engine
 from benchmarks.query.table import KEYS, KINDS, built, rows, selective_filters
 from benchmarks.timing import Timer
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
-from tidemark.delta.statistics import file_statistics
+from tidemark.delta.file_statistics import file_statistics
 
 if TYPE_CHECKING:
     import argparse

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tidemark.api.connections import Connections
+    from tidemark.api.connection_limits import Connections
 
 TOKEN = "0123456789abcdef"
 GOOD = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
-from tidemark.console.signals import stop_signals
+from tidemark.console.stop_signals import stop_signals
 
 
 def main(folder: str, files: str) -> None:

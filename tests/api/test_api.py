@@ -15,7 +15,7 @@ from tests.dependency_model.world import graph
 from tidemark.api.errors import ApiSettingsError
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
-from tidemark.center.detectors.report import facts_of
+from tidemark.center.detectors.external_report import facts_of
 from tidemark.center.errors import RequestError
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice

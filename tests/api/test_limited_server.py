@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.api.client import GOOD, Client
-from tests.api.test_connections import HALF_SENT
+from tests.api.test_connection_limits import HALF_SENT
 from tests.center.test_center import CHAIN, CenterWorld
 
 if TYPE_CHECKING:

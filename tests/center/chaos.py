@@ -26,7 +26,7 @@ from tidemark.state_store.database import Database
 from tidemark.state_store.errors import StateStoreDownError
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,13 +32,13 @@ from benchmarks.launch.location import SENSOR, START
 from benchmarks.launch.row import slices_of
 from benchmarks.launch.world import LaunchWorld
 from tests.components.postgres import Postgres, postgres
-from tidemark.console.dagster_server.processes import stop_session
+from tidemark.console.dagster_server.process_sessions import stop_session
 from tidemark.dagster_internals.connections import keep_connections
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 from tidemark.state_store.schema import SLICES
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,7 +11,7 @@ from tests.dependency_model.world import graph
 from tests.state_store.conftest import BOTH, empty_database
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
-from tidemark.center.memory import CenterMemory
+from tidemark.center.in_memory_state import CenterMemory
 from tidemark.dependency_model.readiness.explanation import explain
 from tidemark.dependency_model.readiness.index import ReadinessDecision
 from tidemark.dependency_model.slice import Slice

@@ -12,9 +12,9 @@ import pytest
 from tests.dependency_model.world import entity, graph
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
-from tidemark.dependency_model.errors import ParseError, TransitionError
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState
+from tidemark.errors import ParseError, TransitionError
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import StateConflictError
 from tidemark.state_store.store import StateStore

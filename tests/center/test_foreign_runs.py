@@ -14,7 +14,7 @@ from tests.center.test_center import CenterWorld
 from tests.center.test_dispatch import dispatch_of
 from tests.compute.small_warehouse import small_warehouse
 from tests.dagster.sensors.test_readiness import ARRIVES
-from tidemark.center.detectors.report import facts_of
+from tidemark.center.detectors.external_report import facts_of
 from tidemark.center.sensor_host import SensorHost
 from tidemark.center.service import Service
 from tidemark.dagster.definitions import build_definitions

@@ -9,10 +9,10 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tests.compute.test_compute import SALES, fill, report
+from tests.compute.test_slice_computer import SALES, fill, report
 from tests.dagster.sensors.test_readiness import ARRIVES
 from tidemark.center.in_process_host import InProcessHost
-from tidemark.center.launchers.in_process import HOST_TAG, StepProgress
+from tidemark.center.launchers.in_process_runs import HOST_TAG, StepProgress
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState

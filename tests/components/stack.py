@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tests.components.oracle.ask import REPLICA_OPTIONS
 from tests.components.workload.schema import DATABASE, INSTANCES
-from tidemark.console.servers.connect import connect
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import Kafka, kafka
+from tidemark.console.servers.kafka_connect import connect
 from tidemark.console.servers.mariadb import MariaDb, mariadb
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from tests.components.install import canal_classpath
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable
-from tidemark.console.servers import connect as debezium
+from tidemark.console.servers import kafka_connect as debezium
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.mariadb import mariadb
-from tidemark.delta.table import read_rows, table_exists
+from tidemark.delta.delta_rs_table import read_rows, table_exists
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

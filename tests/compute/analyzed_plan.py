@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.lineage.plan.tree import MARK
+from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK
 from tidemark.spark.internals import java_frame
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.compute import function_reads
 from tidemark.compute.function_reads import read_with_dry_runs
-from tidemark.dependency_model.lineage.plan import reads as plan_reads
+from tidemark.dependency_model.lineage.spark_plan import function_reads as plan_reads
 from tidemark.system.settings import Settings
 from tidemark.warehouse.declarations import read_declarations
 

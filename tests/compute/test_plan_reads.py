@@ -13,7 +13,7 @@ from tests.compute.dataframe_programs import TABLES, generate
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tidemark.compute.dry_run import _plan, empty_input
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
-from tidemark.dependency_model.lineage.plan.reads import business_times, infer_reads
+from tidemark.dependency_model.lineage.spark_plan.function_reads import business_times, infer_reads
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time import Period
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from tidemark.dependency_model.lineage.read import Read
+    from tidemark.dependency_model.lineage.inferred_read import Read
 
 pytestmark = pytest.mark.spark
 

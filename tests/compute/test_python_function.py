@@ -12,11 +12,11 @@ from tests.compute.small_warehouse import small_warehouse
 from tidemark.compute.dry_run import empty_input
 from tidemark.compute.errors import UnreadFunctionError
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.materialization import refuse_unread
-from tidemark.delta.partition import replace_partitions
-from tidemark.delta.table import read_partition
-from tidemark.dependency_model.errors import EntityErrors
+from tidemark.dagster.asset_bodies import refuse_unread
+from tidemark.delta.delta_rs_table import read_partition
+from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import EntityErrors
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from tests.dependency_model.lineage.corpus import Case
-    from tidemark.dependency_model.lineage.read import Read
+    from tidemark.dependency_model.lineage.inferred_read import Read
 
 pytestmark = pytest.mark.spark
 

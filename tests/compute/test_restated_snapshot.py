@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.snapshots.late.kept_rows import late_path
-from tidemark.compute.compute import Computer
+from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.compute.runtime import Runtime
-from tidemark.compute.snapshot import Snapshots
-from tidemark.compute.tags import claims_of_tags, version_of_tag
+from tidemark.compute.slice_computer import Computer
+from tidemark.compute.snapshot_reader import Snapshots
+from tidemark.compute.snapshot_tags import claims_of_tags, version_of_tag
 from tidemark.dagster.metadata.slice import preview_table
-from tidemark.delta.clustering.recorder import UsageRecorder
-from tidemark.delta.clustering.usage import usage_log
+from tidemark.delta.clustering.filter_usage import usage_log
+from tidemark.delta.clustering.usage_recorder import UsageRecorder
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.retention import Retention
-from tidemark.delta.table import read_rows
 from tidemark.delta.vacuum import plan_vacuum, vacuum
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.snapshot_registry import TaggedSnapshot

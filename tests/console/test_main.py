@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.lazy_group import CommandEntry, LazyGroup
 from tidemark.console.main import COMMANDS, main
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tidemark.system.project import project_root
+from tidemark.system.project_root import project_root
 
 FILES = ("warehouse_assets/definitions.py", "sensors/definitions.py", "resources/definitions.py")
 _LOADS = """

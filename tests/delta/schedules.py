@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from delta import DeltaTable
 
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import KeyNotUniqueError, VersionGoneError
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.partition import replace_partition
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
+from tidemark.delta.replace_partition import replace_partition
 from tidemark.delta.retention import Claim, Retention
-from tidemark.delta.table import current_version, read_table
-from tidemark.delta.transaction import Transaction
 from tidemark.delta.vacuum import vacuum
 from tidemark.quoting.spark import path_table
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import first_rows, read_rows, read_table, table_metrics
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_strategy import SMALL_BYTES, Strategy
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.strategy import SMALL_BYTES, Strategy
-from tidemark.delta.table import first_rows, read_rows, read_table, table_metrics
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 
 ROWS = 3_000

@@ -7,15 +7,15 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import current_version, read_rows, read_table
 from tidemark.delta.errors import NotADeltaTableError, TableFeatureError
 from tidemark.delta.manifest import keep_manifest, manifest_files
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.partition import replace_partition
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
-from tidemark.delta.table import current_version, read_rows, read_table
-from tidemark.delta.transaction import Transaction
+from tidemark.delta.replace_partition import replace_partition
 from tidemark.quoting.spark import path_table
 
 pytestmark = pytest.mark.spark

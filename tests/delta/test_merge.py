@@ -7,12 +7,12 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from tidemark.delta import merge_attempt
+from tidemark.delta import merge_transaction as merge_attempt
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_statement import merge_sql
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.table import read_table
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table, quoted, sql_literal, typed_literal
 
 
@@ -69,7 +69,7 @@ def test_a_large_rewrite_is_shared_by_tasks_and_compiled(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(merge_attempt, "_TASK_BYTES", 3_000)
-    monkeypatch.setattr("tidemark.spark.settings._COMPILED_ROWS", 400)
+    monkeypatch.setattr("tidemark.spark.session_settings._COMPILED_ROWS", 400)
     monkeypatch.setattr(merge_attempt, "_MOST_NAMED", 3)
     path, session = tmp_path / "t", spark.newSession()
     rows = session.range(0, 400, 1, 4).selectExpr("id", "'x' AS part", "md5(string(id)) AS v", "0L AS _offset")

@@ -11,14 +11,14 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import ColumnsDifferError, KeyNotUniqueError, NotADeltaTableError
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_strategy import Strategy
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.strategy import Strategy
-from tidemark.delta.table import current_version, read_table
-from tidemark.delta.transaction import Transaction
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 
 pytestmark = pytest.mark.spark
 

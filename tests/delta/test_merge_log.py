@@ -13,12 +13,12 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from tests.delta.internals.delta_log import files_by_checksum_and_log, forget_tables
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.live_file import file_name
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.table import read_table
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("merge log")]

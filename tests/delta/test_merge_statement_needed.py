@@ -9,12 +9,12 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
+from tidemark.delta.merge_strategy import Strategy
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.strategy import Strategy
-from tidemark.delta.table import current_version, read_table
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 
 pytestmark = pytest.mark.spark

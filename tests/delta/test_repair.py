@@ -14,6 +14,7 @@ from delta import DeltaTable
 from pyspark.sql import SparkSession
 
 from tidemark.delta import repair as repair_module
+from tidemark.delta.delta_rs_table import current_version, read_partition, table_metrics
 from tidemark.delta.errors import (
     ColumnsDifferError,
     NotADeltaTableError,
@@ -21,14 +22,13 @@ from tidemark.delta.errors import (
     TableFeatureError,
     VersionGoneError,
 )
-from tidemark.delta.partition import replace_partition
 from tidemark.delta.repair import RepairReport, repair_partition
 from tidemark.delta.repair_plan import plan_repair
-from tidemark.delta.table import current_version, read_partition, table_metrics
+from tidemark.delta.replace_partition import replace_partition
 from tidemark.quoting.spark import path_table
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.errors import AlreadyRunningError, SchemaChangedError
-from tidemark.system.lock import only_one
+from tidemark.system.file_lock import only_one
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("repair")]
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tests.delta.internals.delta_log import forget_tables
 from tests.delta.schedules import WriterSchedule
-from tidemark.delta import strategy
+from tidemark.delta import merge_strategy as strategy
 
 pytestmark = pytest.mark.spark
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tidemark.delta.conflict import BackOff
+from tidemark.delta.commit_conflict import BackOff
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.table import read_table
-from tidemark.delta.transaction import Transaction
 from tidemark.quoting.spark import path_table
 
 pytestmark = pytest.mark.spark

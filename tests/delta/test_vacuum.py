@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from tidemark.delta.active_readers import reading
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import NotADeltaTableError
-from tidemark.delta.readers import reading
 from tidemark.delta.retention import Claim, Retention
-from tidemark.delta.table import read_rows
 from tidemark.delta.vacuum import UNKNOWN_AFTER, VacuumPlan, plan_vacuum, vacuum
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.errors import AlreadyRunningError
-from tidemark.system.lock import only_one
+from tidemark.system.file_lock import only_one
 
 NEWEST_ONLY = Retention(versions=1, age=timedelta(0))
 NOW = datetime(2100, 1, 1, tzinfo=UTC)
@@ -78,7 +78,7 @@ def test_a_version_that_is_read_stays_until_the_reader_is_done(table: Path) -> N
 
 def test_a_dead_reader_holds_nothing(table: Path) -> None:
     program = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom tidemark.delta.readers import reading\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom tidemark.delta.active_readers import reading\n"
         "with reading(Path(sys.argv[1]), Path(sys.argv[2]), 1, 'x'):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     locks = table.parent / "locks"

@@ -13,10 +13,10 @@ from delta import DeltaTable
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import TableFeatureError, UnreadableLogError
 from tidemark.delta.internals.log_files import LogFiles
 from tidemark.delta.retention import Retention
-from tidemark.delta.table import read_rows
 from tidemark.delta.vacuum import VacuumPlan, vacuum
 
 NEWEST_ONLY = Retention(versions=1, age=timedelta(0))

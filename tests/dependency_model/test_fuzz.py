@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tidemark.dependency_model.entity import parse_entity
-from tidemark.dependency_model.errors import EntityErrors, ParseError
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.subject import DependencySubjectId
-from tidemark.dependency_model.subject.dates import stretches
+from tidemark.dependency_model.subject.date_conditions import stretches
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.dependency_model.time.cron import Cron
+from tidemark.errors import EntityErrors, ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import ParseError
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 keys = st.sampled_from(["2026-03-29", "2026-03-29T02+01:00", "2026-03-29T03:05", "2026-Q1", "static", "2026"])

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.project import CHECKOUT
-from tidemark.console.servers import connect, kafka, mariadb
+from tidemark.console.servers import kafka, kafka_connect, mariadb
 
 DEPLOY = CHECKOUT / "deploy"
 INSTANCES = ("a", "b")
@@ -88,7 +88,7 @@ def test_databases_are_started_as_those_of_the_chain(compose: Any, instance: str
     own = [f"--server-id={number}", f"--gtid-domain-id={number}", "--log-bin=binlog"]
     assert service["command"] == [*own, *mariadb.CAPTURED]
     assert service["environment"]["MARIADB_USER"] == mariadb.USER
-    assert service["environment"]["MARIADB_PASSWORD"] == f"${{{connect.PASSWORD_VARIABLE}:?set a password}}"
+    assert service["environment"]["MARIADB_PASSWORD"] == f"${{{kafka_connect.PASSWORD_VARIABLE}:?set a password}}"
 
 
 def test_kafka_has_the_settings_of_the_chain() -> None:
@@ -100,16 +100,18 @@ def test_kafka_has_the_settings_of_the_chain() -> None:
 
 
 def test_connect_has_the_settings_of_the_chain() -> None:
-    wanted = connect.worker_settings("kafka:29092", "0.0.0.0", 8083, Path("/opt/servers/plugins"), Path("/data"))  # noqa: S104 - inside of its container
-    assert properties("connect.properties") == wanted
+    wanted = kafka_connect.worker_settings("kafka:29092", "0.0.0.0", 8083, Path("/opt/servers/plugins"), Path("/data"))  # noqa: S104 - inside of its container
+    assert properties("kafka_connect.properties") == wanted
 
 
 @pytest.mark.parametrize("instance", INSTANCES)
 def test_connectors_have_the_settings_of_the_chain(instance: str) -> None:
-    source = connect.CapturedDatabase(
+    source = kafka_connect.CapturedDatabase(
         instance, f"database-{instance}", 3306, 1001 + INSTANCES.index(instance), "school"
     )
-    assert properties(f"cdc.{instance}.properties") == connect.connector_settings("kafka:29092", source, "no_data")
+    assert properties(f"cdc.{instance}.properties") == kafka_connect.connector_settings(
+        "kafka:29092", source, "no_data"
+    )
 
 
 def test_no_password_is_in_a_file() -> None:

@@ -8,7 +8,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
-from tidemark.console.demo.oracle import load_oracle
+from tidemark.console.demo.reference_answers import load_oracle
 from tidemark.console.project_files import SAMPLE
 
 # The first test that asks for it waits for the replay of the whole recording.

@@ -12,7 +12,7 @@ from sqlalchemy import make_url
 from tests.olap.examples import DAY, gmv, rows
 from tests.olap.servers import PASSWORD, url_of
 from tidemark.console.servers.process import free_port
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 from tidemark.olap.errors import OlapBusyError, OlapComparisonError, OlapDownError, OlapRefusedError
 from tidemark.olap.postgres_store import PostgresStore
 

@@ -14,7 +14,7 @@ from tests.state_store.test_store import LIFE, TOLD
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateStoreDownError
-from tidemark.state_store.interchange import export_lines, import_lines
+from tidemark.state_store.json_lines import export_lines, import_lines
 from tidemark.state_store.migrations import ALL, migrate
 from tidemark.state_store.schema import METADATA, MIGRATIONS
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot

@@ -18,11 +18,11 @@ from tests.project import CHECKOUT
 from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.foreign_page import FORM, IMAGE, POST, SOCKET, page_server
 from tests.ui.quick_location import write_declarations
-from tidemark.console.dagster_server.home import prepare_home
-from tidemark.console.dagster_server.processes import session_members
+from tidemark.console.dagster_server.dagster_home import prepare_home
+from tidemark.console.dagster_server.process_sessions import session_members
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.system.environment import TOKEN_VARIABLE
+from tidemark.system.child_environment import TOKEN_VARIABLE
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

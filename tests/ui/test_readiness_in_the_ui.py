@@ -13,14 +13,14 @@ from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.quick_location import write_declarations
-from tidemark.console.dagster_server.home import prepare_home
+from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

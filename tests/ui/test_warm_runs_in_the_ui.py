@@ -14,7 +14,7 @@ from tests.ui.dagster_runs import RunsByGraphql
 from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

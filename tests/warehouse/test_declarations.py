@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.dependency_model.errors import EntityErrors
+from tidemark.errors import EntityErrors
 from tidemark.system.settings import Settings
 from tidemark.warehouse.declarations import Declarations, read_declarations
 from tidemark.warehouse.inference_cache import InferenceCache
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
-    from tidemark.dependency_model.lineage.read import Read
+    from tidemark.dependency_model.lineage.inferred_read import Read
 
 FILES = {
     "project.yaml": "time_zone: Europe/Paris\nstart: 2026-03-23\n",

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.warm_runs.warm_home import warm_home, write_home
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 if TYPE_CHECKING:
     from pathlib import Path

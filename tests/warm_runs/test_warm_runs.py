@@ -16,7 +16,7 @@ from dagster._core.launcher.base import LaunchRunContext, WorkerStatus
 
 from tests.warm_runs.warm_home import WarmHome, until, warm_home, write_home
 from tidemark.warm_runs.errors import PoolDownError
-from tidemark.warm_runs.keeper import PoolKeeper
+from tidemark.warm_runs.host_supervisor import PoolKeeper
 from tidemark.warm_runs.launcher import RUN_TAG, WarmRunLauncher
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.origin import JobPythonOrigin
 
 from tests.project import CHECKOUT
-from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.options import pool_folder
 
 if TYPE_CHECKING:

@@ -27,14 +27,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tidemark.api.errors import BodyTooLongError
-from tidemark.api.limits import RequestLimits, TokenBuckets
+from tidemark.api.handlers import Queries
 from tidemark.api.metrics import Metrics, TimedRequests
-from tidemark.api.models import ErrorModel, HealthModel, ReceiptModel, SlicesModel
-from tidemark.api.queries import Queries
-from tidemark.api.threads import Threads, run_in
-from tidemark.center.detectors.report import MAX_BYTES, Report
-from tidemark.dependency_model.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
+from tidemark.api.request_limits import RequestLimits, TokenBuckets
+from tidemark.api.response_models import ErrorModel, HealthModel, ReceiptModel, SlicesModel
+from tidemark.api.thread_limits import Threads, run_in
+from tidemark.center.detectors.external_report import MAX_BYTES, Report
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
+from tidemark.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
 from tidemark.system.http_guard import HttpGuard
 
 if TYPE_CHECKING:

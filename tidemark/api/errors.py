@@ -8,7 +8,7 @@ TransientError
 └── TookTooLongError   an answer that was not there in time
 """
 
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 
 
 class ApiSettingsError(TerminalError):

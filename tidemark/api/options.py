@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidemark.api.errors import ApiSettingsError
-from tidemark.api.limits import DEFAULT_WRITES_PER_SECOND
+from tidemark.api.request_limits import DEFAULT_WRITES_PER_SECOND
 from tidemark.system.http_guard import host_names
 
 LOOPBACK: Final = "127.0.0.1"

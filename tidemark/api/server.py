@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import uvicorn
 
 from tidemark.api.app import api_app
-from tidemark.api.connections import Connections, DeadlineProtocol
+from tidemark.api.connection_limits import Connections, DeadlineProtocol
 from tidemark.api.errors import ApiSettingsError
-from tidemark.api.limits import MAX_HEADER_BYTES
+from tidemark.api.request_limits import MAX_HEADER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -15,17 +15,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import Fact, Receipt
+from tidemark.center.in_memory_state import CenterMemory
 from tidemark.center.latency import Latency
-from tidemark.center.memory import CenterMemory
-from tidemark.center.staging import Staging
 from tidemark.center.stale_inputs import inputs_read
-from tidemark.dependency_model.errors import TidemarkError
+from tidemark.center.transition_staging import Staging
 from tidemark.dependency_model.readiness.explanation import explain
 from tidemark.dependency_model.readiness.scheduled_entity import is_marker, next_state
 from tidemark.dependency_model.status import Event
+from tidemark.errors import TidemarkError
 from tidemark.state_store.errors import EventKnownError
 from tidemark.state_store.transition import Facts
-from tidemark.system.crash import crash_point
+from tidemark.system.crash_points import crash_point
 from tidemark.system.garbage_collection import freeze_live_objects
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tidemark.dagster_internals.code_locations import (
     loadable_targets_from_python_module,
 )
 from tidemark.dagster_internals.workspace import location_origins_from_yaml_paths
-from tidemark.system.project import importable
+from tidemark.system.project_root import importable
 
 if TYPE_CHECKING:
     from pathlib import Path

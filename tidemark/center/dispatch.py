@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tidemark.center.errors import PoolError
 from tidemark.center.fact import Fact
 from tidemark.center.grouping import RunGrouping
-from tidemark.dependency_model.errors import TransientError
 from tidemark.dependency_model.status import Event, RunState
-from tidemark.system.crash import crash_point
-from tidemark.system.pools import DEFAULT
+from tidemark.errors import TransientError
+from tidemark.system.crash_points import crash_point
+from tidemark.system.run_pools import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

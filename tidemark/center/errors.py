@@ -9,7 +9,7 @@ TransientError
 └── LaunchError      the launcher does not take a run now
 """
 
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 
 
 class PoolError(TerminalError):

@@ -10,9 +10,9 @@ from tidemark.state_store.transition import NOTHING_TOLD, Facts
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tidemark.dependency_model.errors import TidemarkError
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import Event
+    from tidemark.errors import TidemarkError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
-from tidemark.center.intake import FactIntake
-from tidemark.center.launchers.in_process import InProcessRuns, close_interrupted
+from tidemark.center.fact_intake import FactIntake
+from tidemark.center.launchers.in_process_runs import InProcessRuns, close_interrupted
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.status import Event
 
 if TYPE_CHECKING:
     import dagster as dg
 
-    from tidemark.center.launchers.in_process import RunWatcher
+    from tidemark.center.launchers.in_process_runs import RunWatcher
     from tidemark.warehouse.warehouse import Warehouse
 
 # As much as is ready shares a run: another one would take nothing off its hands.

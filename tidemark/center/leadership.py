@@ -9,7 +9,7 @@ import uuid
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, Self
 
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 from tidemark.state_store.lease import LeaseState
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.center.errors import PoolError
 from tidemark.dependency_model.suggestion import did_you_mean
-from tidemark.system.pools import DEFAULT, pool_capacities
+from tidemark.system.run_pools import DEFAULT, pool_capacities
 
 if TYPE_CHECKING:
     from collections import Counter

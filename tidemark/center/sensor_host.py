@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
-from tidemark.center.intake import FactIntake
-from tidemark.center.launchers.requests import DagsterRequests
+from tidemark.center.fact_intake import FactIntake
+from tidemark.center.launchers.sensor_run_requests import DagsterRequests
 from tidemark.center.pools import Pools
 from tidemark.state_store.lease import Lease
 

@@ -16,18 +16,18 @@ from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
-from tidemark.center.intake import FactIntake
-from tidemark.center.launchers.direct import DirectRuns
+from tidemark.center.event_wakeup import Waker, waker_of
+from tidemark.center.fact_intake import FactIntake
+from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
 from tidemark.center.topic_subscription import subscription_of
-from tidemark.center.waking import Waker, waker_of
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
-from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.options import pool_folder
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.status import Event, RunState, SliceStatus
-from tidemark.dependency_model.status.spread import REPROCESS
+from tidemark.dependency_model.status.propagation import REPROCESS
 from tidemark.state_store.transition import InputRead
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from tidemark.compute.results import query_result, schema_of
-from tidemark.dependency_model.errors import EntityError
-from tidemark.dependency_model.lineage.plan.tree import MARK
+from tidemark.compute.query_results import query_result, schema_of
+from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import EntityError
 from tidemark.spark.internals import java_frame
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,8 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import EntityError, ParseError, TidemarkError
-from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.errors import EntityError, ParseError, TidemarkError
 from tidemark.warehouse.declarations import read_declarations
 from tidemark.warehouse.inference_cache import InferenceCache
 
@@ -64,7 +64,7 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
     """What a function reads of its parameters. Raises EntityError, and what the function raises."""
     from tidemark.compute.dry_run import analyzed_plans  # noqa: PLC0415 - loads Spark
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
-    from tidemark.dependency_model.lineage.plan.reads import business_times, infer_reads  # noqa: PLC0415 - loads the SQL parser
+    from tidemark.dependency_model.lineage.spark_plan.function_reads import business_times, infer_reads  # noqa: PLC0415 - loads the SQL parser
 
     function = warehouse.functions[name]
     subjects = {

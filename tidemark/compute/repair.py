@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.errors import QualityError, RepairSourceError
-from tidemark.compute.tags import version_of_tag
+from tidemark.compute.snapshot_tags import version_of_tag
+from tidemark.delta.file_statistics import file_statistics, require_table
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
-from tidemark.delta.statistics import file_statistics, require_table
-from tidemark.dependency_model.errors import TerminalError
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from tidemark.compute.compute import ComputedSlice
     from tidemark.compute.runtime import Runtime
+    from tidemark.compute.slice_computer import ComputedSlice
+    from tidemark.delta.delta_rs_table import Partition
     from tidemark.delta.repair import RepairReport
     from tidemark.delta.repair_plan import RepairPlan
-    from tidemark.delta.table import Partition
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.warehouse.warehouse import Warehouse
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.operations.preflight.all import require_sound
-from tidemark.compute.compute import Computer
-from tidemark.delta.clustering.recorder import UsageRecorder
-from tidemark.delta.clustering.usage import usage_log
-from tidemark.olap.open import open_store
+from tidemark.capture.operations.preflight.all_checks import require_sound
+from tidemark.compute.slice_computer import Computer
+from tidemark.delta.clustering.filter_usage import usage_log
+from tidemark.delta.clustering.usage_recorder import UsageRecorder
+from tidemark.olap.open_store import open_store
 from tidemark.spark.session import spark_session
 from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.capture.snapshots.naming import name_missing
-from tidemark.compute.tags import claims_of_tags
+from tidemark.capture.snapshots.tagging import name_missing
+from tidemark.compute.snapshot_tags import claims_of_tags
 from tidemark.delta.vacuum import plan_vacuum
 from tidemark.delta.vacuum import vacuum as vacuum_table
 

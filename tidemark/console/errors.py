@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
     from pathlib import Path

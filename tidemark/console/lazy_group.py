@@ -15,7 +15,7 @@ import click
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.project_option import add_root_option
-from tidemark.dependency_model.errors import TidemarkError, TransientError
+from tidemark.errors import TidemarkError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

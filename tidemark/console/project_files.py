@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.errors import ProjectFolderError
-from tidemark.system.project import DECLARATIONS, PROJECT_FILE
+from tidemark.system.project_root import DECLARATIONS, PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tidemark.system.project import ROOT_VARIABLE
+from tidemark.system.project_root import ROOT_VARIABLE
 
 if TYPE_CHECKING:
     from tidemark.system.settings import Settings

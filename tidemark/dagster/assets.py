@@ -7,9 +7,9 @@ from typing import Any
 
 import dagster as dg
 
-from tidemark.compute.quality import check_names
+from tidemark.compute.quality_checks import check_names
+from tidemark.dagster.asset_bodies import AssetBody, StepResult, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
-from tidemark.dagster.materialization import AssetBody, StepResult, snapshot_step, sql_step
 from tidemark.dagster.metadata.asset import code_references, column_metadata
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import partitions_definition

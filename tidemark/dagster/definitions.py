@@ -3,7 +3,7 @@
 import dagster as dg
 
 from tidemark.dagster.assets import build_assets
-from tidemark.dagster.checks import heartbeat_checks
+from tidemark.dagster.heartbeat_checks import heartbeat_checks
 from tidemark.dagster.jobs.cluster import cluster_job, nightly
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.jobs.vacuum import vacuum_job

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import dagster as dg
 
 from tidemark.dependency_model.offset import Mapping, mapping_between
-from tidemark.dependency_model.offset.natural import natural_offset
+from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import OffsetKind
-from tidemark.dependency_model.time.sampling import dense_slices
+from tidemark.dependency_model.time.sample_slices import dense_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from tidemark.compute.business_time import partition_values
-from tidemark.dagster.materialization import refuse_unready, requested_slices
-from tidemark.delta.table import read_partition
+from tidemark.dagster.asset_bodies import refuse_unready, requested_slices
+from tidemark.delta.delta_rs_table import read_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.compute.runtime import Runtime
-    from tidemark.dagster.materialization import StepResult
+    from tidemark.dagster.asset_bodies import StepResult
     from tidemark.dependency_model.entity import Entity
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from tidemark.delta.commit_info import Transaction, commit_with
+from tidemark.delta.delta_rs_table import applied_transaction, read_table
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
-from tidemark.delta.table import applied_transaction, read_table
-from tidemark.delta.transaction import Transaction, commit_with
 
 
 def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:

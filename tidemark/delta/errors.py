@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 
 
 class NotADeltaTableError(TerminalError):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tidemark.system.lock import only_one
+from tidemark.system.file_lock import only_one
 
 
 @contextmanager

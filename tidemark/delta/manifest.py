@@ -12,7 +12,7 @@ from delta import DeltaTable
 from pyspark.sql import SparkSession
 
 from tidemark.delta.errors import TableFeatureError
-from tidemark.delta.statistics import file_statistics
+from tidemark.delta.file_statistics import file_statistics
 from tidemark.quoting.spark import path_table, text_literal
 
 PROPERTY = "delta.compatibility.symlinkFormatManifest.enabled"

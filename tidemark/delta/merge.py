@@ -1,9 +1,8 @@
 """A batch of changes into a Delta table in one commit, at most one change a key (B5).
 
-The log's statistics say which files can hold a key (tidemark.delta.statistics), one job over their key columns says
-which do (tidemark.delta.key_lookup), and each touched partition gets the cheapest strategy (tidemark.delta.strategy):
-the work follows the batch and the files that it touches, not the table. When another writer commits meanwhile, the
-attempt is made again.
+The log's statistics say which files can hold a key (`file_statistics`), one job over their key columns says which do
+(`key_lookup`), and each touched partition gets the cheapest strategy (`merge_strategy`): the work follows the batch and
+the files that it touches, not the table. When another writer commits meanwhile, the attempt is made again.
 """
 
 import itertools
@@ -12,17 +11,17 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from tidemark.delta.change_batch import ChangeBatch, read_batch
-from tidemark.delta.conflict import BackOff, with_retries
+from tidemark.delta.commit_conflict import BackOff, with_retries
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.errors import ColumnsDifferError
+from tidemark.delta.file_statistics import FileStatistics, file_statistics
 from tidemark.delta.internals.probe import has_private_interfaces
-from tidemark.delta.merge_attempt import attempt_merge
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_statement import run_merge_statement
+from tidemark.delta.merge_strategy import MergeDecision, Strategy, summary
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.statistics import FileStatistics, file_statistics
-from tidemark.delta.strategy import MergeDecision, Strategy, summary
-from tidemark.delta.table import applied_transaction
-from tidemark.delta.transaction import Transaction
+from tidemark.delta.merge_transaction import attempt_merge
 
 # What a rewrite of files knows nothing of, and MERGE does.
 _STATEMENT_PROPERTIES = {

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tidemark.delta.strategy import MergeDecision, summary
+from tidemark.delta.merge_strategy import MergeDecision, summary
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ before- *and* the after-images, or a row that moves would be found in neither an
 
 from pyspark.sql import DataFrame
 
+from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.transaction import Transaction, commit_with
 from tidemark.quoting.spark import among, path_table, quoted
 
 _SOURCE = "changes_to_merge"

@@ -13,14 +13,14 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.delta.conflict import RETRYABLE, definition_kept
+from tidemark.delta.commit_conflict import RETRYABLE, definition_kept
 from tidemark.delta.errors import PartitionChangedError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
 from tidemark.delta.maintenance_lock import maintaining
-from tidemark.delta.partition import literal, partition_predicate
 from tidemark.delta.repair_plan import RepairPlan, planned
-from tidemark.system.crash import crash_point
+from tidemark.delta.replace_partition import literal, partition_predicate
+from tidemark.system.crash_points import crash_point
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Literal
 from deltalake.exceptions import DeltaError
 from pyspark.sql import SparkSession
 
+from tidemark.delta.delta_rs_table import Partition
 from tidemark.delta.errors import ColumnsDifferError, TableFeatureError, VersionGoneError
+from tidemark.delta.file_statistics import FileStatistics, file_statistics, require_table
 from tidemark.delta.internals.probe import require_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
-from tidemark.delta.statistics import FileStatistics, file_statistics, require_table
-from tidemark.delta.table import Partition
 from tidemark.system.errors import SchemaChangedError
 
 Way = Literal["nothing", "metadata", "rewrite", "recompute"]

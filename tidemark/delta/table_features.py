@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tidemark.delta.statistics import file_statistics
+from tidemark.delta.file_statistics import file_statistics
 from tidemark.quoting.spark import path_table, text_literal
 
 _FEATURE_OF = {"TIMESTAMP_NTZ": "timestampNtz"}

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tidemark.delta.active_readers import claims_of_readers
 from tidemark.delta.internals.log_replay import Lifetime, TableHistory, read_history
 from tidemark.delta.maintenance_lock import maintaining
-from tidemark.delta.readers import claims_of_readers
 from tidemark.delta.retention import Claim, KeptVersion, Retention, kept_versions
-from tidemark.system.crash import crash_point
+from tidemark.system.crash_points import crash_point
 
 UNKNOWN_AFTER = timedelta(days=1)
 """A file that is in no commit may be of one that is under way; after so long it is of one that failed."""

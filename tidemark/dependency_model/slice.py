@@ -12,8 +12,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.suggestion import shown
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

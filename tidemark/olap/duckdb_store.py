@@ -20,14 +20,14 @@ from tidemark.olap.errors import OlapBusyError, OlapRefusedError, OlapTableMissi
 from tidemark.olap.publishing import publish_partition
 from tidemark.olap.sql_types import arrow_type, sql_type
 from tidemark.quoting.standard import quote
-from tidemark.system.crash import crash_point
-from tidemark.system.disk import private_directory
+from tidemark.system.crash_points import crash_point
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from tidemark.olap.partition import Partition
+    from tidemark.olap.partition_values import Partition
     from tidemark.olap.store import Publication
 
 _FIRST_PAUSE_SECONDS: Final = 0.02

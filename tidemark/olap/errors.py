@@ -16,7 +16,7 @@ TerminalError
 
 from __future__ import annotations
 
-from tidemark.dependency_model.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError, TransientError
 
 SETTING = "TIDEMARK_OLAP"
 

@@ -19,19 +19,19 @@ import pyarrow.compute as pc
 from psycopg2 import extensions
 
 from tidemark.olap.errors import OlapBusyError, OlapDownError, OlapRefusedError, OlapTableMissingError
-from tidemark.olap.partition import describe
+from tidemark.olap.partition_values import describe
 from tidemark.olap.publishing import publish_partition
 from tidemark.olap.sql_types import arrow_type, sql_type
 from tidemark.quoting.standard import quote
-from tidemark.system.crash import crash_point
-from tidemark.system.urls import masked_url, without_secrets
+from tidemark.system.crash_points import crash_point
+from tidemark.system.masked_urls import masked_url, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy import URL
 
-    from tidemark.olap.partition import Partition
+    from tidemark.olap.partition_values import Partition
     from tidemark.olap.store import Publication
 
 _CONNECT_SECONDS: Final = 10

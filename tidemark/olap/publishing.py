@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Protocol
 from tidemark.olap.arrow_types import canonical
 from tidemark.olap.checksum import content_checksum
 from tidemark.olap.errors import OlapComparisonError, OlapSchemaError
-from tidemark.olap.partition import describe, with_partition_columns
+from tidemark.olap.partition_values import describe, with_partition_columns
 from tidemark.olap.store import Publication
-from tidemark.system.crash import crash_point
+from tidemark.system.crash_points import crash_point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
-    from tidemark.olap.partition import Partition
+    from tidemark.olap.partition_values import Partition
 
 
 class PublishTransaction(Protocol):

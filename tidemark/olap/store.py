@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tidemark.olap.partition import Partition
+    from tidemark.olap.partition_values import Partition
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 Dialect = Literal["duckdb", "postgresql"]
 

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
-from tidemark.system.disk import writable_directory
 from tidemark.system.errors import JavaMissingError, SparkStartError
+from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 
 APP_NAME = "tidemark"

@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from tidemark.state_store.errors import StateStoreDownError
 from tidemark.state_store.migrations import migrate
-from tidemark.system.disk import private_file
-from tidemark.system.urls import masked_url
+from tidemark.system.files import private_file
+from tidemark.system.masked_urls import masked_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from tidemark.dependency_model.errors import TerminalError, TransientError
-from tidemark.system.urls import masked_url, without_secrets
+from tidemark.errors import TerminalError, TransientError
+from tidemark.system.masked_urls import masked_url, without_secrets
 
 if TYPE_CHECKING:
     from datetime import datetime

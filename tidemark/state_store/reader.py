@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import CompoundSelect, Select, and_, func, select, tuple_
 
 from tidemark.state_store.bulk_write import text_array
-from tidemark.state_store.codec import CURRENT, TRANSITION, current_of, readable_status, sub_text, transition_of
+from tidemark.state_store.row_codec import CURRENT, TRANSITION, current_of, readable_status, sub_text, transition_of
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.slice_lookup import raw, slices_before, slices_of
 from tidemark.state_store.transition import microseconds

@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidemark.state_store.bulk_write import BulkStatement, Rows
-from tidemark.state_store.codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
 from tidemark.state_store.errors import EventKnownError, FencedError, StateConflictError
+from tidemark.state_store.row_codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
 from tidemark.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.transition import instant_of
 

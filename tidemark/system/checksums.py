@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, Self
 
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

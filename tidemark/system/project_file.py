@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dependency_model.entity.yaml_document import read_document
-from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import EntityError
 from tidemark.system.errors import SettingsError
-from tidemark.system.project import PROJECT_FILE
+from tidemark.system.project_root import PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 from tidemark.system.errors import SettingsError
-from tidemark.system.pools import pool_capacities, valid_pools
-from tidemark.system.project import DAGSTER_FOLDER, DECLARATIONS, project_root
 from tidemark.system.project_file import ProjectFile, read_project_file
+from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
+from tidemark.system.run_pools import pool_capacities, valid_pools
 
 ENV_PREFIX: Final = "TIDEMARK_"
 _DAGSTER_HOME: Final = "DAGSTER_HOME"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.quality import Reconcile
+from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
-from tidemark.dependency_model.errors import EntityError, EntityErrors
 from tidemark.dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
 from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
 from tidemark.warehouse.python_function import PythonFunction, read_function
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
-    from tidemark.dependency_model.lineage.read import Read
+    from tidemark.dependency_model.lineage.inferred_read import Read
     from tidemark.system.settings import Settings
 
 

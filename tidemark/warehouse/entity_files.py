@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dependency_model.entity import Entities, parse_entity
-from tidemark.dependency_model.entity.parsing import parse_defaults
+from tidemark.dependency_model.entity.entity_parser import parse_defaults
 from tidemark.dependency_model.entity.problem_line import put_line
 from tidemark.dependency_model.entity.yaml_document import SIZE_LIMIT
-from tidemark.dependency_model.errors import EntityError, EntityErrors
+from tidemark.errors import EntityError, EntityErrors
 from tidemark.system.garbage_collection import collection_paused
 
 if TYPE_CHECKING:

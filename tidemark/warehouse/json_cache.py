@@ -11,7 +11,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tidemark.system.disk import replace_text
+from tidemark.system.files import replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.yaml_document import read_document
-from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.suggestion import did_you_mean
-from tidemark.system.project import PROJECT_FILE
+from tidemark.errors import EntityError
+from tidemark.system.project_root import PROJECT_FILE
 from tidemark.warehouse.entity_files import DEFAULTS_FILE
 
 if TYPE_CHECKING:

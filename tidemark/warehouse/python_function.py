@@ -16,7 +16,7 @@ import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.dependency_model.errors import EntityError
+from tidemark.errors import EntityError
 from tidemark.warehouse.inference_cache import QueryText
 
 if TYPE_CHECKING:

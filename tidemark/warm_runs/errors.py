@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,10 +19,10 @@ from tidemark.dagster_internals.launching import (
     WorkerStatus,
 )
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.address import ask
 from tidemark.warm_runs.errors import PoolDownError
-from tidemark.warm_runs.journal import Journal
+from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.options import PoolOptions, pool_folder
+from tidemark.warm_runs.run_journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

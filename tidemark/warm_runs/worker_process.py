@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.warm_runs.options import PoolOptions
-    from tidemark.warm_runs.pool import Pool
+    from tidemark.warm_runs.worker_pool import Pool
 
 _GRACE_SECONDS: Final = 15.0
 """So long a run may take to end once it was told to."""
-_MODULE: Final = "tidemark.warm_runs.worker"
+_MODULE: Final = "tidemark.warm_runs.worker_main"
 _MEGABYTE: Final = 1_048_576
 
 

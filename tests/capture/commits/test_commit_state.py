@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.progress import BinlogProgress
-from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.commits.commit_state import CommitState, last_commit
+from tidemark.capture.commits.slice_end import Boundary
 from tidemark.capture.schema.column_types import source_column
 from tidemark.capture.schema.table_columns import ColumnShape, TableColumns
 

@@ -27,8 +27,8 @@ from tests.capture.distribution.feed import DistributionFeed
 from tests.capture.distribution.members import Members, command
 from tests.capture.distribution.reading import committed, numbers
 from tests.capture.distribution.stream import PARTITIONS, instances, tables
-from tidemark.capture.distribution.reader import GROUP
 from tidemark.capture.distribution.routes import logical_topic
+from tidemark.capture.distribution.topic_reader import GROUP
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import Kafka, kafka
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tidemark.capture.distribution.reader import MessageBatch
+    from tidemark.capture.distribution.topic_reader import MessageBatch
     from tidemark.console.servers.kafka import Kafka
 
 pytestmark = pytest.mark.components

@@ -13,8 +13,8 @@ from tests.capture.distribution.stream import message
 from tests.capture.source.kafka.topics import send
 from tidemark.capture.distribution import topics
 from tidemark.capture.distribution.errors import PartitionsChangedError, PlaceLostError, TopicsMissingError
-from tidemark.capture.distribution.reader import GROUP
 from tidemark.capture.distribution.service import Distribution, distribute
+from tidemark.capture.distribution.topic_reader import GROUP
 from tidemark.capture.distribution.topics import prepare
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicPartitionsError
 from tidemark.capture.source_table import SourceTable

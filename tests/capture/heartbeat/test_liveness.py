@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.capture.heartbeat.health import USUAL, Health
 from tidemark.capture.heartbeat.liveness import STALLED, Liveness, note_look
-from tidemark.capture.heartbeat.newest_beats import NewestBeats
+from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.slow_clock import is_slow, slow_spans
 from tidemark.capture.planning.binlog_order import BinlogOrder
 

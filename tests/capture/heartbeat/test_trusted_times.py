@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.binlog.event_minute import EventMinute
-from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS, trusted
-from tidemark.capture.planning.planner import TopicStream
+from tidemark.capture.planning.commit_planner import TopicStream
 
 MINUTE = 60_000
 BOUNDARY = 90 * MINUTE

@@ -10,8 +10,8 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
 from tidemark.console.servers.mariadb import USER
 from tidemark.console.servers.process import LOOPBACK, free_port

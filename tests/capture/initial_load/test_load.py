@@ -10,7 +10,7 @@ from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.table import read_rows
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 pytestmark = pytest.mark.spark
 

@@ -13,19 +13,19 @@ import pytest
 
 from tests.components.availability import MARIADB, require
 from tidemark.capture.commits.commit_state import last_commit
-from tidemark.capture.heartbeat.databases import HeartbeatDatabase
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat
 from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError
-from tidemark.capture.initial_load.request import request_load
+from tidemark.capture.initial_load.load_request import request_load
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.source.kafka.bounds import Broker
+from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.console.servers.connect import Connect, connect
 from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import USER, mariadb
 from tidemark.console.servers.process import LOOPBACK
-from tidemark.delta.table import read_rows, table_exists
+from tidemark.delta.delta_rs_table import read_rows, table_exists
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

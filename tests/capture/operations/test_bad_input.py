@@ -11,7 +11,7 @@ from tests.capture.streams import ORDERS, USERS, Stream, at, order, write
 from tidemark.capture.errors import CorruptFileError, MalformedLineError, OffsetGapError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 pytestmark = pytest.mark.spark
 

@@ -16,10 +16,10 @@ from tidemark.capture.apply import table_ingest
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta import merge_attempt
+from tidemark.delta import merge_transaction as merge_attempt
 from tidemark.dependency_model.time import Period
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.settings import Settings
 
 pytestmark = pytest.mark.spark

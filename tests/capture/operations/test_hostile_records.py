@@ -19,8 +19,8 @@ from tidemark.capture.errors import ColumnTypeError, DeclarationError, FileTooBi
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.table import read_table
-from tidemark.dependency_model.errors import TidemarkError
+from tidemark.delta.delta_rs_table import read_table
+from tidemark.errors import TidemarkError
 from tidemark.spark.internals import Jvm
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings

@@ -17,8 +17,8 @@ from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta import merge_attempt
-from tidemark.delta.table import read_rows
+from tidemark.delta import merge_transaction as merge_attempt
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

@@ -11,7 +11,7 @@ from tests.capture.streams import Stream
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.settings import Settings

@@ -10,17 +10,17 @@ import pytest
 
 from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.streams import ORDERS, Stream, at, order
-from tidemark.capture.binlog.accepted import AcceptedFindings
+from tidemark.capture.binlog.accepted_findings import AcceptedFindings
+from tidemark.capture.binlog.continuity_policy import SPARSE
 from tidemark.capture.binlog.finding import FindingKind
-from tidemark.capture.binlog.policy import SPARSE
 from tidemark.capture.binlog.position import BinlogFile, Gtid, Position
-from tidemark.capture.binlog.run import Seen, runs_of
+from tidemark.capture.binlog.record_runs import Seen, runs_of
 from tidemark.capture.errors import OffsetGapError
-from tidemark.capture.heartbeat.newest_beats import NewestBeats
+from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source.change_files import landed_files
 from tidemark.capture.source.file_scan import scan_files
-from tidemark.capture.source.landing import landed_files
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.capture.streams import Row
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 pytestmark = pytest.mark.spark
 

@@ -6,8 +6,8 @@ import pytest
 
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.schema.column_types import source_column
-from tidemark.capture.schema.declarations import parse_declarations
-from tidemark.capture.schema.evolution import merge_target
+from tidemark.capture.schema.recorded_schema import parse_declarations
+from tidemark.capture.schema.table_evolution import merge_target
 from tidemark.capture.source_table import SourceTable
 
 KINDS = [

@@ -6,12 +6,12 @@ import pytest
 
 from tests.capture.streams import Stream, at
 from tidemark.capture.apply.batch_columns import of_one_type
+from tidemark.capture.binlog.continuity import Again, Judged
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.progress import Again, Judged
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.planning.binlog_order import BinlogOrder
-from tidemark.capture.schema.declarations import parse_declarations
+from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange, evolved
 from tidemark.capture.schema.table_columns import TableColumns
 

@@ -15,8 +15,8 @@ from tidemark.capture.apply import table_ingest
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
+from tidemark.delta.delta_rs_table import current_version, read_rows, read_table
 from tidemark.delta.manifest import keep_manifest, manifest_files
-from tidemark.delta.table import current_version, read_rows, read_table
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 pytestmark = pytest.mark.spark
 

@@ -12,18 +12,18 @@ from tests.capture.schema.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Ce
 from tests.capture.source.kafka.sent import SentValues, messages
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at
+from tidemark.capture.apply.batch_changes import table_changes
 from tidemark.capture.apply.batch_columns import columns_by_batch
-from tidemark.capture.apply.changes import table_changes
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.planning.binlog_order import BinlogOrder
-from tidemark.capture.planning.planner import PlannedBatch, Span
+from tidemark.capture.planning.commit_planner import PlannedBatch, Span
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.table import read_rows
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

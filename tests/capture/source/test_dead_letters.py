@@ -13,7 +13,7 @@ from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

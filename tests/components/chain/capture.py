@@ -21,7 +21,7 @@ from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 _PAUSE_SECONDS: Final = 1.0
 

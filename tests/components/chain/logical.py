@@ -16,8 +16,8 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from tests.capture.distribution.reading import messages_of
 from tests.capture.distribution.stream import PARTITIONS
 from tests.components.chain.tables import DATABASE, sources
-from tidemark.capture.distribution.reader import GROUP
 from tidemark.capture.distribution.routes import logical_topic
+from tidemark.capture.distribution.topic_reader import GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from tests.project import CHECKOUT
 from tidemark.console.servers.process import ServerProcess, start
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 
 if TYPE_CHECKING:
     import random

@@ -15,20 +15,20 @@ import pytest
 
 from tests.components.availability import MARIADB, require
 from tidemark.capture.commits.commit_state import commits
-from tidemark.capture.heartbeat.databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.health import Health
-from tidemark.capture.heartbeat.newest_beats import NewestBeats
+from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeats
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.operations.status import Around, table_status
+from tidemark.capture.operations.table_status import Around, table_status
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.console.servers.connect import Connect, connect
 from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import USER, MariaDb, mariadb
 from tidemark.console.servers.process import LOOPBACK
-from tidemark.delta.table import read_rows
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tidemark.capture.heartbeat.health import Diagnosis
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
     from tidemark.console.servers.kafka import Kafka
 
 pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.long]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.components.chain.tables import DATABASE, ChainTable
 from tests.components.test_both_captures import plain
-from tidemark.delta.table import read_rows, table_exists
+from tidemark.delta.delta_rs_table import read_rows, table_exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

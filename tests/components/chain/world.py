@@ -15,10 +15,10 @@ from tests.components.chain.tables import DATABASE, INSTANCES
 from tests.components.chain.taker import POINTS, Taker
 from tests.components.chain.writer import declare
 from tidemark.capture.source_table import topic_of
-from tidemark.console.servers.connect import Connect, connect
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import Kafka, kafka
+from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import MariaDb, mariadb
 
 if TYPE_CHECKING:

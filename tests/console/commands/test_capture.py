@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 from deltalake import CommitProperties, write_deltalake
 
-from tidemark.capture.binlog.accepted import AcceptedFindings
+from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
-from tidemark.capture.binlog.halted import HaltedSources
+from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.console.main import main

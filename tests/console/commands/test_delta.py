@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 
 from tidemark.console.main import main
-from tidemark.delta.table import read_partition
+from tidemark.delta.delta_rs_table import read_partition
 
 if TYPE_CHECKING:
     from pathlib import Path

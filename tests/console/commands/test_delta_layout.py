@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from deltalake import write_deltalake
 
 from tidemark.console.main import main
-from tidemark.delta.clustering.usage import ScanUsage, record
+from tidemark.delta.clustering.filter_usage import ScanUsage, record
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.capture.distribution.stream import instances, message
 from tests.capture.source.kafka.topics import send
 from tidemark.capture.distribution import topics
 from tidemark.capture.distribution.service import Done
-from tidemark.console.commands.capture.progress import Progress
+from tidemark.console.commands.capture.distribution_progress import Progress
 from tidemark.console.main import main
 from tidemark.console.servers.process import LOOPBACK, free_port
 

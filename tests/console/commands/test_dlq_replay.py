@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from tests.capture.source.kafka.letters import world_at
 from tests.capture.source.kafka.sent import Known, SentIntake
-from tidemark.capture.source.kafka.bounds import Bounds
+from tidemark.capture.source.kafka.broker_offsets import Bounds
 from tidemark.console.main import main
-from tidemark.delta.table import current_version
+from tidemark.delta.delta_rs_table import current_version
 
 if TYPE_CHECKING:
     from collections.abc import Collection

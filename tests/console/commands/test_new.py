@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from tests.project import CHECKOUT, write_project
 from tidemark.console.main import main
-from tidemark.system.project import DECLARATIONS
+from tidemark.system.project_root import DECLARATIONS
 
 if TYPE_CHECKING:
     from pathlib import Path

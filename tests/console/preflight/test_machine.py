@@ -8,7 +8,7 @@ import pytest
 
 from tests.console.machines import fake_java, without_java
 from tidemark.console.preflight import machine
-from tidemark.system.finding import Finding, PreflightError, require_no_problem
+from tidemark.system.check_finding import Finding, PreflightError, require_no_problem
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tidemark.console.preflight.port import free_port, port
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from tests.components.availability import MARIADB, require
-from tidemark.console.servers.connect import PASSWORD_VARIABLE, Connect, connect
 from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka_connect import PASSWORD_VARIABLE, Connect, connect
 from tidemark.console.servers.mariadb import mariadb
 from tidemark.console.servers.process import LOOPBACK
 

@@ -10,7 +10,7 @@ from tests.compute.small_warehouse import small_warehouse
 from tidemark.dagster.jobs.cluster import cluster_job, clustered_columns, nightly, run_config
 from tidemark.dagster.resources import engine_resources
 from tidemark.dagster.sensors import cluster_sensors
-from tidemark.delta.table import table_metrics
+from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.warehouse.warehouse import Warehouse
 
 YAML = "period: day\ncluster_by: [id, amount]\n"

@@ -14,14 +14,14 @@ from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.repair import RepairRequest, downstream_slices, plan
 from tidemark.compute.runtime import Runtime
-from tidemark.compute.tags import claims_of_tags, tag_version
+from tidemark.compute.snapshot_tags import claims_of_tags, tag_version
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.resources import engine_resources
+from tidemark.delta.delta_rs_table import current_version, read_partition
 from tidemark.delta.errors import VersionGoneError
-from tidemark.delta.partition import replace_partition, replace_partitions
-from tidemark.delta.table import current_version, read_partition
-from tidemark.dependency_model.errors import UnknownEntityError
+from tidemark.delta.replace_partition import replace_partition, replace_partitions
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,13 +11,13 @@ import pytest
 from deltalake import CommitProperties, write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.capture.commits.boundary import Boundary
 from tidemark.capture.commits.commit_state import CommitState
-from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.capture import capture_metadata
-from tidemark.dependency_model.errors import TransientError
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import TransientError
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 if TYPE_CHECKING:

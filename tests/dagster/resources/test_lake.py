@@ -11,7 +11,7 @@ from tests.compute.small_warehouse import small_warehouse
 from tidemark.compute.errors import SnapshotMissingError, SnapshotRestatedError
 from tidemark.dagster.resources.lake import LakeResource
 from tidemark.dagster.resources.state_store import StateStoreResource
-from tidemark.dependency_model.errors import UnknownEntityError
+from tidemark.errors import UnknownEntityError
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 CAPTURED = "kind: Snapshot\nperiod: day\nsource: {table: school.users, instances: [a]}\nkey: [id]\n"

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.heartbeat.liveness import note_look
-from tidemark.dagster.checks import NAME, heartbeat_checks
 from tidemark.dagster.definitions import build_definitions
+from tidemark.dagster.heartbeat_checks import NAME, heartbeat_checks
 from tidemark.dagster.sensors.heartbeat import heartbeat_sensor
 
 if TYPE_CHECKING:

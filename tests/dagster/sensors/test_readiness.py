@@ -8,9 +8,9 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
-from tidemark.center.launchers.runs import PARTITION, RANGE_END, RANGE_START
+from tidemark.center.launchers.run_tags import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.sensor_host import SensorHost
-from tidemark.compute.quality import check_names
+from tidemark.compute.quality_checks import check_names
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.dependency_model.slice import Slice

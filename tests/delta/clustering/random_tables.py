@@ -22,8 +22,8 @@ from pyspark.sql import SparkSession
 from tidemark.delta.clustering import rewrite
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.report import ClusterReport
-from tidemark.delta.conflict import BackOff
-from tidemark.delta.table import read_rows
+from tidemark.delta.commit_conflict import BackOff
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.quoting.spark import path_table
 
 Value = Callable[[random.Random], object]

@@ -9,9 +9,9 @@ from pyspark.sql import functions as sf
 
 from tests.delta.clustering.tables import created
 from tidemark.delta.clustering.advice import advice_for
+from tidemark.delta.clustering.filter_usage import ScanUsage, record, recorded_scans, usages_of
 from tidemark.delta.clustering.layout import ColumnLayout, Layout
-from tidemark.delta.clustering.usage import ScanUsage, record, recorded_scans, usages_of
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 
 
 def layout(files: int = 100, **depths: float) -> Layout:

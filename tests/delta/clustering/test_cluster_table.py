@@ -12,9 +12,9 @@ from pyspark.sql import functions as sf
 from tests.delta.clustering.tables import actions, added, content, created, size_of
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
+from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import NotADeltaTableError
-from tidemark.delta.table import current_version, read_table
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 from tidemark.quoting.spark import path_table
 
 pytestmark = pytest.mark.spark

@@ -12,9 +12,9 @@ from tidemark.delta.clustering import rewrite
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.content_hash import content_of
 from tidemark.delta.clustering.errors import ContentChangedError
-from tidemark.delta.conflict import BackOff
+from tidemark.delta.commit_conflict import BackOff
+from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import ColumnsDifferError, CommitConflictError
-from tidemark.delta.table import current_version, read_table
 from tidemark.quoting.spark import path_table
 
 pytestmark = pytest.mark.spark

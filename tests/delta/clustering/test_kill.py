@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.delta.clustering.tables import content, created
-from tidemark.delta.table import current_version
+from tidemark.delta.delta_rs_table import current_version
 from tidemark.quoting.spark import path_table
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 
 pytestmark = pytest.mark.spark
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from tests.delta.clustering.worlds import ROWS, constant, worlds
 from tidemark.delta.clustering.column_ranks import Positions, rank_column
-from tidemark.delta.clustering.tree import Leaf, Node, Split, assign_files, file_count, leaves
+from tidemark.delta.clustering.split_tree import Leaf, Node, Split, assign_files, file_count, leaves
 from tidemark.delta.clustering.tree_builder import build_tree
 
 FILES = 32

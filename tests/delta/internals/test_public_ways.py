@@ -7,15 +7,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
-from tidemark.delta.clustering.usage import usages_of
+from tidemark.delta.clustering.filter_usage import usages_of
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import Partition, applied_transaction, read_rows, table_metrics
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.errors import InterfaceMissingError
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.delta.partition import replace_partition, replace_partitions
 from tidemark.delta.repair_plan import plan_repair
-from tidemark.delta.table import Partition, applied_transaction, read_rows, table_metrics
-from tidemark.delta.transaction import Transaction
+from tidemark.delta.replace_partition import replace_partition, replace_partitions
 from tidemark.quoting.spark import path_table
 from tidemark.system.errors import SchemaChangedError
 

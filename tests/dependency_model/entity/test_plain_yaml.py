@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tidemark.dependency_model.entity.plain_yaml import read_plain
 from tidemark.dependency_model.entity.yaml_document import read_document
-from tidemark.dependency_model.errors import EntityError
+from tidemark.errors import EntityError
 
 words = st.sampled_from(
     [

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.dependency_model.world import graph, keys, names
-from tidemark.dependency_model.errors import NoSuchSliceError, ParseError, UnknownEntityError
 from tidemark.dependency_model.slice import Slice
+from tidemark.errors import NoSuchSliceError, ParseError, UnknownEntityError
 
 SHOP = {
     "ods": "{kind: Snapshot, period: day}",

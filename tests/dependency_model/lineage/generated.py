@@ -19,7 +19,7 @@ from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.query import read_query
 from tidemark.dependency_model.offset import Offset, mapping_between
 from tidemark.dependency_model.time import Period
-from tidemark.dependency_model.time.sampling import sparse_slices
+from tidemark.dependency_model.time.sample_slices import sparse_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.dependency_model.world import entity
 from tidemark.dependency_model.lineage.agreement import Agreement, agreed
-from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset import Offset
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.dependency_model.lineage.worlds import SUBJECTS
-from tidemark.dependency_model.errors import QueryError
-from tidemark.dependency_model.lineage.binding import bind
+from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query import read_query
-from tidemark.dependency_model.lineage.tables import Tables
+from tidemark.dependency_model.lineage.query_binding import bind
+from tidemark.errors import QueryError
 
 TABLES = Tables({name: subject.table for name, subject in SUBJECTS.items()})
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, OffsetKind
 from tidemark.dependency_model.time import Period
+from tidemark.errors import ParseError
 
 counts = st.lists(st.integers(-200_000, 200_000), min_size=1, max_size=40)
 ends = st.tuples(st.integers(-2_000, 2_000), st.integers(0, 2_000))

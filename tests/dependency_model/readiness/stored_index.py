@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.readiness.archive import KnownSlice
+from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.schedule import Named
 from tidemark.dependency_model.status import RunState, SliceStatus
 

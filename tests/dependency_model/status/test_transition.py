@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.dependency_model.entity import Reprocess
-from tidemark.dependency_model.errors import TransitionError
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import TRANSITIONS, Event, Quality, RunState, SliceStatus, apply
-from tidemark.dependency_model.status.spread import BY_POLICY, REPROCESS
+from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS
 from tidemark.dependency_model.status.transition import row_of
 from tidemark.dependency_model.status.transitions_page import render
+from tidemark.errors import TransitionError
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "transitions.md"
 HERE, THERE = Slice("foo", "2024-06-01T15"), Slice("foo", "2024-06-01T16")

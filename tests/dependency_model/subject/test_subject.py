@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dependency_model.world import graph, names
-from tidemark.dependency_model.errors import ParseError, TidemarkError
 from tidemark.dependency_model.graph.node import Node
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.subject import Allowance, DependencySubject, Instance, SubjectKind, resolve, slices_of
+from tidemark.errors import ParseError, TidemarkError
 
 WORLD = graph(
     dwd_order="{period: day, sub_partitions: {region: [cn, us], unit: [a, b]}}",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.subject import ConditionValues, DependencySubjectId
+from tidemark.errors import ParseError
 
 condition_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True)
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

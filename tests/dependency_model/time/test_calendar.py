@@ -8,9 +8,9 @@ from importlib.resources import files
 
 import pytest
 
-from tidemark.dependency_model.errors import CalendarError, ParseError
 from tidemark.dependency_model.time import Calendar, Period, Window
 from tidemark.dependency_model.time.zone import Zone, zone_names
+from tidemark.errors import CalendarError, ParseError
 
 HEAD = 44
 

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.time.cron import Cron
 from tidemark.dependency_model.time.zone import Zone
+from tidemark.errors import ParseError
 
 PARIS = ZoneInfo("Europe/Paris")
 

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from tests.dependency_model.reference import clock
 from tests.dependency_model.zones import HARD, Hard, calendars, instants, periods
-from tidemark.dependency_model.errors import CalendarError, NoSuchSliceError, ParseError
 from tidemark.dependency_model.time import Calendar, Period
+from tidemark.errors import CalendarError, NoSuchSliceError, ParseError
 
 DATABASE_ZONES = [hard for hard in HARD if not hard.zone.startswith("UTC+")]
 

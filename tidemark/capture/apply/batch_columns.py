@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.planning.binlog_order import BinlogOrder
-from tidemark.capture.planning.planner import PlannedBatch
+from tidemark.capture.planning.commit_planner import PlannedBatch
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.scan import Scan

@@ -8,30 +8,30 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from tidemark.capture.apply.batch_changes import BatchStats, batch_stats, held_changes
 from tidemark.capture.apply.batch_columns import columns_by_batch, of_one_type
-from tidemark.capture.apply.changes import BatchStats, batch_stats, held_changes
 from tidemark.capture.commits.commit_state import APP, CommitState
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
-from tidemark.capture.initial_load.events import unloaded_at
+from tidemark.capture.initial_load.load_events import unloaded_at
 from tidemark.capture.planning.binlog_order import BinlogOrder
-from tidemark.capture.planning.boundaries import waits_of
-from tidemark.capture.planning.planner import PlannedBatch, fold_empty
-from tidemark.capture.schema.evolution import ensure_table, merge_target
+from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
+from tidemark.capture.planning.slice_ends import waits_of
 from tidemark.capture.schema.table_columns import TableColumns
-from tidemark.capture.snapshots.late.kept_rows import LateChanges
-from tidemark.capture.snapshots.late.late_changes import LateSummary
-from tidemark.capture.snapshots.late.minutes import late_minutes
+from tidemark.capture.schema.table_evolution import ensure_table, merge_target
+from tidemark.capture.snapshots.late.late_change_table import LateChanges
+from tidemark.capture.snapshots.late.late_minutes import late_minutes
+from tidemark.capture.snapshots.late.late_summary import LateSummary
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.merge import merge_changes
-from tidemark.delta.table import table_exists
-from tidemark.delta.transaction import Transaction
-from tidemark.delta.widen import widen_columns
+from tidemark.delta.widen_columns import widen_columns
 from tidemark.dependency_model.time import Calendar
-from tidemark.spark.settings import settings, worth_compiling
-from tidemark.system.crash import crash_point
+from tidemark.spark.session_settings import settings, worth_compiling
+from tidemark.system.crash_points import crash_point
 
 
 @dataclass(frozen=True)

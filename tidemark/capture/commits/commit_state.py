@@ -13,10 +13,10 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from tidemark.capture.binlog.progress import BinlogProgress
-from tidemark.capture.commits.boundary import Boundary
+from tidemark.capture.binlog.continuity import BinlogProgress
+from tidemark.capture.commits.slice_end import Boundary
 from tidemark.capture.schema.table_columns import TableColumns
-from tidemark.delta.table import table_exists
+from tidemark.delta.delta_rs_table import table_exists
 
 APP = "tidemark.capture"
 FIRST_LOOK = 20

@@ -17,7 +17,7 @@ TransientError
 from collections.abc import Iterable
 from typing import Self
 
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 from tidemark.system.errors import CaptureError
 
 

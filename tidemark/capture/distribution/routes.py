@@ -9,7 +9,7 @@ from typing import Final
 from zlib import crc32
 
 from tidemark.capture.distribution.errors import SharedTopicError, TopicPatternError
-from tidemark.capture.heartbeat.beat import TABLE as HEARTBEAT
+from tidemark.capture.heartbeat.heartbeat_record import TABLE as HEARTBEAT
 from tidemark.capture.source_table import SourceTable
 from tidemark.capture.table_ownership import shared_tables
 

@@ -17,9 +17,9 @@ from typing import Any, Final, NamedTuple, Self
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
-from tidemark.capture.distribution.physical import physical_of
-from tidemark.capture.distribution.reader import GROUP, MessageBatch, TopicReader
+from tidemark.capture.distribution.physical_table import physical_of
 from tidemark.capture.distribution.routes import Routes
+from tidemark.capture.distribution.topic_reader import GROUP, MessageBatch, TopicReader
 from tidemark.capture.distribution.topic_state import NOTES
 from tidemark.capture.distribution.topics import UNREADABLE, Topics
 from tidemark.capture.source_table import topic_of

@@ -10,7 +10,7 @@ TransientError
 
 from typing import Self
 
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 from tidemark.system.errors import CaptureError
 
 _VARIABLE = "TIDEMARK_DATABASES"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from tidemark.capture.heartbeat.health import Diagnosis, Health, Threshold, diagnose
-from tidemark.capture.heartbeat.newest_beats import NewestBeats
-from tidemark.system.disk import replace_text
+from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
+from tidemark.system.files import replace_text
 from tidemark.system.settings import Settings
 
 STALLED: Final = timedelta(minutes=15)

@@ -6,7 +6,7 @@ server is behind, an event that looks late may as well be one of today: no snaps
 
 from collections.abc import Iterable, Sequence
 
-from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS
 
 Spans = Sequence[tuple[int, int | None]]

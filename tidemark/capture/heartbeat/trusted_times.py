@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from tidemark.capture.binlog.event_minute import EventMinute
-from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.heartbeat.heartbeat_record import Beat
 
 MINUTE_MS = 60_000
 # Longer than heartbeats lie apart, shorter than what makes a snapshot wrong by more than its lateness.

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final
 import pymysql
 from pymysql.constants import CR, ER
 
-from tidemark.capture.heartbeat.beat import COLUMN, TABLE
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
+from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pymysql.cursors import Cursor
 
-    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
-    from tidemark.dependency_model.errors import TidemarkError
+    from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
+    from tidemark.errors import TidemarkError
 
 # Shorter than heartbeats lie apart: one dead instance must not make the others late.
 _SECONDS = 5

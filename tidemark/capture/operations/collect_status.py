@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidemark.capture.binlog.halted import HaltedSources
+from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.heartbeat.liveness import last_look
-from tidemark.capture.heartbeat.newest_beats import NewestBeats
-from tidemark.capture.operations.status import Around, TableStatus, table_status
+from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
+from tidemark.capture.operations.table_status import Around, TableStatus, table_status
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.system.settings import Settings
 
@@ -24,7 +24,7 @@ def _ends(sources: Sequence[SourceTable], settings: Settings) -> Mapping[str, in
     """Per instance the end of its topic, where there is Kafka."""
     if not settings.kafka:
         return {}
-    from tidemark.capture.source.kafka.bounds import Broker  # noqa: PLC0415 - loads Kafka's client
+    from tidemark.capture.source.kafka.broker_offsets import Broker  # noqa: PLC0415 - loads Kafka's client
 
     instances = instances_of(sources)
     bounds = Broker(settings.kafka).bounds([topic_of(name) for name in instances])

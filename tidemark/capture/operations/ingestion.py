@@ -14,36 +14,41 @@ from typing import Self
 from pyspark.sql import SparkSession
 
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
-from tidemark.capture.binlog.accepted import AcceptedFindings
+from tidemark.capture.binlog.accepted_findings import AcceptedFindings
+from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.finding import BinlogFinding
-from tidemark.capture.binlog.halted import HaltedSources
-from tidemark.capture.binlog.policy import SPARSE, BinlogPolicy
+from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
-from tidemark.capture.epoch import utc_now
+from tidemark.capture.epoch_time import utc_now
 from tidemark.capture.errors import ChangeFileError, UnexpectedTableError
 from tidemark.capture.heartbeat.liveness import note_look
-from tidemark.capture.heartbeat.newest_beats import NewestBeats
-from tidemark.capture.operations.report import IngestReport, missed_warnings, snapshot_waiting, unnamed_warnings
-from tidemark.capture.planning.boundaries import missed_boundaries, open_boundaries, waits_of
-from tidemark.capture.planning.planner import CommitPlan, OpenBoundary, make_plan
-from tidemark.capture.planning.readable import ReadableScan, readable_scan
-from tidemark.capture.snapshots.naming import keep_newest, name_commit, name_missing
+from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
+from tidemark.capture.operations.ingestion_report import (
+    IngestReport,
+    missed_warnings,
+    snapshot_waiting,
+    unnamed_warnings,
+)
+from tidemark.capture.planning.commit_planner import CommitPlan, OpenBoundary, make_plan
+from tidemark.capture.planning.readable_offsets import ReadableScan, readable_scan
+from tidemark.capture.planning.slice_ends import missed_boundaries, open_boundaries, waits_of
+from tidemark.capture.snapshots.tagging import keep_newest, name_commit, name_missing
+from tidemark.capture.source.change_files import ChangeFile
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.file_intake import FileIntake
 from tidemark.capture.source.intake import Due, Intake, ReadUnit
-from tidemark.capture.source.landing import ChangeFile
 from tidemark.capture.source.scan import Scan
-from tidemark.capture.source.summary import MalformedDeclaration
+from tidemark.capture.source.scan_summary import MalformedDeclaration
 from tidemark.capture.source.unrouted import Unrouted
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
-from tidemark.delta.table import current_version
-from tidemark.dependency_model.errors import TidemarkError
+from tidemark.delta.delta_rs_table import current_version
 from tidemark.dependency_model.time import Calendar
-from tidemark.spark.settings import settings, worth_compiling
+from tidemark.errors import TidemarkError
+from tidemark.spark.session_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-from tidemark.system.crash import crash_point
-from tidemark.system.disk import writable_directory
-from tidemark.system.lock import only_one
+from tidemark.system.crash_points import crash_point
+from tidemark.system.file_lock import only_one
+from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 
 THREADS = 2

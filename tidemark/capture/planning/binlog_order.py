@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tidemark.capture.binlog.continuity import Again, BinlogProgress, Judged, judge
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.finding import BinlogFinding
-from tidemark.capture.binlog.policy import BinlogPolicy
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.progress import Again, BinlogProgress, Judged, judge
-from tidemark.capture.binlog.run import Run
-from tidemark.capture.heartbeat.beat import Beat
+from tidemark.capture.binlog.record_runs import Run
+from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.slow_clock import Spans, is_slow, slow_spans
-from tidemark.capture.initial_load.events import LoadEvent
+from tidemark.capture.initial_load.load_events import LoadEvent
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.schema.canal_text_values import DECIMAL_TEXT, text_decode
 from tidemark.capture.schema.column_names import lake_name
-from tidemark.capture.schema.printed_values import DECIMAL_TEXT, text_decode
 from tidemark.capture.schema.source_types import (
     BINARIES,
     DECIMALS,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.schema.column_types import SourceColumn
-from tidemark.capture.schema.declarations import TableSchema
+from tidemark.capture.schema.recorded_schema import TableSchema
 from tidemark.capture.schema.table_columns import ColumnShape, TableColumns, in_lake
-from tidemark.capture.schema.widening import conversion
+from tidemark.capture.schema.type_widening import conversion
 
 
 @dataclass(frozen=True)

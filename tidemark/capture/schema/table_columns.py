@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from tidemark.capture.schema.column_types import SourceColumn, source_column
-from tidemark.capture.schema.widening import conversion
+from tidemark.capture.schema.type_widening import conversion
 
 
 class ColumnShape(NamedTuple):

@@ -13,9 +13,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.source.scan import Scan
-from tidemark.capture.source.summary import MalformedDeclaration
+from tidemark.capture.source.scan_summary import MalformedDeclaration
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.delta.table import read_table, table_exists
+from tidemark.delta.delta_rs_table import read_table, table_exists
 from tidemark.quoting.spark import sql_literal
 
 TABLE = "_dead_letters"

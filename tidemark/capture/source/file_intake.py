@@ -6,10 +6,10 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tidemark.capture.errors import FileTooBigError
+from tidemark.capture.source.change_files import ChangeFile, landed_files, within
 from tidemark.capture.source.expanded_size import ExpandedSize, expanded_size
 from tidemark.capture.source.file_scan import scan_files
 from tidemark.capture.source.intake import Due
-from tidemark.capture.source.landing import ChangeFile, landed_files, within
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable
 

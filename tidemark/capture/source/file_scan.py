@@ -12,11 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tidemark.capture.errors import CorruptFileError, OffsetGapError
+from tidemark.capture.source.change_files import ChangeFile, check_file, line_of
+from tidemark.capture.source.envelope.change_record import routed
 from tidemark.capture.source.envelope.debezium import read_files
-from tidemark.capture.source.envelope.record import routed
-from tidemark.capture.source.landing import ChangeFile, check_file, line_of
 from tidemark.capture.source.scan import Scan, opened
-from tidemark.capture.source.summary import Group, summed
+from tidemark.capture.source.scan_summary import Group, summed
 from tidemark.capture.source_table import SourceTable, topic_of
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from tidemark.capture.source.summary import Summary
+from tidemark.capture.source.scan_summary import Summary
 from tidemark.system.errors import CaptureError
 
 

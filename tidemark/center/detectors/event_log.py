@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
+from tidemark.center.detectors.log_tail import Tail
 from tidemark.center.detectors.run_checks import RunChecks
-from tidemark.center.detectors.tail import Tail
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event

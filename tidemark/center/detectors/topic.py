@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from tidemark.center.detectors.report import facts_of
+from tidemark.center.detectors.external_report import facts_of
 from tidemark.center.errors import RequestError
-from tidemark.dependency_model.errors import TidemarkError, TransientError
+from tidemark.errors import TidemarkError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.signals import stop_signals
+from tidemark.console.stop_signals import stop_signals
 
 _DEFAULT_PORT: Final = 3080
 
@@ -68,18 +68,18 @@ def center(
     """
     import dagster as dg  # noqa: PLC0415 - keeps --help fast
 
-    from tidemark.api.limits import DEFAULT_WRITES_PER_SECOND  # noqa: PLC0415
     from tidemark.api.options import ApiOptions  # noqa: PLC0415
+    from tidemark.api.request_limits import DEFAULT_WRITES_PER_SECOND  # noqa: PLC0415
     from tidemark.api.server import served  # noqa: PLC0415
     from tidemark.center.code_location import CodeLocation  # noqa: PLC0415
     from tidemark.center.service import Service  # noqa: PLC0415
-    from tidemark.console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
-    from tidemark.console.dagster_server.notices import hide_notices  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_warnings import hide_notices  # noqa: PLC0415
     from tidemark.console.preflight.capture import capture  # noqa: PLC0415
-    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+    from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
-    from tidemark.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import PoolKeeper  # noqa: PLC0415
 
     options = ApiOptions(port, host, token or None, allowed_hosts, writes_per_second or DEFAULT_WRITES_PER_SECOND)
     settings = Settings.load(os.environ)

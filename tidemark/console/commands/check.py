@@ -11,7 +11,7 @@ from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from tidemark.dependency_model.errors import EntityError
+    from tidemark.errors import EntityError
     from tidemark.system.settings import Settings
 
 

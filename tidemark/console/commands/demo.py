@@ -34,7 +34,7 @@ def demo(until: datetime | None, *, as_json: bool) -> None:
     \b
     Exit codes: 0 everything is equal, 1 something differs or failed, 2 it could not start.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.demo.session import run_demo  # noqa: PLC0415 - Dagster and Spark load for seconds; --help must not
+    from tidemark.console.demo.run_demo import run_demo  # noqa: PLC0415 - Dagster and Spark load for seconds; --help must not
 
     last = until.date() if until else LAST_DAY
     # A pipe or a file has no width: tables are as wide there as they are.

@@ -14,7 +14,7 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.system.finding import Finding
+    from tidemark.system.check_finding import Finding
 
 _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
 
@@ -42,7 +42,7 @@ def doctor(*, as_json: bool) -> None:
 
 def examine(env: Mapping[str, str]) -> list[Finding]:
     """All findings about this machine under the settings in `env`. Raises SettingsError."""
-    from tidemark.console.dagster_server.home import dagster_home  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.dagster_server.server import DEFAULT_PORT, HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.capture import capture  # noqa: PLC0415

@@ -9,8 +9,8 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_option import read_project
-from tidemark.dependency_model.errors import UnknownEntityError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -10,10 +10,10 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_option import read_project
-from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.period import Period
-from tidemark.system.project import PROJECT_FILE
+from tidemark.errors import EntityError
+from tidemark.system.project_root import PROJECT_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ def _checked_name(name: str) -> str:
     """The name, which becomes a file's. Raises EntityError for one that an entity cannot have."""
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - keeps --help fast
 
-    from tidemark.dependency_model.entity.field import NameField  # noqa: PLC0415
+    from tidemark.dependency_model.entity.field_types import NameField  # noqa: PLC0415
 
     try:
         return TypeAdapter[str](NameField).validate_python(name)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.signals import stop_signals
+from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tidemark.console.dagster_server.server import DagsterServer
     from tidemark.system.settings import Settings
-    from tidemark.warm_runs.keeper import PoolKeeper
+    from tidemark.warm_runs.host_supervisor import PoolKeeper
 
 _DEFAULT_PORT: Final = 3000
 _WATCH_SECONDS: Final = 0.2
@@ -40,11 +40,11 @@ def up(port: int, *, as_json: bool) -> None:
 
     With --json one line says where it listens once it is ready.
     """
-    from tidemark.console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
     from tidemark.console.preflight.port import free_port  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
-    from tidemark.warm_runs.keeper import PoolKeeper  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import PoolKeeper  # noqa: PLC0415
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
@@ -64,12 +64,12 @@ def up(port: int, *, as_json: bool) -> None:
 
 def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]) -> None:
     """Raise PreflightError for anything that would make Dagster or its runs fail later."""
-    from tidemark.console.dagster_server.home import dagster_home  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415
     from tidemark.console.dagster_server.server import HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.capture import capture  # noqa: PLC0415
     from tidemark.console.preflight.port import port as port_finding  # noqa: PLC0415
-    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+    from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
 
     require_no_problem(
         [

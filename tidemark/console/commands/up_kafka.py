@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.signals import stop_signals
+from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tidemark.console.chain.chain import Chain
+    from tidemark.console.cdc_demo.local_stack import Chain
     from tidemark.system.settings import Settings
 
 _DEFAULT_PORT: Final = 3000
@@ -45,7 +45,7 @@ def up_kafka(port: int, day_seconds: float, *, as_json: bool) -> None:
 
     Ctrl-C stops everything; the next start goes on where this one was. With --json one line says what runs where.
     """
-    from tidemark.console.chain.chain import chain  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.cdc_demo.local_stack import chain  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load(os.environ)
@@ -69,7 +69,7 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.port import port as port_finding  # noqa: PLC0415
     from tidemark.console.preflight.servers import servers  # noqa: PLC0415
-    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+    from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
 
     ui = [port_finding(HOST, port)] if port else []
     data = machine.writable("Data", settings.data, "TIDEMARK_DATA")

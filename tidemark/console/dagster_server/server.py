@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.console.dagster_server.errors import DagsterStartError
-from tidemark.console.dagster_server.processes import stop_session
+from tidemark.console.dagster_server.process_sessions import stop_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

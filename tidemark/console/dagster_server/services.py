@@ -21,7 +21,7 @@ import dagster as dg
 import yaml
 
 from tidemark.dagster_internals.serving import DAEMON_MODULE, DEVELOPMENT, code_servers
-from tidemark.system.environment import TOKEN_VARIABLE, without_token
+from tidemark.system.child_environment import TOKEN_VARIABLE, without_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def _written(locations: Mapping[str, object]) -> Iterator[Path]:
 @contextmanager
 def _services(workspace: Path, host: str, port: int, token: str | None) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
     """Start both; in the end SIGINT goes to each, and SIGKILL to one that takes too long."""
-    web = ["tidemark.console.dagster_server.web", "--host", host, "--port", str(port)]
+    web = ["tidemark.console.dagster_server.web_server", "--host", host, "--port", str(port)]
     secret = {TOKEN_VARIABLE: token} if token else {}
     services: list[subprocess.Popen[bytes]] = []
     try:

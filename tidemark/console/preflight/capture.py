@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
-    from tidemark.system.finding import Finding
+    from tidemark.system.check_finding import Finding
     from tidemark.system.settings import Settings
 
 
@@ -18,7 +18,7 @@ def capture(settings: Settings) -> list[Finding]:
     """
     if not (settings.kafka or settings.databases.get_secret_value()):
         return []
-    from tidemark.capture.operations.preflight.all import examine  # noqa: PLC0415 - only where something is captured
+    from tidemark.capture.operations.preflight.all_checks import examine  # noqa: PLC0415 - only where something is captured
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     try:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
-from tidemark.system.disk import writable_directory
+from tidemark.system.check_finding import Finding
 from tidemark.system.errors import DiskPathError
-from tidemark.system.finding import Finding
+from tidemark.system.files import writable_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

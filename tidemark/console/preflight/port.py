@@ -8,7 +8,7 @@ from typing import Final
 
 import psutil
 
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 
 _TRIES: Final = 50
 

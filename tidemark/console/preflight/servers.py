@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.console.servers.jars import COMPONENTS, are_there
 from tidemark.console.servers.programs import KAFKA, MARIADB, missing_programs
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ TerminalError
 
 from __future__ import annotations
 
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 
 class ComponentError(TerminalError):

@@ -15,8 +15,8 @@ from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, cluster_table
 from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
-from tidemark.delta.partition import partition_predicate
-from tidemark.delta.table import table_exists
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.replace_partition import partition_predicate
 from tidemark.warehouse.partition_keys import slice_key
 from tidemark.warehouse.warehouse import Warehouse
 

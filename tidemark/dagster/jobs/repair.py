@@ -10,9 +10,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from tidemark.compute.compute import ComputedSlice
 from tidemark.compute.repair import PlannedRepair, RepairRequest, carry_out, plan
 from tidemark.compute.runtime import Runtime
+from tidemark.compute.slice_computer import ComputedSlice
 from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes

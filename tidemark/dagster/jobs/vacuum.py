@@ -10,8 +10,8 @@ from tidemark.compute.runtime import Runtime
 from tidemark.compute.vacuum import plan_entity_vacuum, vacuum_as_data, vacuum_entity
 from tidemark.dagster.resources import LakeResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.retention import Retention
-from tidemark.delta.table import table_exists
 from tidemark.warehouse.warehouse import Warehouse
 
 

@@ -10,7 +10,7 @@ import dagster as dg
 from tidemark.capture.commits.commit_state import FIRST_LOOK, commits
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.dagster.metadata.plot import capture_plot
-from tidemark.dependency_model.errors import TidemarkError
+from tidemark.errors import TidemarkError
 from tidemark.warehouse.partition_keys import period_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from tidemark.capture.operations.status import TableStatus
+    from tidemark.capture.operations.table_status import TableStatus
     from tidemark.capture.source_table import SourceTable
     from tidemark.compute.runtime import Runtime
     from tidemark.dependency_model.slice import Slice

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from tidemark.compute.compute import ComputedSlice
+    from tidemark.compute.slice_computer import ComputedSlice
 
 HISTORY_SLICES: Final = 48
 

@@ -12,11 +12,11 @@ from pydantic import Field
 
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.errors import SnapshotRestatedError
-from tidemark.compute.tags import readable_snapshot
+from tidemark.compute.snapshot_tags import readable_snapshot
 
 # Dagster reads the annotations of a resource's fields.
 from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: TC001
-from tidemark.delta.table import read_partition, read_rows
+from tidemark.delta.delta_rs_table import read_partition, read_rows
 from tidemark.dependency_model.slice import Slice
 from tidemark.system.settings import Settings
 from tidemark.warehouse.partition_keys import period_of, slice_key

@@ -7,7 +7,7 @@ import dagster as dg
 from pydantic import Field
 
 from tidemark.dagster.resources.secret import MASKED, from_environment
-from tidemark.olap.open import DUCKDB, open_store
+from tidemark.olap.open_store import DUCKDB, open_store
 from tidemark.olap.store import OlapStore
 from tidemark.system.settings import Settings
 

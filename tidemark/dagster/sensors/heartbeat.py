@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.capture.heartbeat.databases import databases
 from tidemark.capture.heartbeat.liveness import Liveness
-from tidemark.dagster.checks import NAME as CHECK
-from tidemark.dagster.checks import broken_by_entity, describe_broken, metadata
+from tidemark.capture.heartbeat.source_databases import databases
+from tidemark.dagster.heartbeat_checks import NAME as CHECK
+from tidemark.dagster.heartbeat_checks import broken_by_entity, describe_broken, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
-    from tidemark.dagster.checks import Broken
+    from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
+    from tidemark.dagster.heartbeat_checks import Broken
     from tidemark.warehouse.warehouse import Warehouse
 
 NAME: Final = "heartbeat"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.center.sensor_host import SensorHost
-from tidemark.dependency_model.errors import TransientError
+from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse

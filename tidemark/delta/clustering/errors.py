@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from tidemark.dependency_model.errors import TerminalError
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import TerminalError
 
 
 class ClusterColumnError(TerminalError):

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as sf
 
-from tidemark.delta.clustering.groups import FileGroup
+from tidemark.delta.clustering.file_groups import FileGroup
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile

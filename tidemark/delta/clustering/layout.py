@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from tidemark.delta.clustering.column_ranks import Positions, rank_column
 from tidemark.delta.clustering.errors import ClusterColumnError
+from tidemark.delta.clustering.split_tree import assign_files
 from tidemark.delta.clustering.tile_shape import Points
-from tidemark.delta.clustering.tree import assign_files
 from tidemark.delta.clustering.tree_builder import build_tree
-from tidemark.delta.statistics import file_statistics
+from tidemark.delta.file_statistics import file_statistics
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidemark.delta.clustering.column_ranks import Positions
+from tidemark.delta.clustering.split_tree import Leaf, Node, Split, file_count
 from tidemark.delta.clustering.tile_shape import Points, TileShape, best_shape
-from tidemark.delta.clustering.tree import Leaf, Node, Split, file_count
 
 _LARGE_SHARE = 0.3
 # A part below this share of a file joins its neighbour, unless that is a frequent value alone.

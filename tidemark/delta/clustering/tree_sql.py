@@ -8,7 +8,7 @@ from decimal import Decimal
 from pyspark.sql.types import DataType, DoubleType, FloatType, TimestampNTZType
 
 from tidemark.delta.clustering.column_ranks import ColumnRanks
-from tidemark.delta.clustering.tree import Leaf, Node, Split
+from tidemark.delta.clustering.split_tree import Leaf, Node, Split
 from tidemark.quoting.spark import quoted, text_literal
 
 # Any numbers: of the rows of one task that a leaf spreads, each goes to the next file.

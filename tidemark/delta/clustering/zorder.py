@@ -12,8 +12,8 @@ from deltalake import DeltaTable as DeltaLogReader
 from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering.report import ClusterReport
-from tidemark.delta.conflict import BackOff, with_retries
-from tidemark.delta.statistics import file_statistics
+from tidemark.delta.commit_conflict import BackOff, with_retries
+from tidemark.delta.file_statistics import file_statistics
 
 
 def zorder_table(

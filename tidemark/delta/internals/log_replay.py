@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from tidemark.delta.errors import UnreadableLogError
+from tidemark.delta.file_statistics import file_statistics, require_table
 from tidemark.delta.internals.features import require_known
 from tidemark.delta.internals.log_files import LogFiles
 from tidemark.delta.internals.vector_path import vector_path
 from tidemark.delta.live_file import file_name
-from tidemark.delta.statistics import file_statistics, require_table
 
 _OPERATION = "VACUUM"
 

@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
+from tidemark.delta.commit_info import Transaction, user_metadata
 from tidemark.delta.internals.contract import DELTA, SPARK
 from tidemark.delta.internals.deletion_vectors import DeletionVectorFile
 from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import file_name
-from tidemark.delta.transaction import Transaction, user_metadata
 from tidemark.quoting.spark import quoted, sql_literal
 from tidemark.spark.internals import Jvm, java_frame, java_session
 

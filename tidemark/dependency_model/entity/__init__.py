@@ -10,8 +10,8 @@ from tidemark.dependency_model.entity.entity import (
     LateEvents,
     Reprocess,
 )
-from tidemark.dependency_model.entity.parsing import parse_entity
-from tidemark.dependency_model.entity.quality import QualityRule
+from tidemark.dependency_model.entity.entity_parser import parse_entity
+from tidemark.dependency_model.entity.quality_rules import QualityRule
 
 __all__ = [
     "CapturedSource",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.sub_partition import PART_LIMIT
-from tidemark.dependency_model.errors import EntityError, ParseError, TidemarkError
 from tidemark.dependency_model.time.calendar import Calendar
 from tidemark.dependency_model.time.period import Period
+from tidemark.errors import EntityError, ParseError, TidemarkError
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from tidemark.dependency_model.entity.consistency import broken_rules
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
-from tidemark.dependency_model.errors import EntityError, TidemarkError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.errors import EntityError, TidemarkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

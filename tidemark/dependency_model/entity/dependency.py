@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 
-from tidemark.dependency_model.entity.field import STRICT, DurationField, NameField, OffsetField
+from tidemark.dependency_model.entity.field_types import STRICT, DurationField, NameField, OffsetField
 
 COMPLETED = "completed"
 

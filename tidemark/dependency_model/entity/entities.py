@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.dependency_model.entity.entity import Entity
-from tidemark.dependency_model.errors import UnknownEntityError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.errors import UnknownEntityError
 
 
 class Entities(Mapping[str, Entity]):

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from pydantic.dataclasses import dataclass
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, DependencyField
-from tidemark.dependency_model.entity.field import (
+from tidemark.dependency_model.entity.field_types import (
     STRICT,
     ColumnField,
     CronField,
@@ -20,7 +20,7 @@ from tidemark.dependency_model.entity.field import (
     TimeOfDayField,
     TimeZoneField,
 )
-from tidemark.dependency_model.entity.quality import QualityField
+from tidemark.dependency_model.entity.quality_rules import QualityField
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.calendar import Calendar
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.entity.yaml_document import Document, Path, read_document
-from tidemark.dependency_model.errors import EntityError
+from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

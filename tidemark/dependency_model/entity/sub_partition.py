@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.dataclasses import dataclass
 
-from tidemark.dependency_model.entity.field import STRICT, NameField, TimeZoneField
+from tidemark.dependency_model.entity.field_types import STRICT, NameField, TimeZoneField
 
 Sub = tuple[tuple[str, str], ...]
 

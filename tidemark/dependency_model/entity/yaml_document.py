@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tidemark.dependency_model.errors import EntityError
+from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidemark.dependency_model.entity.sub_partition import WHOLE
 from tidemark.dependency_model.graph.time_reach import latest_reach
 from tidemark.dependency_model.graph.topological_order import components, on_or_between_cycles
-from tidemark.dependency_model.time.sampling import dense_slices
+from tidemark.dependency_model.time.sample_slices import dense_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

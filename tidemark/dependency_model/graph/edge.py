@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
-from tidemark.dependency_model.errors import EntityError, ParseError
+from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.mapping import Mapping, mapping_between
-from tidemark.dependency_model.offset.natural import natural_offset
 from tidemark.dependency_model.offset.offset import LAST_AVAILABLE, STATIC, Offset, OffsetKind
 from tidemark.dependency_model.slice import STATIC_KEY, Slice, slices_of
+from tidemark.errors import EntityError, ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

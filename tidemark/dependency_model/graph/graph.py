@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
-from tidemark.dependency_model.errors import UnknownEntityError
+from tidemark.dependency_model.graph.edge_maintenance import Wiring
 from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.graph.topological_order import topological_order
 from tidemark.dependency_model.graph.validation import problems_of
-from tidemark.dependency_model.graph.wiring import Wiring
 from tidemark.dependency_model.offset.offset import SAME
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.calendar import checked_seconds
 from tidemark.dependency_model.time.window import Window, seconds_of
 from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
+from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.entity.entity import Entity
-    from tidemark.dependency_model.errors import EntityError
     from tidemark.dependency_model.graph.edge import Edge
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
+    from tidemark.errors import EntityError
 
 
 class DependencyGraph:

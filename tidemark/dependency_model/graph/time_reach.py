@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.time.sampling import dense_slices
+from tidemark.dependency_model.time.sample_slices import dense_slices
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import EntityError
 from tidemark.dependency_model.graph.cycle import cycles, format_cycle
-from tidemark.dependency_model.graph.wiring import placed
+from tidemark.dependency_model.graph.edge_maintenance import placed
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tidemark.dependency_model.graph.edge_maintenance import Wiring
     from tidemark.dependency_model.graph.node import Node
-    from tidemark.dependency_model.graph.wiring import Wiring
 
 HINT_LIMIT = 50
 """For so many unknown names the nearest known one is looked up."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, EntityState
-from tidemark.dependency_model.errors import EntityError, ParseError, QueryError
-from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.offset import Offset, OffsetKind
-from tidemark.dependency_model.time.sampling import sparse_slices
+from tidemark.dependency_model.time.sample_slices import sparse_slices
+from tidemark.errors import EntityError, ParseError, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage import truth
-from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, special_of, truth_of
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, special_of, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidemark.dependency_model.lineage.conversion import Conversion
+    from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 _NO_VALUE = {
-    Special.NULL: truth.NULL,
-    Special.UNKNOWN: truth.UNKNOWN,
-    Special.IMPRECISE: truth.IMPRECISE,
+    Special.NULL: logic.NULL,
+    Special.UNKNOWN: logic.UNKNOWN,
+    Special.IMPRECISE: logic.IMPRECISE,
 }
 _TARGETS = {
     frozenset({Type.DATE, Type.STRING}): Type.DATE,
@@ -46,14 +46,14 @@ class SqlComparison:
 
     def at_most(self, left: Value, right: Value) -> int:
         """`<=`."""
-        return truth.negated(self._compared(right, left, _less))
+        return logic.negated(self._compared(right, left, _less))
 
     def null_safe_equal(self, left: Value, right: Value) -> int:
         """`<=>`: NULL is equal to NULL, and to nothing else."""
         if left is Special.NULL or right is Special.NULL:
             return is_null(right if left is Special.NULL else left)
-        both_null = truth.both(is_null(left), is_null(right))
-        return truth.either(truth.known_true(self.equal(left, right)), both_null)
+        both_null = logic.both(is_null(left), is_null(right))
+        return logic.either(logic.known_true(self.equal(left, right)), both_null)
 
     def _compared(self, left: Value, right: Value, compare: Callable[[Range, Range], int]) -> int:
         if isinstance(left, Range) and isinstance(right, Range) and left.type is right.type:
@@ -63,7 +63,7 @@ class SqlComparison:
         if special is not None:
             return _NO_VALUE[special]
         if not isinstance(left, Range) or not isinstance(right, Range) or left.type is not right.type:
-            return truth.UNKNOWN
+            return logic.UNKNOWN
         return compare(left, right)
 
     def alike(self, left: Value, right: Value) -> tuple[Value, Value]:
@@ -79,36 +79,36 @@ class SqlComparison:
 def is_null(value: Value) -> int:
     """`IS NULL`."""
     if value is Special.NULL:
-        return truth.TRUE
+        return logic.TRUE
     if value is Special.UNKNOWN:
-        return truth.EITHER
+        return logic.EITHER
     if value is Special.IMPRECISE:
-        return truth.TRUE_OR_FALSE
+        return logic.TRUE_OR_FALSE
     if isinstance(value, int):
         return _null_truth(value)
-    return truth.FALSE
+    return logic.FALSE
 
 
 def _null_truth(value: int) -> int:
-    if value == truth.NULL:
-        return truth.TRUE
+    if value == logic.NULL:
+        return logic.TRUE
     if not value & 4:
-        return truth.FALSE
-    return truth.EITHER if value & (4 << 3) and value & (3 << 3) else truth.TRUE_OR_FALSE
+        return logic.FALSE
+    return logic.EITHER if value & (4 << 3) and value & (3 << 3) else logic.TRUE_OR_FALSE
 
 
 def _equal(left: Range, right: Range) -> int:
     if left.high < right.low or right.high < left.low:
-        return truth.FALSE
-    return truth.TRUE if left.is_point and right.is_point else truth.TRUE_OR_FALSE
+        return logic.FALSE
+    return logic.TRUE if left.is_point and right.is_point else logic.TRUE_OR_FALSE
 
 
 def _less(left: Range, right: Range) -> int:
     if left.high < right.low:
-        return truth.TRUE
-    return truth.FALSE if left.low >= right.high else truth.TRUE_OR_FALSE
+        return logic.TRUE
+    return logic.FALSE if left.low >= right.high else logic.TRUE_OR_FALSE
 
 
 def _same_truth(left: int, right: int) -> int:
     """`a = b` of two conditions."""
-    return truth.either(truth.both(left, right), truth.both(truth.negated(left), truth.negated(right)))
+    return logic.either(logic.both(left, right), logic.both(logic.negated(left), logic.negated(right)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.tables import Table
+from tidemark.dependency_model.lineage.known_tables import Table
 from tidemark.dependency_model.time.partition_columns import partition_columns
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.binding import bind
-from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, walk
+from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, walk
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
-from tidemark.dependency_model.lineage.needed_slices import Evaluation
+from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.parameters import parameter_names
-from tidemark.dependency_model.lineage.read import Read
-from tidemark.dependency_model.lineage.tables import Tables
+from tidemark.dependency_model.lineage.query_binding import bind
+from tidemark.dependency_model.lineage.slices_read import Evaluation
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -28,10 +28,10 @@ from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.needed_slices import Needed
     from tidemark.dependency_model.lineage.offset_fitting import Fit
     from tidemark.dependency_model.lineage.query import Query
     from tidemark.dependency_model.lineage.relation import Relation
+    from tidemark.dependency_model.lineage.slices_read import Needed
 
 
 UTC = QuerySession()

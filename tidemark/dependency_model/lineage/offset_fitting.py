@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.offset import mapping_between
-from tidemark.dependency_model.offset.natural import natural_offset
+from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, Offset, OffsetKind
 from tidemark.dependency_model.time.period import Period
 

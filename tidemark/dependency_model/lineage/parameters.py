@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.value import Type, Value, point
+from tidemark.dependency_model.lineage.value_range import Type, Value, point
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS, clock_values, partition_columns
 

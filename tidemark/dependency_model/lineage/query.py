@@ -10,8 +10,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from tidemark.dependency_model.errors import QueryError
-from tidemark.dependency_model.lineage.bound import Place
+from tidemark.dependency_model.lineage.bound_expression import Place
+from tidemark.errors import QueryError
 
 SIZE_LIMIT = 256 * 1024
 _PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")

@@ -11,13 +11,13 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.errors import ParseError
-from tidemark.dependency_model.lineage.bound import Bound, Call, Column, Literal, Parameter, evaluated
-from tidemark.dependency_model.lineage.functions.calendar_steps import date_of, first_day
-from tidemark.dependency_model.lineage.value import Range, Type
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Literal, Parameter, evaluated
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of, first_day
+from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import day_of
-from tidemark.dependency_model.time.sampling import sparse_slices
+from tidemark.dependency_model.time.sample_slices import sparse_slices
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tidemark.dependency_model.lineage.bound import (
+from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
     Call,
     Column,

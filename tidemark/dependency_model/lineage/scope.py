@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.lineage.bound import Bound, JoinSource, Opaque
+from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque
 from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, sourced
 from tidemark.dependency_model.suggestion import did_you_mean
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Protocol
 
-from tidemark.dependency_model.lineage.value import Range, Type, Value, point
+from tidemark.dependency_model.lineage.value_range import Range, Type, Value, point
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
 from tidemark.dependency_model.time.partition_columns import clock_values

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.bound import Bound, Column, Opaque, evaluated, walk
+from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, evaluated, walk
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tidemark.dependency_model.errors import ParseError
+from tidemark.dependency_model.offset.all_and_to_date import All, ToDate
 from tidemark.dependency_model.offset.counted import Counted
 from tidemark.dependency_model.offset.counted_by_clock import CountedByClock, CountedByDate
 from tidemark.dependency_model.offset.last_available import Latest
 from tidemark.dependency_model.offset.offset import Offset, OffsetKind
-from tidemark.dependency_model.offset.span import All, ToDate
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, DayGrid
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

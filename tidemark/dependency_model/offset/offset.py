@@ -20,9 +20,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.period import Period
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,17 +23,17 @@ from datetime import UTC, datetime
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import ParseError, UnknownEntityError
-from tidemark.dependency_model.readiness.archive import Archive, EmptyArchive, KnownSlice
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
-from tidemark.dependency_model.readiness.counter import Counter, WaitingSlice
-from tidemark.dependency_model.readiness.registrations import Registrations
+from tidemark.dependency_model.readiness.cold_statuses import Archive, EmptyArchive, KnownSlice
+from tidemark.dependency_model.readiness.counter_registrations import Registrations
+from tidemark.dependency_model.readiness.missing_inputs_counter import Counter, WaitingSlice
 from tidemark.dependency_model.readiness.schedule import Named, Schedule, not_before
 from tidemark.dependency_model.readiness.scheduled_entity import is_scheduled, next_state
 from tidemark.dependency_model.readiness.status_table import StatusTable
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event
 from tidemark.dependency_model.time.window import seconds_of
+from tidemark.errors import ParseError, UnknownEntityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,7 +10,7 @@ from bisect import bisect_right, insort
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import ParseError
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

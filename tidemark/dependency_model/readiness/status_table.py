@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tidemark.dependency_model.readiness.archive import Archive
+    from tidemark.dependency_model.readiness.cold_statuses import Archive
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
 

@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, targets
 from tidemark.dependency_model.status.slice_status import BACKFILLED, SliceStatus
-from tidemark.dependency_model.status.spread import BY_POLICY, REPROCESS, targets
 from tidemark.dependency_model.status.transition import Event, apply, row_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
-    from tidemark.dependency_model.status.spread import Spread
+    from tidemark.dependency_model.status.propagation import Spread
 
 
 class KnownStatuses(Protocol):

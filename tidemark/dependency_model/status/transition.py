@@ -11,9 +11,9 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
-from tidemark.dependency_model.errors import TransitionError
+from tidemark.dependency_model.status.propagation import BY_POLICY, Spread, To
 from tidemark.dependency_model.status.slice_status import BACKFILLED, Quality, RunState, SliceStatus
-from tidemark.dependency_model.status.spread import BY_POLICY, Spread, To
+from tidemark.errors import TransitionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.status.propagation import REPROCESS
 from tidemark.dependency_model.status.slice_status import RunState
-from tidemark.dependency_model.status.spread import REPROCESS
 from tidemark.dependency_model.status.transition import TRANSITIONS, TransitionRule
 
 if TYPE_CHECKING:

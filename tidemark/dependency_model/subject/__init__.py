@@ -1,6 +1,6 @@
 """Subjects: slices named by conditions, the way that schedulers and catalogs speak of them (seed capability A4)."""
 
-from tidemark.dependency_model.subject.allowance import MAX_SLICES, Allowance
+from tidemark.dependency_model.subject.request_limit import MAX_SLICES, Allowance
 from tidemark.dependency_model.subject.resolution import resolve, slices_of
 from tidemark.dependency_model.subject.subject import DependencySubject, Instance, SubjectKind
 from tidemark.dependency_model.subject.subject_id import ConditionValues, DependencySubjectId

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import NoSuchSliceError, ParseError
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.subject.allowance import Allowance
-from tidemark.dependency_model.subject.dates import Stretch, hours_of, stretches
+from tidemark.dependency_model.subject.date_conditions import Stretch, hours_of, stretches
+from tidemark.dependency_model.subject.request_limit import Allowance
 from tidemark.dependency_model.subject.subject import DependencySubject
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.period import Period
+from tidemark.errors import NoSuchSliceError, ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.subject.subject_id import ConditionValues, DependencySubjectId
 from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.suggestion import shown
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import CalendarError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS, DayGrid, MonthsGrid, WeekGrid
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.window import Window, seconds_of
 from tidemark.dependency_model.time.zone import LAST_DAY, Zone
+from tidemark.errors import CalendarError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

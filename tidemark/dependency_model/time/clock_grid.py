@@ -15,11 +15,11 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.dependency_model.errors import NoSuchSliceError, ParseError
 from tidemark.dependency_model.suggestion import shown
 from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.grid import Grid
 from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, LAST_DAY, Zone
+from tidemark.errors import NoSuchSliceError, ParseError
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.time.period import Period

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.suggestion import shown
 from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, Zone
+from tidemark.errors import ParseError
 
 _NAMES = {
     name: number

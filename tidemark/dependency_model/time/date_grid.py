@@ -7,11 +7,11 @@ from abc import abstractmethod
 from bisect import bisect_left
 from datetime import date
 
-from tidemark.dependency_model.errors import NoSuchSliceError, ParseError
 from tidemark.dependency_model.suggestion import shown
 from tidemark.dependency_model.time.grid import Grid
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.zone import EPOCH_ORDINAL, FIRST_YEAR, LAST_DAY, LAST_YEAR, Zone
+from tidemark.errors import NoSuchSliceError, ParseError
 
 WEEK_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _EPOCH_WEEKDAY = WEEK_DAYS.index("thursday")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.suggestion import shown
 from tidemark.dependency_model.time.window import Window
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from tidemark.dependency_model.errors import ParseError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.errors import ParseError
 
 
 class Period(Enum):

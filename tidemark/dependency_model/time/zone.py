@@ -11,8 +11,8 @@ from importlib.resources import files
 from itertools import accumulate
 from zoneinfo import ZoneInfo
 
-from tidemark.dependency_model.errors import CalendarError
 from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.errors import CalendarError
 
 DAY_SECONDS = 86_400
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tidemark.capture.heartbeat.databases import HeartbeatDatabase
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.operations.preflight.database import database
 from tidemark.console.servers.mariadb import USER
 from tidemark.console.servers.process import LOOPBACK, free_port
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.console.servers.mariadb import MariaDb
-    from tidemark.system.finding import Finding
+    from tidemark.system.check_finding import Finding
 
 pytestmark = pytest.mark.components
 

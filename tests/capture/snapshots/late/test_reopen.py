@@ -23,14 +23,14 @@ from tidemark.capture.apply import table_ingest
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.snapshots.late import kept_rows as kept_module
-from tidemark.capture.snapshots.late.kept_rows import late_path
-from tidemark.capture.snapshots.late.snapshot import with_late_changes
+from tidemark.capture.snapshots.late import late_change_table as kept_module
+from tidemark.capture.snapshots.late.late_change_table import late_path
+from tidemark.capture.snapshots.late.restated_snapshot import with_late_changes
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.table import read_table, table_exists
+from tidemark.delta.delta_rs_table import read_table, table_exists
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-from tidemark.system.crash import ENV_NAME
+from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 pytestmark = pytest.mark.spark
 

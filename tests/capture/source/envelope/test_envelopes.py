@@ -9,13 +9,13 @@ import pytest
 
 from tests.capture.source.envelope.workload import COLUMNS, Change, canal, debezium, workload
 from tests.capture.source.kafka.sent import messages
-from tidemark.capture.apply.changes import table_changes
+from tidemark.capture.apply.batch_changes import table_changes
 from tidemark.capture.planning.binlog_order import BinlogOrder
-from tidemark.capture.planning.planner import PlannedBatch, Span
-from tidemark.capture.schema.declarations import parse_declarations
+from tidemark.capture.planning.commit_planner import PlannedBatch, Span
+from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.schema.schema_changes import evolved
 from tidemark.capture.schema.table_columns import TableColumns
-from tidemark.capture.source.envelope.record import routed
+from tidemark.capture.source.envelope.change_record import routed
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
 from tidemark.capture.source_table import SourceTable
 

@@ -11,10 +11,10 @@ from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, Stream, at, order
+from tidemark.capture.operations.dead_letter_replay import DeadLetterReplay
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.operations.replay import DeadLetterReplay
 from tidemark.capture.source.dead_letters import DeadLetters
-from tidemark.delta.table import read_table
+from tidemark.delta.delta_rs_table import read_table
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.capture.operations.replay import Replayed
+    from tidemark.capture.operations.dead_letter_replay import Replayed
 
 NOW = datetime(2026, 3, 25, tzinfo=UTC)
 TYPES = {"order_id": "bigint(20)", "user_id": "bigint(20)", "amount": "decimal(10,2)", "order_date": "date"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange
 from tidemark.capture.source_table import topic_of
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.capture.source.kafka.sent import Known
-from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.capture.source.kafka.errors import BrokerDownError, OffsetsLostError, TopicShrunkError
 from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange
 

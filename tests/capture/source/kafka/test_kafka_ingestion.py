@@ -13,7 +13,7 @@ from tests.capture.operations.test_crash import ORDERS, check
 from tests.capture.source.kafka.topics import publish
 from tests.capture.streams import USERS, Stream, at
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.source.kafka.bounds import Broker
+from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicMissingError, TopicPartitionsError
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.state_store.snapshot_registry import SnapshotRegistry

@@ -13,7 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 from tests.components.availability import KAFKA, require
 from tests.components.secure_kafka import SecureKafka, secure_kafka
 from tidemark.capture.operations.preflight.broker import broker
-from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.capture.source.kafka.errors import BrokerDownError
 from tidemark.console.servers.jars import jars
 from tidemark.system.kafka_client import KafkaSecurity, librdkafka

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

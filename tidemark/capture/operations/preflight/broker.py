@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # t
 
 from tidemark.capture.operations.preflight.binlog import SHORTEST
 from tidemark.capture.source_table import topic_of
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 from tidemark.system.kafka_client import librdkafka
 
 if TYPE_CHECKING:

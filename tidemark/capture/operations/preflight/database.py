@@ -11,12 +11,12 @@ from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.writer import CREATE, WRITE, problem_of, session
 from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
 from tidemark.quoting.mysql import quoted
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
-    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
+    from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 
 _VARIABLE: Final = "TIDEMARK_DATABASES"
 _TO_DO: Final = {

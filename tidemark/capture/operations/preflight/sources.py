@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from tidemark.capture.source_table import instances_of
 from tidemark.capture.table_ownership import shared_tables
-from tidemark.system.finding import Finding
+from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
+    from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
 
 

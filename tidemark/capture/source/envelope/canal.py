@@ -8,7 +8,7 @@ the row's place in the message. Every message says its columns' types; statement
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.capture.source.envelope.record import line_of_message
+from tidemark.capture.source.envelope.change_record import line_of_message
 from tidemark.capture.source.event_time import is_event_time
 
 _VALUE = """

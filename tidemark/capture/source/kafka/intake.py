@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tidemark.capture.source.envelope import canal, debezium
-from tidemark.capture.source.envelope.record import routed
+from tidemark.capture.source.envelope.change_record import routed
 from tidemark.capture.source.intake import Due
-from tidemark.capture.source.kafka.bounds import Bounds, Broker
+from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicShrunkError
 from tidemark.capture.source.scan import Scan, opened
-from tidemark.capture.source.summary import summed
+from tidemark.capture.source.scan_summary import summed
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.system.errors import CaptureError
 from tidemark.system.kafka_client import KafkaSecurity

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import click
 
 from tidemark.console.output import print_line
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 
 @click.command()
@@ -23,8 +23,8 @@ def accept(instance: str, offset: int, *, because: str) -> None:
     \b
     Exit codes: 0 the next step goes on, 1 nothing is halted there, 2 called wrongly.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.binlog.accepted import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
-    from tidemark.capture.binlog.halted import HaltedSources  # noqa: PLC0415
+    from tidemark.capture.binlog.accepted_findings import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.binlog.halted_sources import HaltedSources  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()

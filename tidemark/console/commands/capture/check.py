@@ -27,7 +27,7 @@ def check(*, as_json: bool) -> None:
     Exit codes: 0 nothing is in the way, 1 there is a problem, or a server does not answer. Warnings are no problems.
     With --json: {"sound": true, "findings": [{"subject", "verdict", "found", "to_do"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.operations.preflight.all import examine  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.operations.preflight.all_checks import examine  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 

@@ -8,8 +8,8 @@ from dataclasses import asdict
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.signals import stop_signals
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.console.stop_signals import stop_signals
+from tidemark.errors import TerminalError
 
 
 @click.command()
@@ -41,10 +41,10 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start, or topics are not there yet.
     With --json: {"messages", "unrouted", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.distribution.group import ConsumerGroup  # noqa: PLC0415
+    from tidemark.capture.distribution.consumer_group import ConsumerGroup  # noqa: PLC0415
     from tidemark.capture.distribution.service import Distribution  # noqa: PLC0415
     from tidemark.capture.distribution.service import distribute as run  # noqa: PLC0415
-    from tidemark.console.commands.capture.progress import Progress  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.commands.capture.distribution_progress import Progress  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.capture.heartbeat.databases import HeartbeatDatabase
+    from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
     from tidemark.system.settings import Settings
 
@@ -35,7 +35,7 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
     Exit codes: 0 asked for, 1 it cannot be, 75 a database does not answer.
     With --json: {"asked": {instance: ["school.orders_0", ...]}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.initial_load.request import request_load  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.initial_load.load_request import request_load  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
@@ -59,7 +59,7 @@ def _source(sources: Sequence[SourceTable], table: str) -> SourceTable:
 
 def _addresses(settings: Settings, source: SourceTable, only: str | None) -> list[HeartbeatDatabase]:
     """Of each instance that is asked. Raises TerminalError before any of them is."""
-    from tidemark.capture.heartbeat.databases import databases  # noqa: PLC0415
+    from tidemark.capture.heartbeat.source_databases import databases  # noqa: PLC0415
 
     known = {address.instance: address for address in databases(settings.databases.get_secret_value())}
     wanted = source.instances if only is None else tuple(name for name in source.instances if name == only)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tidemark.console.commands.capture.pace import seconds_to_next
+from tidemark.console.commands.capture.poll_interval import seconds_to_next
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.signals import stop_signals
-from tidemark.dependency_model.errors import TransientError
+from tidemark.console.stop_signals import stop_signals
+from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidemark.capture.operations.ingestion import Ingestion
-    from tidemark.capture.operations.report import IngestReport
+    from tidemark.capture.operations.ingestion_report import IngestReport
 
 _WATCH_SECONDS: Final = 0.2
 
@@ -48,9 +48,9 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     the pass said: 1 something has to be changed, 75 try again.
     With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "halted", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.operations.preflight.all import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.operations.preflight.all_checks import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
-    from tidemark.system.finding import require_no_problem  # noqa: PLC0415
+    from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 

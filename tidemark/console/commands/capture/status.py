@@ -13,7 +13,7 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tidemark.capture.operations.status import TableStatus
+    from tidemark.capture.operations.table_status import TableStatus
 
 _HEADINGS = ["table", "instance", "read to", "lag", "heartbeat", "last snapshot", "changes/s"]
 _SHOWN = 8

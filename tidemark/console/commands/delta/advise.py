@@ -23,10 +23,10 @@ def advise(table: str, *, as_json: bool) -> None:
     Exit codes: 0 said, 1 no such table, 2 called wrongly.
     With --json: {"action": "cluster"|"keep"|"none", "weights": {column: share of scans}, "reason"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.commands.delta.tables import table_path  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.commands.delta.table_path import table_path  # noqa: PLC0415 - keeps --help fast
     from tidemark.delta.clustering.advice import advice_for  # noqa: PLC0415
+    from tidemark.delta.clustering.filter_usage import recorded_scans, usage_log  # noqa: PLC0415
     from tidemark.delta.clustering.layout import layout_of  # noqa: PLC0415
-    from tidemark.delta.clustering.usage import recorded_scans, usage_log  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     path = table_path(table)

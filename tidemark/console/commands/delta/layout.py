@@ -37,7 +37,7 @@ def layout(table: str, *, columns: Sequence[str], filters: Sequence[str], as_jso
     With --json: {"version", "files", "size_bytes", "columns": [{"column", "depth", "deepest", "bounded"}],
                   "read": {"files", "size_bytes"}}; "read" with --where only.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.commands.delta.tables import table_path  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.commands.delta.table_path import table_path  # noqa: PLC0415 - keeps --help fast
     from tidemark.delta.clustering.layout import files_read, layout_of  # noqa: PLC0415
 
     path = table_path(table)

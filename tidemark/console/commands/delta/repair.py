@@ -14,9 +14,9 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.compute.compute import ComputedSlice
     from tidemark.compute.repair import PlannedRepair
     from tidemark.compute.runtime import Runtime
+    from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.system.settings import Settings
 
 
@@ -90,7 +90,7 @@ def _tell(settings: Settings, runtime: Runtime, planned: PlannedRepair, written:
         return
     import dagster as dg  # noqa: PLC0415
 
-    from tidemark.console.dagster_server.home import dagster_home, prepare_home  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
 
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.dependency_model.errors import TerminalError
+from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.capture.operations.replay import Replayed
+    from tidemark.capture.operations.dead_letter_replay import Replayed
 
 
 @click.command()
@@ -41,7 +41,7 @@ def replay(*, as_json: bool) -> None:
 
 
 def _replay() -> Sequence[Replayed]:
-    from tidemark.capture.operations.replay import DeadLetterReplay  # noqa: PLC0415
+    from tidemark.capture.operations.dead_letter_replay import DeadLetterReplay  # noqa: PLC0415
     from tidemark.capture.source.kafka.intake import KafkaIntake  # noqa: PLC0415 - keeps --help fast
     from tidemark.spark.session import spark_session  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415

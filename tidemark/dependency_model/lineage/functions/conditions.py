@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.lineage import truth
+from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.comparison_operators import is_null
-from tidemark.dependency_model.lineage.value import Range, Special, Value, truth_of
+from tidemark.dependency_model.lineage.value_range import Range, Special, Value, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,23 +19,23 @@ def _case(_: SqlComparison, values: Sequence[Value]) -> Value:
     *pairs, default = values
     outcome = default
     for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
-        outcome = _chosen(truth.known_true(truth_of(condition)), value, outcome)
+        outcome = _chosen(logic.known_true(truth_of(condition)), value, outcome)
     return outcome
 
 
 def _chosen(condition: int, yes: Value, no: Value) -> Value:
     """One of two, by a condition that is true or false."""
-    if condition == truth.TRUE:
+    if condition == logic.TRUE:
         return yes
-    if condition == truth.FALSE:
+    if condition == logic.FALSE:
         return no
     if isinstance(yes, int) or isinstance(no, int):
-        return truth.either(truth.both(condition, truth_of(yes)), truth.both(truth.negated(condition), truth_of(no)))
+        return logic.either(logic.both(condition, truth_of(yes)), logic.both(logic.negated(condition), truth_of(no)))
     if isinstance(yes, Range) and isinstance(no, Range) and yes.type is no.type:
         return Range(yes.type, min(yes.low, no.low), max(yes.high, no.high))
     if yes == no:
         return yes
-    return Special.UNKNOWN if truth.must_be_read(condition) else Special.IMPRECISE
+    return Special.UNKNOWN if logic.must_be_read(condition) else Special.IMPRECISE
 
 
 def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
@@ -44,13 +44,13 @@ def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
         if value is Special.UNKNOWN or value is Special.IMPRECISE:
             outcome = value if outcome is not Special.IMPRECISE else outcome
         else:
-            outcome = _chosen(truth.negated(is_null(value)), value, outcome)
+            outcome = _chosen(logic.negated(is_null(value)), value, outcome)
     return outcome
 
 
 def _nullif(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     value, other = values
-    return _chosen(truth.known_true(comparison.equal(value, other)), Special.NULL, value)
+    return _chosen(logic.known_true(comparison.equal(value, other)), Special.NULL, value)
 
 
 def _greatest(comparison: SqlComparison, values: Sequence[Value]) -> Value:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.conversion import MICROS, Conversion, dates_between, days
-from tidemark.dependency_model.lineage.functions.calendar_steps import UNITS, date_of, first_day, last_day, months_on
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
+    UNITS,
+    date_of,
+    first_day,
+    last_day,
+    months_on,
+)
 from tidemark.dependency_model.lineage.functions.formats import FORMATS, is_ordered, parsed, printed
-from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.lineage.type_conversion import MICROS, Conversion, dates_between, days
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 from datetime import date
 from typing import Final
 
-from tidemark.dependency_model.lineage.conversion import days
-from tidemark.dependency_model.lineage.functions.calendar_steps import date_of
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
+from tidemark.dependency_model.lineage.type_conversion import days
 
 _PART = re.compile(r"%([YmdHMS]|B|b|a|j|y)(strict)?")
 _PARTS: Final = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d{2})", "d": r"(?P<d>\d{2})"}

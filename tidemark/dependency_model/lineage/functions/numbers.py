@@ -7,14 +7,14 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.functions.dates import add_days, add_interval, subtract
-from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, point, pointwise
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, point, pointwise
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidemark.dependency_model.lineage.conversion import Conversion
     from tidemark.dependency_model.lineage.functions.signature import Function
+    from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 _MOMENTS = (Type.DATE, Type.TIMESTAMP)
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidemark.dependency_model.lineage.value import Value
+from tidemark.dependency_model.lineage.value_range import Value
 
 Function = Callable[..., Value]

@@ -6,14 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage import truth
-from tidemark.dependency_model.lineage.value import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidemark.dependency_model.lineage.conversion import Conversion
     from tidemark.dependency_model.lineage.functions.signature import Function
+    from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 
 def _of_texts(compute: Callable[..., str]) -> Function:
@@ -78,7 +78,7 @@ def _length(conversion: Conversion, text: Value) -> Value:
 
 def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
     return pointwise(
-        lambda each, like: truth.TRUE if _pattern(like.low).fullmatch(each.low) else truth.FALSE,
+        lambda each, like: logic.TRUE if _pattern(like.low).fullmatch(each.low) else logic.FALSE,
         conversion.cast(text, Type.STRING),
         pattern,
     )

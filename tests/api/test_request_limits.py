@@ -1,0 +1,67 @@
+"""What is bounded before the application sees a request: headers, bodies, how often one address writes."""
+
+from __future__ import annotations
+
+import http.client
+from typing import TYPE_CHECKING
+
+from tests.api.client import GOOD, TOKEN, Client, serving
+from tidemark.api.options import ApiOptions
+from tidemark.api.request_limits import TokenBuckets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def raw_answer(client: Client, data: bytes) -> bytes:
+    """Everything that a server sends back until it closes."""
+    with client.open() as opened:
+        opened.sendall(data)
+        return b"".join(iter(lambda: opened.recv(65_536), b""))
+
+
+def test_long_headers_are_431_however_they_arrive(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        assert client.ask("GET", "/health", headers={"X-Long": "x" * 65_536})[0] == 431
+        assert client.ask("GET", "/health", headers={"X-Long": "x" * 17_000})[0] == 431
+        assert client.ask("GET", "/health", headers={"X-Long": "x" * 15_000})[0] == 200
+        assert client.ask("GET", "/v1/slices?subject=" + "x" * 17_000)[0] == 431
+        unfinished = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 65_536
+        assert raw_answer(client, unfinished).startswith(b"HTTP/1.1 431 ")
+        assert raw_answer(client, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_body_that_grows_too_long_is_413(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        connection.request("POST", "/v1/reports", iter([b" " * 1_048_576] * 9), headers, encode_chunked=True)
+        assert connection.getresponse().status == 413
+        connection.close()
+
+
+def test_who_writes_too_often_is_told_to_wait(tmp_path: Path) -> None:
+    with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=0.2)) as client:
+        statuses = [client.report(GOOD)[0] for _ in range(4)]
+        assert statuses == [200, 200, 429, 429]
+        assert client.ask("GET", "/v1/slices?subject=ods@2024-06-02")[0] == 200
+
+
+def test_buckets_fill_again_and_are_one_a_client() -> None:
+    now = [0.0]
+    buckets = TokenBuckets(2.0, lambda: now[0])
+    assert [buckets.take("a") for _ in range(21)] == [True] * 20 + [False]
+    assert buckets.take("b")
+    now[0] = 1.0
+    assert [buckets.take("a") for _ in range(3)] == [True, True, False]
+
+
+def test_requests_of_another_page_are_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, ApiOptions(allowed_hosts=("lake.example",))) as client:
+        foreign = ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"})
+        for headers in foreign:
+            assert client.ask("POST", "/v1/reports", GOOD, headers=headers)[0] == 403
+            assert client.ask("GET", "/v1/slices?subject=ods@2024-06-02", headers=headers)[0] == 403
+        assert client.ask("POST", "/v1/reports", GOOD, headers={"Content-Type": "text/plain"})[0] == 415
+        assert client.world.store.read.last() == 0
+        assert client.ask("POST", "/v1/reports", GOOD, headers={"Host": "lake.example"})[0] == 200

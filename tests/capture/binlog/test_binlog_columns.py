@@ -1,0 +1,97 @@
+"""Runs cut by columns against those that are cut record by record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.capture.binlog.logs import Log, logs
+from tidemark.capture.binlog.binlog_columns import COLUMNS, binlogs_of
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.position import Gtid
+from tidemark.capture.binlog.record_runs import runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.capture.binlog.record_runs import Seen
+
+SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+FORMS = ("1-7-{}", "2-7-{}", SERVER + ":{}", "1-{}", None)
+TYPES = {"offset": pa.int64(), "event_ms": pa.int64(), "binlog_pos": pa.int64(), "binlog_row": pa.int32()}
+SCHEMA = pa.schema([(name, TYPES.get(name, pa.string())) for name in COLUMNS])
+
+Placed = tuple["Seen", str | None]
+"""A record and its GTID as the server writes it."""
+
+
+@st.composite
+def placed(draw: st.DrawFn) -> list[Placed]:
+    """What one topic shows of a server with GTIDs of one form, or of several, or of a log that changes its name."""
+    topic = draw(logs()).topic
+    chance = draw(st.randoms(use_true_random=False))
+    forms = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=2))
+    renamed = draw(st.integers(0, 2 * len(topic)))
+    placed_records: list[Placed] = []
+    for number, each in enumerate(topic):
+        assert each.gtid is not None
+        form = chance.choice(forms)
+        # Now and then a number goes back though the log goes on.
+        text = None if form is None else form.format(each.gtid.sequence - chance.choice([0, 0, 0, 2]))
+        base = each.base if number < renamed else "mysql-bin"
+        placed_records.append((replace(each, base=base, gtid=Gtid.parse(text)), text))
+    return placed_records
+
+
+def batch(instance: str, records: Sequence[Placed]) -> pa.RecordBatch:
+    rows = [
+        (instance, each.offset, each.event_ms, f"{each.base}.{each.position.file:06d}", *each.position[1:], text)
+        for each, text in records
+    ]
+    return pa.RecordBatch.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], SCHEMA)
+
+
+@settings(deadline=None)  # the first example loads what Arrow computes with
+@given(st.dictionaries(st.sampled_from("ab"), placed()), st.data())
+def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
+    topics: dict[str, list[Placed]], data: st.DataObject
+) -> None:
+    """Batches of tasks in any order; the end of one may be the beginning of another, as in files that overlap."""
+    batches = []
+    for instance, records in topics.items():
+        cuts = sorted(data.draw(st.sets(st.integers(0, len(records)), max_size=4)))
+        pieces = zip([0, *cuts], [*cuts, len(records)], strict=True)
+        batches += [
+            batch(instance, records[max(0, start - data.draw(st.integers(0, 3))) : end]) for start, end in pieces
+        ]
+    placed_records = binlogs_of(pa.Table.from_batches(data.draw(st.permutations(batches)), SCHEMA))
+    policy = BinlogPolicy(dense_gtids=data.draw(st.booleans()))
+    end = data.draw(st.integers(0, 200))
+    assert placed_records.keys() == topics.keys()
+    for instance, records in topics.items():
+        seen = [each for each, _ in records]
+        places = {entry.offset: entry.position for entry in seen}
+        assert placed_records[instance].positions(range(end)) == [places.get(offset) for offset in range(end)]
+        assert placed_records[instance].runs(policy) == list(runs_of(seen, policy))
+        assert placed_records[instance].before(end).runs(policy) == list(
+            runs_of([entry for entry in seen if entry.offset < end], policy)
+        )
+
+
+@given(logs())
+def test_a_server_that_writes_for_others_too_makes_no_more_runs(log: Log) -> None:
+    """Else each transaction would be one, and many records as slow as if they were looked at one by one."""
+    without = [replace(entry, gtid=None) for entry in log.topic]
+    holes = sum(1 for each, other in zip(log.topic, log.topic[1:], strict=False) if _hole(each, other))
+    sparse, dense = (len(list(runs_of(log.topic, BinlogPolicy(dense_gtids=is_dense)))) for is_dense in (False, True))
+    assert len(list(runs_of(without, BinlogPolicy()))) <= sparse <= dense <= sparse + holes
+
+
+def _hole(before: Seen, other: Seen) -> bool:
+    assert before.gtid is not None
+    assert other.gtid is not None
+    return other.gtid.sequence > before.gtid.sequence + 1

@@ -1,0 +1,159 @@
+"""The judgement of runs against one that looks at every record, and the words for what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.capture.binlog.logs import Log, logs
+from tidemark.capture.binlog.continuity import BinlogProgress, judge
+from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
+from tidemark.capture.binlog.finding import FindingKind
+from tidemark.capture.binlog.position import BinlogFile, Gtid, Position
+from tidemark.capture.binlog.record_runs import Run, Seen, runs_of
+
+
+@dataclass
+class Reference:
+    """Record by record: what is skipped, and the first that may not follow."""
+
+    dense: bool
+    high: Seen | None = None
+    newest_ms: int = 0
+    sequence: int = 0
+    skipped: set[int] = field(default_factory=set)
+    finding_at: tuple[int, FindingKind] | None = None
+
+    def take(self, seen: Seen) -> None:
+        if self.finding_at is None:
+            kind = None if self.high is None else self._kind(self.high, seen)
+            if kind is not None:
+                self.finding_at = seen.offset, kind
+            else:
+                self._go_on(seen)
+
+    def _kind(self, high: Seen, seen: Seen) -> FindingKind | None:
+        if seen.position <= high.position:
+            return FindingKind.REGRESSED if seen.event_ms > self.newest_ms else None
+        assert seen.gtid is not None
+        if seen.position.file > high.position.file + 1 and seen.gtid.sequence != self.sequence + 1:
+            return FindingKind.FILES_MISSING
+        return FindingKind.GTIDS_MISSING if self.dense and seen.gtid.sequence > self.sequence + 1 else None
+
+    def _go_on(self, seen: Seen) -> None:
+        if self.high is not None and seen.position <= self.high.position:
+            self.skipped.add(seen.offset)
+        else:
+            self.high = seen
+        self.newest_ms = max(self.newest_ms, seen.event_ms)
+        self.sequence = max(self.sequence, seen.gtid.sequence if seen.gtid else 0)
+
+
+@given(logs(), st.data())
+def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, data: st.DataObject) -> None:
+    reference, policy = Reference(log.dense), BinlogPolicy(dense_gtids=log.dense)
+    for each in log.topic:
+        reference.take(each)
+    progress, skipped, finding_at = None, set[int](), None
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(log.topic)), max_size=3)))
+    for start, end in zip([0, *cuts], [*cuts, len(log.topic)], strict=True):
+        piece = log.topic[start:end]
+        judged = judge("a", progress, list(runs_of(piece, policy)), policy)
+        skipped |= {
+            entry.offset for entry in piece for again in judged.again if again.holds(entry.offset, entry.position)
+        }
+        finding_at = judged.finding
+        if finding_at is not None:
+            break
+        progress = judged.progress_at(10**9, progress)
+    assert reference.finding_at == ((finding_at.offset, finding_at.kind) if finding_at else None)
+    limit = finding_at.offset if finding_at else 10**9
+    assert {offset for offset in skipped if offset < limit} == reference.skipped
+    if finding_at is None:
+        assert progress is not None
+        assert reference.high is not None
+        assert (progress.position, progress.event_ms) == (reference.high.position, reference.newest_ms)
+
+
+@given(logs())
+def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None:
+    judged = judge("a", None, list(runs_of(log.topic, SPARSE)), SPARSE)
+    if judged.finding is None:
+        kept = [
+            entry.position
+            for entry in log.topic
+            if not any(again.holds(entry.offset, entry.position) for again in judged.again)
+        ]
+        assert kept == [entry.position for entry in log.written]
+
+
+def test_a_topic_that_came_again_as_a_whole_is_one_repetition() -> None:
+    written = [Seen(number, "binlog", Position(1, number), number * 60_000) for number in range(50)]
+    again = [Seen(50 + entry.offset, entry.base, entry.position, entry.event_ms) for entry in written]
+    judged = judge("a", None, list(runs_of([*written, *again], SPARSE)), SPARSE)
+    assert judged.finding is None
+    assert [(skipped.start, skipped.end, skipped.until) for skipped in judged.again] == [(50, None, Position(1, 49))]
+
+
+def run(start: int, file: int, pos: int, ms: int, base: str = "binlog") -> Run:
+    return Run(start, base, Position(file, pos), Position(file, pos), ms, ms)
+
+
+BEFORE = BinlogProgress("binlog", Position(7, 900), 5_000)
+
+
+@pytest.mark.parametrize(
+    ("came", "kind", "words"),
+    [
+        (run(40, 10, 4, 6_000), FindingKind.FILES_MISSING, "nothing came of binlog.000008 to binlog.000009"),
+        (run(40, 9, 4, 6_000), FindingKind.FILES_MISSING, "nothing came of binlog.000008 between binlog.000007:900"),
+        (run(40, 1, 4, 6_000), FindingKind.REGRESSED, "then came binlog.000001:4, which the server wrote later"),
+        (run(40, 8, 4, 6_000, "mysql-bin"), FindingKind.OTHER_LOG, "then came mysql-bin.000008:4"),
+    ],
+)
+def test_what_was_found_is_said_and_holds_until_it_is_accepted(came: Run, kind: FindingKind, words: str) -> None:
+    judged = judge("a", BEFORE, [came], SPARSE)
+    assert judged.finding is not None
+    assert (judged.finding.offset, judged.finding.kind) == (40, kind)
+    assert words in str(judged.finding)
+    accepted = judge("a", BEFORE, [came], SPARSE, accepted={40})
+    assert accepted.finding is None
+    assert accepted.again == []
+    assert accepted.steps[-1][1].position == came.last
+
+
+@pytest.mark.parametrize(
+    ("origin", "sequence", "gtids", "is_gap"),
+    [
+        ("1", 43, {"1": 42}, False),
+        ("1", 44, {"1": 42}, True),
+        ("2", 43, {"1": 42}, True),
+        ("1", 43, {"1": 42, "2": 7}, True),
+        (None, 0, {}, True),
+    ],
+)
+def test_files_between_one_transaction_and_the_next_were_empty(
+    origin: str | None, sequence: int, gtids: dict[str, int], is_gap: bool
+) -> None:
+    came = replace(run(40, 10, 4, 6_000), origin=origin, first_sequence=sequence, last_sequence=sequence)
+    judged = judge("a", replace(BEFORE, gtids=gtids), [came], SPARSE)
+    assert (judged.finding is not None) is is_gap
+
+
+def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:
+    judged = judge("a", BEFORE, [run(40, 7, 950, 6_000), run(50, 8, 4, 7_000)], SPARSE)
+    assert judged.progress_at(40, BEFORE) is BEFORE
+    reached = [judged.progress_at(end, BEFORE) for end in (41, 51)]
+    assert [each and each.position for each in reached] == [Position(7, 950), Position(8, 4)]
+
+
+def test_names_and_numbers_are_read() -> None:
+    assert BinlogFile.parse("mysql-bin.000012") == BinlogFile("mysql-bin", 12)
+    assert BinlogFile.parse("binlog") is None
+    assert Gtid.parse("0-1-42") == Gtid("0", 42)
+    assert Gtid.parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:23") == Gtid("3e11fa47-71ca-11e1-9e33-c80aa9429562", 23)
+    assert Gtid.parse(None) is None
+    assert Gtid.parse("1-2") is None

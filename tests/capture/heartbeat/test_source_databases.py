@@ -1,0 +1,44 @@
+"""Addresses of source databases: read whole, or refused without showing a password."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.capture.heartbeat.errors import DatabaseAddressError
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase, databases
+from tidemark.system.settings import Settings
+
+
+def test_addresses_are_read_with_everything_that_is_in_them() -> None:
+    assert databases("a=mysql://tide:p%40ss%2C@db-1:3307/school, b=mariadb://tide@db-2/school") == (
+        HeartbeatDatabase("a", "db-1", 3307, "school", "tide", "p@ss,"),
+        HeartbeatDatabase("b", "db-2", 3306, "school", "tide", ""),
+    )
+    assert databases("") == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("mysql://tide:secret@db/school", "instance before ="),
+        ("mysql://tide:secret=secret@db/school", "instance before ="),
+        ("a=postgresql://tide:secret@db/school", "mysql:// or mariadb://"),
+        ("a=mysql://db/school", "user"),
+        ("a=mysql://tide:secret@db/", "database after the host"),
+        ("a=mysql://tide:secret@db:port/school", "no number as the port"),
+        ("a=mysql://tide:secret/more@db:3306/school", "a / in the password"),
+        ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
+    ],
+)
+def test_what_cannot_be_an_address_is_refused_and_no_password_is_shown(setting: str, problem: str) -> None:
+    with pytest.raises(DatabaseAddressError, match="TIDEMARK_DATABASES") as caught:
+        databases(setting)
+    assert problem in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_no_password_is_printed_with_what_holds_it() -> None:
+    settings = Settings.load({"TIDEMARK_DATABASES": "a=mysql://tide:secret@db/school"})
+    (database,) = databases(settings.databases.get_secret_value())
+    assert database.password == "secret"
+    assert "secret" not in f"{settings!r} {settings.model_dump_json()} {database!r} {database}"

@@ -1,0 +1,236 @@
+"""Slices computed by Spark on small tables: what is read, written, checked and refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+from deltalake import DeltaTable
+
+from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tidemark.compute.errors import InputMissingError, SnapshotMissingError
+from tidemark.compute.slice_computer import Computer
+from tidemark.dagster.definitions import build_definitions
+from tidemark.dagster.metadata.slice import preview_table
+from tidemark.delta.clustering.filter_usage import recorded_scans, usage_log
+from tidemark.delta.clustering.usage_recorder import UsageRecorder
+from tidemark.delta.delta_rs_table import read_partition
+from tidemark.delta.replace_partition import replace_partitions
+from tidemark.dependency_model.slice import Slice
+from tidemark.olap import open_store
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+pytestmark = pytest.mark.spark
+
+MONDAY, TUESDAY, WEDNESDAY = (date(2026, 3, day) for day in (23, 24, 25))
+SALES = {
+    MONDAY: [(1, 10, "cn"), (2, 5, "eu"), (3, 1, "cn")],
+    TUESDAY: [(4, 7, "eu")],
+    WEDNESDAY: [(5, 100, "cn")],
+}
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, spark: SparkSession) -> Warehouse:
+    built = small_warehouse(tmp_path)
+    fill(spark, built, SALES)
+    return built
+
+
+def fill(spark: SparkSession, warehouse: Warehouse, sales: dict[date, list[tuple[int, int, str]]]) -> None:
+    parts = [
+        ({"dt": day}, spark.createDataFrame(rows, "id INT, amount INT, region STRING")) for day, rows in sales.items()
+    ]
+    replace_partitions(parts, warehouse.table_path("sales"))
+
+
+def computer(spark: SparkSession, warehouse: Warehouse) -> Computer:
+    usage = UsageRecorder(usage_log(warehouse.settings.data))
+    return Computer(spark, warehouse, SnapshotRegistry.at(warehouse.settings.state_db), usage)
+
+
+def rows(warehouse: Warehouse, name: str, day: date) -> list[tuple[object, ...]]:
+    stored = read_partition(warehouse.table_path(name), {"dt": day}).to_pylist()
+    return sorted(tuple(row.values()) for row in stored)
+
+
+def test_slices_of_a_run_are_one_commit_each_with_its_own_figures(spark: SparkSession, warehouse: Warehouse) -> None:
+    done = computer(spark, warehouse).compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
+    assert rows(warehouse, "totals", MONDAY) == [("cn", 11), ("eu", 5)]
+    assert rows(warehouse, "totals", TUESDAY) == [("eu", 7)]
+    assert [result.metrics.rows for result in done] == [2, 1]
+    assert (
+        {result.metrics.version for result in done}
+        == {DeltaTable(str(warehouse.table_path("totals"))).version()}
+        == {0}
+    )
+    assert all(check.passed for result in done for check in result.audit.checks)
+    assert "| eu | 7 |" in preview_table(done[-1].sample)
+
+
+def test_computing_again_leaves_the_same_rows(spark: SparkSession, warehouse: Warehouse) -> None:
+    for _ in range(2):
+        computer(spark, warehouse).compute([Slice("totals", "2026-03-23")])
+    assert rows(warehouse, "totals", MONDAY) == [("cn", 11), ("eu", 5)]
+
+
+def test_a_query_sees_only_the_slices_that_it_declares(spark: SparkSession, warehouse: Warehouse) -> None:
+    """`running` counts without a predicate: it must see two days, never the third."""
+    computer(spark, warehouse).compute([Slice("totals", "2026-03-24")])
+    computer(spark, warehouse).compute([Slice("running", "2026-03-24")])
+    assert rows(warehouse, "running", TUESDAY) == [(4,)]
+
+
+def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tmp_path: Path) -> None:
+    chinese = "SELECT region, sum(amount) AS amount FROM sales WHERE dt = :biz_date AND region = 'cn' GROUP BY region\n"
+    warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], chinese)})
+    fill(spark, warehouse, SALES)
+    computing = computer(spark, warehouse)
+    computing.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
+    computing.compute([Slice("totals", "2026-03-25")])
+    scans = recorded_scans(usage_log(warehouse.settings.data), warehouse.table_path("sales"))
+    assert scans == {frozenset({"region"}): 3}
+
+
+@pytest.mark.parametrize(
+    ("monday", "failed", "reason"),
+    [
+        ([(1, 10, None)], "not_null", "1 rows with NULL in region"),
+        ([(1, 10, "us")], "accepted_values", "1 rows with region outside of cn, eu"),
+        ([], "row_count", "0 rows, expected 1 to 3"),
+    ],
+)
+def test_a_broken_rule_says_what_was_found(
+    tmp_path: Path, spark: SparkSession, monday: list[tuple[int, int, str]], failed: str, reason: str
+) -> None:
+    warehouse = small_warehouse(tmp_path)
+    fill(spark, warehouse, {MONDAY: monday, TUESDAY: SALES[TUESDAY]})
+    (done,) = computer(spark, warehouse).compute([Slice("totals", "2026-03-23")])
+    failures = {check.name: check.reason for check in done.audit.checks if not check.passed}
+    assert failures == {failed: reason}
+
+
+def test_unique_and_reconcile_catch_a_wrong_query(tmp_path: Path, spark: SparkSession) -> None:
+    doubled = "SELECT region, amount * 2 AS amount FROM sales WHERE dt = :biz_date\n"
+    warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], doubled)})
+    fill(spark, warehouse, SALES)
+    (done,) = computer(spark, warehouse).compute([Slice("totals", "2026-03-23")])
+    failures = {check.name: check.reason for check in done.audit.checks if not check.passed}
+    assert failures == {
+        "unique": "1 rows with a key (region) seen before",
+        "reconcile": "sum(amount) is 32, the source says 16",
+    }
+
+
+def test_an_unnamed_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, spark: SparkSession) -> None:
+    captured = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
+    warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
+    with pytest.raises(SnapshotMissingError, match="let the capture go on"):
+        computer(spark, warehouse).snapshots([Slice("sales", "2026-03-23")])
+
+
+def test_snapshots_that_arrived_together_are_judged_each_by_its_own_rows(tmp_path: Path, spark: SparkSession) -> None:
+    captured = (
+        "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
+        "quality: [{unique: [id]}, {not_null: [id]}, {row_count: {min: 1}}]\n"
+    )
+    warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
+    path, registry = warehouse.table_path("sales"), SnapshotRegistry.at(warehouse.settings.state_db)
+    contents: list[tuple[str, list[tuple[object, ...]]]] = [
+        ("id INT", [(1,), (2,)]),
+        ("id INT, note STRING", [(1, "a"), (1, "b"), (None, "c")]),
+        ("id INT", []),
+    ]
+    for version, (day, (schema, rows)) in enumerate(zip(SALES, contents, strict=True)):
+        frame = spark.createDataFrame(rows, schema)
+        frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(str(path))
+        tagged_at = datetime(2026, 3, 26, tzinfo=UTC)
+        registry.tag([TaggedSnapshot("sales", "day", day.isoformat(), version, len(rows), tagged_at)])
+    results = computer(spark, warehouse).snapshots([Slice("sales", day.isoformat()) for day in SALES])
+    assert [result.metrics.rows for result in results] == [2, 3, 0]
+    assert [{check.name: check.passed for check in result.audit.checks} for result in results] == [
+        {"unique": True, "not_null": True, "row_count": True},
+        {"unique": False, "not_null": False, "row_count": True},
+        {"unique": True, "not_null": True, "row_count": False},
+    ]
+
+
+class TestInDagster:
+    """The same entities as assets, materialized as the UI does it."""
+
+    def test_a_slice_without_its_inputs_is_refused_and_nothing_is_written(self, warehouse: Warehouse) -> None:
+        with (
+            dg.DagsterInstance.ephemeral() as instance,
+            pytest.raises(InputMissingError, match="missing sales@2026-03-23"),
+        ):
+            materialize(warehouse, instance, ["totals"], "2026-03-23")
+        assert not DeltaTable.is_deltatable(str(warehouse.table_path("totals")))
+
+    def test_ads_is_published_and_its_metadata_has_a_picture(self, warehouse: Warehouse) -> None:
+        with dg.DagsterInstance.ephemeral() as instance:
+            report(instance, "sales", "2026-03-23")
+            result = materialize(warehouse, instance, ["totals", "olap_totals"], "2026-03-23")
+        metadata = result.asset_materializations_for_node("totals")[0].metadata
+        assert metadata["dagster/row_count"].value == 2
+        assert str(metadata["plot"].value).startswith("![totals 2026-03-23](data:image/png;base64,")
+        published = open_store("duckdb", warehouse.settings.data).read("totals", {"dt": MONDAY}).to_pylist()
+        assert sorted((row["region"], row["amount"]) for row in published) == [("cn", 11), ("eu", 5)]
+
+    def test_a_slice_that_fails_its_checks_is_not_materialized(self, tmp_path: Path, spark: SparkSession) -> None:
+        warehouse = small_warehouse(tmp_path)
+        fill(spark, warehouse, {MONDAY: [(1, 10, "us")]})
+        with dg.DagsterInstance.ephemeral() as instance:
+            report(instance, "sales", "2026-03-23")
+            result = materialize(warehouse, instance, ["totals", "olap_totals"], "2026-03-23", raises=False)
+            assert not result.success
+            assert instance.get_materialized_partitions(dg.AssetKey("totals")) == set()
+            assert instance.get_materialized_partitions(dg.AssetKey("olap_totals")) == set()
+        verdicts = {evaluation.check_name: evaluation.passed for evaluation in result.get_asset_check_evaluations()}
+        assert verdicts["accepted_values"] is False
+        assert verdicts["unique"] is True
+
+    def test_a_range_of_partitions_is_one_run_with_a_row_a_slice(self, warehouse: Warehouse) -> None:
+        with dg.DagsterInstance.ephemeral() as instance:
+            for day in ("2026-03-23", "2026-03-24"):
+                report(instance, "sales", day)
+            tags = {
+                "dagster/asset_partition_range_start": "2026-03-23",
+                "dagster/asset_partition_range_end": "2026-03-24",
+            }
+            result = materialize(warehouse, instance, ["totals"], None, tags=tags)
+            assert instance.get_materialized_partitions(dg.AssetKey("totals")) == {"2026-03-23", "2026-03-24"}
+        text = str(result.asset_materializations_for_node("totals")[0].metadata["slices"].value)
+        assert "| 2026-03-23 | 2 |" in text
+        assert "| 2026-03-24 | 1 |" in text
+
+
+def materialize(
+    warehouse: Warehouse,
+    instance: dg.DagsterInstance,
+    names: list[str],
+    key: str | None,
+    *,
+    raises: bool = True,
+    tags: dict[str, str] | None = None,
+) -> dg.ExecuteInProcessResult:
+    job = build_definitions(warehouse).resolve_implicit_global_asset_job_def()
+    return job.execute_in_process(
+        instance=instance,
+        partition_key=key,
+        asset_selection=[dg.AssetKey(name) for name in names],
+        raise_on_error=raises,
+        tags=tags,
+    )
+
+
+def report(instance: dg.DagsterInstance, name: str, key: str) -> None:
+    instance.report_runless_asset_event(dg.AssetMaterialization(name, partition=key))

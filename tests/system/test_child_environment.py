@@ -1,0 +1,12 @@
+"""What a process that is no web server is started with."""
+
+from __future__ import annotations
+
+from tidemark.system.child_environment import without_token
+
+
+def test_the_token_is_left_out_and_nothing_else() -> None:
+    assert without_token({"TIDEMARK_TOKEN": "s", "TIDEMARK_DATA": "/d", "PATH": "/bin"}) == {
+        "TIDEMARK_DATA": "/d",
+        "PATH": "/bin",
+    }

@@ -1,0 +1,59 @@
+"""What the HTTP interface asks of the center."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from tidemark.api.errors import TookTooLongError
+from tidemark.api.explanation import explanation_model
+from tidemark.api.response_models import ReceiptModel, SlicesModel
+from tidemark.center.detectors.external_report import facts_of
+from tidemark.dependency_model.subject import slices_of
+from tidemark.state_store.errors import StateConflictError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tidemark.api.explanation import ExplanationModel
+    from tidemark.center.center import DependencyCenter
+    from tidemark.center.fact import Fact
+    from tidemark.dependency_model.slice import Slice
+
+_TRIES: Final = 3
+_QUERY_SECONDS: Final = 5.0
+
+
+class Queries:
+    """Reads and writes of one center; `clock` is monotonic."""
+
+    def __init__(self, center: DependencyCenter, clock: Callable[[], float] = time.monotonic) -> None:
+        self._center, self._clock = center, clock
+
+    def report(self, body: bytes) -> ReceiptModel:
+        """Take all reports of a body, or none. Raises TidemarkError."""
+        facts = facts_of(body, self._center.graph)
+        for _ in range(_TRIES - 1):
+            try:
+                return self._report(facts)
+            except StateConflictError:  # another center wrote in between; what is there is known by its event ids
+                self._center.catch_up()
+        return self._report(facts)
+
+    def slices(self, subject: str) -> SlicesModel:
+        """Explain each slice of a subject; stops when it takes too long. Raises TidemarkError."""
+        end = self._clock() + _QUERY_SECONDS
+        self._center.catch_up()
+        return SlicesModel(slices=[self._explained(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
+
+    def _report(self, facts: Sequence[Fact]) -> ReceiptModel:
+        receipt = self._center.report(facts, strict=True)
+        return ReceiptModel(new=receipt.new, known=receipt.known)
+
+    def _explained(self, slice_: Slice, end: float) -> ExplanationModel:
+        if self._clock() > end:
+            raise TookTooLongError(
+                "the answer takes too long", expected=f"{_QUERY_SECONDS:g} s", hint="ask for fewer slices at a time"
+            )
+        explanation, exists = self._center.explain(slice_), self._center.graph.exists(slice_)
+        return explanation_model(explanation, exists=exists, status_of=self._center.status)

@@ -1,0 +1,77 @@
+"""Limits on what a request may be and how often one may write, in front of the application. Pure ASGI.
+
+    431  the address and the headers together are longer than 16 kB
+    413  a body longer than 8 MB is announced
+    429  a client writes more often than its token bucket fills
+
+Source of the rate limit: the token bucket of RFC 2697, one a client address.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.detectors.external_report import MAX_BYTES
+from tidemark.system.http_guard import Refusal, send_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
+
+MAX_HEADER_BYTES: Final = 16 * 1024
+DEFAULT_WRITES_PER_SECOND: Final = 500.0
+_BURST_SECONDS: Final = 10.0
+_MAX_CLIENTS: Final = 10_000
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class TokenBuckets:
+    """`rate` writes a second for each client, and ten seconds' worth of them at once; `clock` is monotonic."""
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, max(1.0, rate * _BURST_SECONDS), clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, client: str) -> bool:
+        """Whether the client may write now."""
+        now = self._clock()
+        tokens, filled_at = self._buckets.pop(client, (self._burst, now))
+        tokens = min(self._burst, tokens + (now - filled_at) * self._rate)
+        is_allowed = tokens >= 1.0
+        self._buckets[client] = (tokens - is_allowed, now)
+        if len(self._buckets) > _MAX_CLIENTS:
+            self._buckets.popitem(last=False)
+        return is_allowed
+
+
+class RequestLimits:
+    """An ASGI application around another one that sees only requests within the limits."""
+
+    def __init__(self, app: AsgiApp, buckets: TokenBuckets) -> None:
+        self._app, self._buckets = app, buckets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await send_refusal(refusal, send)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers = sum(len(name) + len(value) for name, value in scope["headers"])
+        if headers + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEADER_BYTES:
+            return Refusal(431, "the headers are too long", f"at most {MAX_HEADER_BYTES} bytes with the address")
+        if _announced(scope) > MAX_BYTES:
+            return Refusal(413, "the body is too long", f"at most {MAX_BYTES} bytes")
+        client = (scope.get("client") or ("",))[0]
+        if scope["method"] not in _READS and not self._buckets.take(client):
+            return Refusal(429, "too many writes", "fewer requests a second from one address")
+        return None
+
+
+def _announced(scope: Scope) -> int:
+    lengths = [value for name, value in scope["headers"] if name.lower() == b"content-length"]
+    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0

@@ -1,0 +1,43 @@
+"""What the HTTP interface answers with; what it takes is `tidemark.center.detectors.external_report.Report`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from tidemark.api.explanation import ExplanationModel
+
+
+class ReceiptModel(BaseModel):
+    """`new` facts changed something; `known` ones were reported before, or say what is so already."""
+
+    new: int
+    known: int
+
+
+class SlicesModel(BaseModel):
+    """Each slice of a subject, in order of time."""
+
+    slices: list[ExplanationModel]
+
+
+class HealthModel(BaseModel):
+    """`healthy` while the center works or stands by; `active` while it is the one that launches."""
+
+    healthy: bool
+    active: bool
+
+
+class ErrorDetail(BaseModel):
+    """What was expected, what was found, where, and what to do."""
+
+    message: str
+    expected: str | None = None
+    found: str | None = None
+    where: str | None = None
+    hint: str | None = None
+
+
+class ErrorModel(BaseModel):
+    """The body of every answer that is no success; nothing was changed then."""
+
+    error: ErrorDetail

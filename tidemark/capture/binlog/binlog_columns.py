@@ -1,0 +1,142 @@
+"""The records of one topic as columns: the runs that `binlog.run.runs_of` cuts, without a Python object a record.
+
+A record is told from the one before it alone, so all cuts are one comparison of columns, once the records are in the
+order of their offsets. They come from tasks that read a file each, which need no order of their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, Position
+from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
+
+COLUMNS = ("instance", "offset", "event_ms", "binlog_file", "binlog_pos", "binlog_row", "gtid")
+"""Those of a change record (envelope/record.py) that a binlog is made of."""
+
+
+@dataclass(frozen=True)
+class Binlog:
+    """Records that have a place in a binlog, in the order of their offsets, each once.
+
+    Columns: offset, log (the file's name without its number), file (the number), pos, row, event_ms (epoch ms), origin
+    and sequence (of the GTID; both NULL without one).
+    """
+
+    records: pa.Table
+
+    def before(self, end: int) -> "Binlog":
+        """Those before offset `end`."""
+        return Binlog(self.records.slice(0, int(np.searchsorted(_numbers(self.records, "offset"), end))))
+
+    def positions(self, offsets: Sequence[int]) -> list[Position | None]:
+        """Where those records are; None for one that is not here."""
+        mine = _numbers(self.records, "offset")
+        places = np.searchsorted(mine, offsets)
+        rows = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
+        return [None if record["pos"] is None else _position(record) for record in self.records.take(rows).to_pylist()]
+
+    def runs(self, policy: BinlogPolicy) -> list[Run]:
+        """As `runs_of` cuts them."""
+        if not self.records:
+            return []
+        starts = np.flatnonzero(_begins(self.records, policy))
+        newest = np.maximum.reduceat(_numbers(self.records, "event_ms"), starts)
+        ends = np.append(starts[1:], len(self.records)) - 1
+        firsts, lasts = (self.records.take(pa.array(places)).to_pylist() for places in (starts, ends))
+        return [_run(*first) for first in zip(firsts, lasts, newest.tolist(), strict=True)]
+
+
+def binlogs_of(records: pa.Table) -> dict[str, Binlog]:
+    """Per instance its binlog; `records` has COLUMNS, in any order."""
+    records = records.combine_chunks()
+    instances = pc.unique(records["instance"]).to_pylist()
+    return {instance: _binlog(records.filter(pc.equal(records["instance"], instance))) for instance in instances}
+
+
+def _binlog(records: pa.Table) -> Binlog:
+    offsets = _numbers(records, "offset")
+    if np.any(offsets[1:] <= offsets[:-1]):
+        records = records.take(pa.array(np.unique(offsets, return_index=True)[1]))
+    log, file = _files(records["binlog_file"])
+    origin, sequence = _gtids(records["gtid"])
+    columns = {
+        "offset": records["offset"],
+        "log": log,
+        "file": file,
+        "pos": records["binlog_pos"],
+        "row": records["binlog_row"],
+        "event_ms": records["event_ms"],
+        "origin": origin,
+        "sequence": sequence,
+    }
+    return Binlog(pa.table(columns).filter(pc.is_valid(log)).combine_chunks())
+
+
+def _files(names: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Name of the log and number of the file, as `BinlogFile.parse` reads them."""
+    coded = names.combine_chunks().dictionary_encode()
+    parsed = [BinlogFile.parse(text) for text in coded.dictionary.to_pylist()]
+    log = pa.array([file.base if file else None for file in parsed], pa.string())
+    file = pa.array([file.number if file else None for file in parsed], pa.int64())
+    return log.take(coded.indices), file.take(coded.indices)
+
+
+def _gtids(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Origin and sequence, as `Gtid.parse` reads them."""
+    mariadb, mysql = (pc.extract_regex(texts, form.pattern) for form in (MARIADB, MYSQL))
+    origin = pc.coalesce(pc.struct_field(mariadb, "domain"), pc.struct_field(mysql, "server"))
+    sequence = pc.coalesce(pc.struct_field(mariadb, "sequence"), pc.struct_field(mysql, "sequence"))
+    return origin, sequence.cast(pa.int64())
+
+
+def _begins(records: pa.Table, policy: BinlogPolicy) -> npt.NDArray[np.bool_]:
+    """Whether a record begins a run."""
+    log, origin = _codes(records, "log"), _codes(records, "origin")
+    file, pos, row = (_numbers(records, name) for name in Position._fields)
+    minute = _numbers(records, "event_ms") // MINUTE_MS
+    grows = (pos[1:] > pos[:-1]) | (_same(pos) & (row[1:] > row[:-1]))
+    step = np.diff(_numbers(records, "sequence"))
+    goes_on = _same(log) & _same(file) & grows & _same(minute) & _same(origin) & (step >= 0)
+    if policy.dense_gtids:
+        goes_on &= step <= 1
+    return np.append([True], ~goes_on)
+
+
+def _same(values: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Whether a value is that before it; for all but the first."""
+    return values[1:] == values[:-1]  # type: ignore[no-any-return]
+
+
+def _numbers(records: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    return records[name].cast(pa.int64()).fill_null(0).to_numpy()  # type: ignore[no-any-return]
+
+
+def _codes(records: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    """A number for each text, and one for NULL."""
+    codes = records[name].combine_chunks().dictionary_encode().indices
+    return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
+
+
+def _run(first: Mapping[str, Any], last: Mapping[str, Any], newest_ms: int) -> Run:
+    return Run(
+        start=first["offset"],
+        base=first["log"],
+        first=_position(first),
+        last=_position(last),
+        first_ms=first["event_ms"],
+        newest_ms=newest_ms,
+        origin=first["origin"],
+        first_sequence=first["sequence"] or 0,
+        last_sequence=last["sequence"] or 0,
+    )
+
+
+def _position(record: Mapping[str, Any]) -> Position:
+    return Position(*(record[name] for name in Position._fields))

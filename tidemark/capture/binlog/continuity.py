@@ -1,0 +1,158 @@
+"""How far an instance's binlog was read, and what the next records are to that: more of it, again, or a gap.
+
+Debezium sends records again after a restart of its own (at least once), so a position that was read before is no
+error: the record is skipped. It cannot be a repetition when the server wrote it after everything that was read; then
+the log began anew (RESET MASTER, another server, a restored one), and merging it or skipping it would both be wrong.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.record_runs import Run
+
+
+@dataclass(frozen=True)
+class BinlogProgress:
+    """The furthest position of the log `base`, the newest event time (epoch ms), and per origin the last GTID."""
+
+    base: str
+    position: Position
+    event_ms: int
+    gtids: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> list[Any]:
+        """As it travels in a commit."""
+        return [self.base, list(self.position), self.event_ms, dict(self.gtids)]
+
+    @classmethod
+    def from_json(cls, entry: Sequence[Any]) -> Self:
+        """What `to_json` gave."""
+        base, position, event_ms, gtids = entry
+        return cls(base, Position(*position), event_ms, gtids)
+
+
+@dataclass(frozen=True)
+class Again:
+    """Of the records from offset `start` up to `end`, those at or before `until` were read before: skipped.
+
+    `end` is None up to the end of what was judged.
+    """
+
+    start: int
+    end: int | None
+    until: Position
+
+    def holds(self, offset: int, position: Position) -> bool:
+        """Whether that record was read before."""
+        return self.start <= offset and (self.end is None or offset < self.end) and position <= self.until
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`steps` are (start of a run, progress after it) in order; `finding` is where reading ends, None if nowhere."""
+
+    steps: Sequence[tuple[int, BinlogProgress]]
+    again: Sequence[Again]
+    finding: BinlogFinding | None
+
+    def progress_at(self, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
+        """How far the log was read before offset `end`, which is the start of a run or past all; `before` if none."""
+        reached = [progress for start, progress in self.steps if start < end]
+        return reached[-1] if reached else before
+
+
+def judge(
+    instance: str,
+    before: BinlogProgress | None,
+    runs: Sequence[Run],
+    policy: BinlogPolicy,
+    accepted: Collection[int] = (),
+) -> Judged:
+    """Go through the runs after `before`, up to the first that may not follow and is not among `accepted` offsets.
+
+    An accepted run is what someone said to go on with: it is taken in as if the log began with it.
+    """
+    steps: list[tuple[int, BinlogProgress]] = []
+    again: list[Again] = []
+    progress = before
+    for run, end in zip(runs, [*(run.start for run in runs[1:]), None], strict=False):
+        if progress is None or run.start in accepted:
+            progress = _begun(run, progress)
+        else:
+            finding = _finding(instance, progress, run, policy)
+            if finding is not None:
+                return Judged(steps, again, finding)
+            if run.first <= progress.position:
+                _repeat(again, Again(run.start, end, progress.position))
+            progress = _after(progress, run)
+        steps.append((run.start, progress))
+    return Judged(steps, again, None)
+
+
+def _repeat(again: list[Again], skipped: Again) -> None:
+    """A topic that was redelivered as a whole is one entry, however many runs it has."""
+    if again and (again[-1].end, again[-1].until) == (skipped.start, skipped.until):
+        again[-1] = Again(again[-1].start, skipped.end, skipped.until)
+    else:
+        again.append(skipped)
+
+
+def _begun(run: Run, before: BinlogProgress | None) -> BinlogProgress:
+    gtids = dict(before.gtids if before else {})
+    if run.origin is not None:
+        gtids[run.origin] = run.last_sequence
+    return BinlogProgress(run.base, run.last, run.newest_ms, gtids)
+
+
+def _after(progress: BinlogProgress, run: Run) -> BinlogProgress:
+    gtids = dict(progress.gtids)
+    if run.origin is not None:
+        gtids[run.origin] = max(run.last_sequence, gtids.get(run.origin, 0))
+    return BinlogProgress(progress.base, max(progress.position, run.last), max(progress.event_ms, run.newest_ms), gtids)
+
+
+def _finding(instance: str, progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> BinlogFinding | None:
+    kind, detail = _judged(progress, run, policy)
+    return None if kind is None else BinlogFinding(instance, run.start, kind, detail)
+
+
+def _judged(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> tuple[FindingKind | None, str]:
+    at = _named(progress.base, progress.position)
+    came = _named(run.base, run.first)
+    if run.base != progress.base:
+        return FindingKind.OTHER_LOG, f"read was {at}, then came {came}"
+    if run.first <= progress.position:
+        newest_again = run.newest_ms if run.last <= progress.position else run.first_ms
+        if newest_again > progress.event_ms:
+            return FindingKind.REGRESSED, f"read was {at}, then came {came}, which the server wrote later"
+        return None, ""
+    if run.first.file > progress.position.file + 1 and not _is_next_transaction(progress, run):
+        first, last = progress.position.file + 1, run.first.file - 1
+        return FindingKind.FILES_MISSING, f"nothing came of {_files(run.base, first, last)} between {at} and {came}"
+    known = progress.gtids.get(run.origin or "")
+    if policy.dense_gtids and known is not None and run.first_sequence > known + 1:
+        return (
+            FindingKind.GTIDS_MISSING,
+            f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}",
+        )
+    return None, ""
+
+
+def _is_next_transaction(progress: BinlogProgress, run: Run) -> bool:
+    """Whether nothing can be missing, whatever the files are: one origin wrote the log, and its next transaction came.
+
+    A server that is restarted, or told to rotate its log, twice in a row leaves a file between with nothing in it.
+    """
+    return progress.gtids == {run.origin: run.first_sequence - 1}
+
+
+def _named(base: str, position: Position) -> str:
+    return f"{base}.{position.file:06d}:{position.pos}"
+
+
+def _files(base: str, first: int, last: int) -> str:
+    return f"{base}.{first:06d}" if first == last else f"{base}.{first:06d} to {base}.{last:06d}"

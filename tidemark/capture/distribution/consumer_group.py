@@ -1,0 +1,24 @@
+"""Who shares the work at this moment, as the broker sees it."""
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tidemark.capture.distribution.topic_reader import GROUP
+from tidemark.system.kafka_client import librdkafka
+
+_SECONDS = 2.0
+
+
+class ConsumerGroup:
+    """All members, of this machine and others."""
+
+    def __init__(self, servers: str) -> None:
+        self._admin = AdminClient({**librdkafka(servers), "log_level": 0})
+
+    def members(self) -> int | None:
+        """How many there are; None when the broker does not say."""
+        answer = self._admin.describe_consumer_groups([GROUP], request_timeout=_SECONDS)[GROUP]
+        try:
+            return len(answer.result(_SECONDS).members)
+        except (KafkaException, TimeoutError):
+            return None

@@ -1,0 +1,50 @@
+"""Asking for a load: a row in an instance's signal table, which the connector reads in its binlog."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from tidemark.capture.heartbeat.errors import DatabaseDownError
+from tidemark.capture.heartbeat.writer import problem_of, session
+from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError
+from tidemark.capture.initial_load.signal_table import CREATE, WRITE, requests
+
+if TYPE_CHECKING:
+    from pymysql.cursors import Cursor
+
+    from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
+    from tidemark.capture.source_table import SourceTable
+
+_TABLES = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'"
+
+
+def request_load(database: HeartbeatDatabase, source: SourceTable) -> list[str]:
+    """Ask for all shards of a table that the instance has; returns their names.
+
+    The connector goes on with the load after a restart of whichever part; one that is asked for again is done again.
+    Raises DatabaseDownError (a transient one), LoadRefusedError, NothingToLoadError.
+    """
+    try:
+        with session(database) as opened, opened.cursor() as cursor:
+            tables = _shards(cursor, source)
+            if not tables:
+                raise NothingToLoadError.of(source.table, str(database))
+            cursor.execute(CREATE)
+            for data in requests(tables):
+                cursor.execute(WRITE, (str(uuid.uuid4()), data))
+            return tables
+    except pymysql.err.MySQLError as error:
+        problem = problem_of(database, error)
+        if isinstance(problem, DatabaseDownError):
+            raise problem from error
+        raise LoadRefusedError.of(database.instance, str(database), str(problem.found)) from error
+
+
+def _shards(cursor: Cursor, source: SourceTable) -> list[str]:
+    cursor.execute(_TABLES)
+    names = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
+    return [name for name in names if re.fullmatch(source.regex, name)]

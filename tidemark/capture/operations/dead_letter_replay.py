@@ -1,0 +1,149 @@
+"""The dead-letter queue read again, after a cause was corrected: a setting, an adapter, a column's type.
+
+The rule: a letter that can be read now has the effect that it would have had when it came. Its topic is read again from
+the letter on up to where its table stands, into the columns of today, and of each key among the letters the newest
+change is merged: a change that came later stays, and so does a later delete. Snapshots that are named already stay as
+they are, as with any late change. What cannot be read still, or not any more, stays a dead letter.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidemark.capture.apply.batch_changes import held_changes
+from tidemark.capture.apply.batch_columns import columns_by_batch
+from tidemark.capture.binlog.accepted_findings import AcceptedFindings
+from tidemark.capture.binlog.continuity_policy import SPARSE
+from tidemark.capture.commits.commit_state import APP, CommitState, last_commit
+from tidemark.capture.errors import ReplayUnreadableError
+from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
+from tidemark.capture.planning.commit_planner import PlannedBatch, Span
+from tidemark.capture.schema.table_evolution import ensure_table, merge_target
+from tidemark.capture.source.dead_letters import DeadLetter, DeadLetters
+from tidemark.capture.source.intake import Due
+from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.commit_info import Transaction
+from tidemark.delta.merge import merge_changes
+from tidemark.system.file_lock import only_one
+from tidemark.system.settings import Settings
+
+Place = tuple[int, int]
+"""Offset and row."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What became of a letter: `problem` is why it stays dead, None for one that had its effect."""
+
+    letter: DeadLetter
+    problem: str | None
+
+
+class DeadLetterReplay:
+    """Replays into the tables of `sources` what came in by `intake`."""
+
+    def __init__(
+        self, spark: SparkSession, settings: Settings, sources: Sequence[SourceTable], intake: KafkaIntake
+    ) -> None:
+        # A session of its own: commit metadata is a session setting.
+        self._spark = spark.newSession()
+        self._settings = settings
+        self._sources = tuple(sources)
+        self._intake = intake
+
+    def run(self, now: datetime) -> tuple[Replayed, ...]:
+        """Replay every letter that waits; `now` is noted with those that had their effect.
+
+        A process that dies before that note replays them again, which changes nothing. Raises AlreadyRunningError,
+        BrokerDownError, TopicMissingError, ColumnTypeError.
+        """
+        letters = DeadLetters(self._settings.warehouse)
+        by_topic: dict[str, list[DeadLetter]] = defaultdict(list)
+        for letter in letters.waiting():
+            by_topic[letter.topic].append(letter)
+        with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
+            results = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting)]
+            letters.note_replayed([replayed.letter for replayed in results if replayed.problem is None], now)
+        return tuple(results)
+
+    def _topic(self, topic: str, waiting: Sequence[DeadLetter]) -> list[Replayed]:
+        instance = topic.removeprefix(topic_of(""))
+        tables = {source.name: source for source in self._sources if instance in source.instances}
+        states = {name: self._state(name) for name in tables}
+        span = Span(waiting[0].offset, max((state.offsets.get(topic, 0) for state in states.values()), default=0))
+        problem = self._intake.due({instance: span.start}, {}, 1).problems.get(instance)
+        if problem is not None:
+            return [Replayed(letter, str(problem)) for letter in waiting]
+        if span.end <= span.start:
+            return [Replayed(letter, "no table of its instance is read so far") for letter in waiting]
+        tables_now = [(tables[name], state) for name, state in states.items()]
+        try:
+            effective = self._read_again(instance, span, tables_now, waiting)
+        except ReplayUnreadableError as error:
+            return [Replayed(letter, str(error)) for letter in waiting]
+        return [
+            Replayed(letter, None if (letter.offset, letter.row) in effective else letter.reason) for letter in waiting
+        ]
+
+    def _state(self, name: str) -> CommitState:
+        last = last_commit(self._settings.warehouse / name)
+        return CommitState() if last is None else last.state
+
+    def _read_again(
+        self,
+        instance: str,
+        span: Span,
+        tables: Sequence[tuple[SourceTable, CommitState]],
+        waiting: Sequence[DeadLetter],
+    ) -> set[Place]:
+        due = Due([OffsetRange(instance, span.start, span.end)])
+        scan = self._intake.scan(self._spark, due, self._sources, {})
+        places = [(letter.offset, letter.row) for letter in waiting]
+        try:
+            _check_others(scan, topic_of(instance), places)
+            order = judge_binlogs(scan.summary.runs(SPARSE), {}, SPARSE, AcceptedFindings.of(self._settings).offsets())
+            return {place for table in tables for place in self._table(*table, scan, order, places)}
+        finally:
+            scan.close()
+
+    def _table(
+        self, table: SourceTable, state: CommitState, scan: Scan, order: BinlogOrder, places: Sequence[Place]
+    ) -> set[Place]:
+        """Merge the newest changes of the letters' keys; the places of the letters that can be read."""
+        spans = {name: Span(0, state.offsets.get(topic_of(name), 0)) for name in table.instances}
+        batch = PlannedBatch(spans, {}, (), None)
+        (columns,) = columns_by_batch(table, scan, order, [batch], state)
+        if not columns:
+            return set()
+        changes = held_changes(self._spark, scan, order, table, columns, [batch])
+        there = self._spark.createDataFrame(places, "_offset BIGINT, _row INT")
+        readable = changes.where("NOT _bad").join(sf.broadcast(there), ["_offset", "_row"], "left_semi")
+        readable_places = {(row["_offset"], row["_row"]) for row in readable.select("_offset", "_row").collect()}
+        if readable_places:
+            keys = readable.select("_shard", *table.key).distinct()
+            newest = changes.where("_last").join(keys, ["_shard", *table.key], "left_semi").localCheckpoint()
+            self._merge(table, replace(state, columns=columns), newest)
+        return readable_places
+
+    def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
+        target = merge_target(table, state.columns.kinds, self._settings.warehouse)
+        ensure_table(self._spark, target, state.columns.kinds)
+        after = state.next(changes=newest.count(), late=0)
+        transaction = Transaction(f"{APP}:{table.name}", after.batch, after.to_json())
+        merge_changes(newest.select("_op", *target.columns), target, None, transaction)
+
+
+def _check_others(scan: Scan, topic: str, places: Collection[Place]) -> None:
+    """What was merged before must be readable still: it may have deleted what a letter would bring back."""
+    if not scan.poison:
+        return
+    unread = scan.records.where("problem IS NOT NULL").select("offset", "row").collect()
+    others = sorted({row["offset"] for row in unread if (row["offset"], row["row"]) not in places})
+    if others:
+        raise ReplayUnreadableError.of(topic, others[0], len(others))

@@ -1,0 +1,66 @@
+"""Everything that has to be so before anything is captured, asked at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.capture.heartbeat.errors import DatabaseAddressError
+from tidemark.capture.heartbeat.source_databases import databases
+from tidemark.capture.operations.preflight import sources as of_sources
+from tidemark.capture.source_table import instances_of
+from tidemark.system.check_finding import Finding, require_no_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.capture.source_table import SourceTable
+    from tidemark.system.settings import Settings
+
+REFUSED = "nothing can be captured so"
+
+
+def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
+    """All findings about the declarations, Kafka and the databases that are set; nothing is written anywhere."""
+    return [*declared(settings, sources), *_of_kafka(settings, sources), *_of_databases(settings)]
+
+
+def declared(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
+    """Those for which nobody has to be asked over a network."""
+    try:
+        addresses = databases(settings.databases.get_secret_value())
+    except DatabaseAddressError as error:
+        return [
+            *of_sources.tables(sources),
+            Finding("TIDEMARK_DATABASES", "problem", str(error.found), error.hint or ""),
+        ]
+    return [
+        *of_sources.tables(sources),
+        *of_sources.canal(settings.by_canal, sources),
+        *(of_sources.addresses(addresses, sources) if settings.kafka or addresses else []),
+    ]
+
+
+def require_sound(settings: Settings, sources: Sequence[SourceTable]) -> None:
+    """Raise PreflightError for a setting with which changes would be wrong or none.
+
+    A server that does not answer is none: the others' changes are taken in, and its own wait.
+    """
+    require_no_problem((finding for finding in examine(settings, sources) if finding.verdict == "problem"), REFUSED)
+
+
+def _of_kafka(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
+    if not settings.kafka:
+        return [Finding("Kafka", "ok", f"not set: changes come from files in {settings.landing}")]
+    from tidemark.capture.operations.preflight.broker import broker  # noqa: PLC0415 - loads Kafka's client
+
+    return broker(settings.kafka, instances_of(sources))
+
+
+def _of_databases(settings: Settings) -> list[Finding]:
+    from tidemark.capture.operations.preflight.database import database  # noqa: PLC0415 - loads the databases' client
+
+    try:
+        addresses = databases(settings.databases.get_secret_value())
+    except DatabaseAddressError:
+        return []
+    return [finding for address in addresses for finding in database(address)]

@@ -1,0 +1,142 @@
+"""Where capture stands: how far each table is read, what waits in Kafka, whether heartbeats come, how fast it goes."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.commits.commit_state import Commit, CommitState
+from tidemark.capture.epoch_time import utc
+from tidemark.capture.heartbeat.health import Diagnosis, Health
+from tidemark.capture.heartbeat.liveness import Liveness
+from tidemark.capture.source_table import SourceTable, topic_of
+
+RATE_WINDOW = timedelta(hours=1)
+RECORDED = timedelta(days=30)
+"""Older heartbeats that nobody writes here are nothing that broke just now."""
+
+
+@dataclass(frozen=True)
+class ShardStatus:
+    """A physical table (`a.school.orders_3`): its newest merged event (UTC), and changes a second in the last hour."""
+
+    shard: str
+    watermark: datetime
+    rate: float
+
+
+@dataclass(frozen=True)
+class StreamStatus:
+    """An instance as a table has read it. `lag` are records behind the topic's end, None where nobody knows the end."""
+
+    offset: int
+    lag: int | None
+    diagnosis: Diagnosis
+    halted: tuple[BinlogFinding, ...]
+
+
+@dataclass(frozen=True)
+class TableStatus:
+    """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
+
+    `late` are per entity and slice the changes that came when its snapshot was named already.
+    `unloaded` are shards whose initial load is not complete.
+    """
+
+    table: str
+    watermark: datetime | None
+    last_snapshot: str | None
+    shards: tuple[ShardStatus, ...]
+    streams: Mapping[str, StreamStatus]
+    late: Mapping[str, Mapping[str, int]]
+    unloaded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a table's own log does not say: the topics' ends, findings that hold instances, and the time.
+
+    `beats` are the newest heartbeats (epoch ms) that arrived of each instance, `looked` is when the capture last did.
+    Where no heartbeats are `written` and those that came are of long ago, what is captured is a recording.
+    """
+
+    ends: Mapping[str, int]
+    halted: Sequence[BinlogFinding]
+    now: datetime
+    beats: Mapping[str, int] = field(default_factory=dict)
+    looked: datetime | None = None
+    written: bool = True
+
+
+def table_status(source: SourceTable, commits: Iterable[Commit], around: Around) -> TableStatus:
+    """What the table's commits, newest first, say; those older than the window are not looked at."""
+    recent: list[Commit] = []
+    newest: Commit | None = None
+    last_named: str | None = None
+    for commit in commits:
+        newest = newest or commit
+        if last_named is None and commit.state.closes:
+            last_named = commit.state.closes[-1].slice
+        if around.now - commit.at <= RATE_WINDOW:
+            recent.append(commit)
+        elif last_named is not None:
+            break
+    state = newest.state if newest else CommitState()
+    return TableStatus(
+        table=source.name,
+        watermark=_watermark(source, state),
+        last_snapshot=last_named,
+        shards=_shards(state, recent),
+        streams={instance: _stream(source, instance, state, around) for instance in source.instances},
+        late=state.late,
+        unloaded=state.unloaded,
+    )
+
+
+def _watermark(source: SourceTable, state: CommitState) -> datetime | None:
+    times = [state.watermarks.get(instance) for instance in source.instances]
+    known = [ms for ms in times if ms is not None]
+    return utc(min(known)) if known and len(known) == len(times) else None
+
+
+def _shards(state: CommitState, recent: Iterable[Commit]) -> tuple[ShardStatus, ...]:
+    changes: Counter[str] = Counter()
+    for commit in recent:
+        changes.update(commit.state.counts)
+    return tuple(
+        ShardStatus(shard, utc(ms), changes[shard] / RATE_WINDOW.total_seconds())
+        for shard, ms in sorted(state.watermarks.items())
+        if "." in shard
+    )
+
+
+def _stream(source: SourceTable, instance: str, state: CommitState, around: Around) -> StreamStatus:
+    offset = state.offsets.get(topic_of(instance), 0)
+    end = around.ends.get(instance)
+    beat = max((beat[instance] for beat in (state.beats, around.beats) if instance in beat), default=None)
+    return StreamStatus(
+        offset=offset,
+        lag=None if end is None else max(0, end - offset),
+        diagnosis=_diagnosis(source, instance, state, None if beat is None else utc(beat), around),
+        halted=tuple(
+            finding for finding in around.halted if finding.instance == instance and _touches(finding, source)
+        ),
+    )
+
+
+def _diagnosis(
+    source: SourceTable, instance: str, state: CommitState, beat: datetime | None, around: Around
+) -> Diagnosis:
+    if beat is not None and not around.written and around.now - beat > RECORDED:
+        reason = f"the heartbeats of {instance} are a recording, the last one is of {beat:%Y-%m-%d %H:%M:%S}"
+        return Diagnosis(instance, Health.UNKNOWN, beat, reason)
+    changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
+    heard = Liveness(around.looked, {} if beat is None else {instance: beat})
+    return heard.diagnosis(instance, utc(max(changes)) if changes else None, around.now, source.threshold)
+
+
+def _touches(finding: BinlogFinding, source: SourceTable) -> bool:
+    if finding.shard is None:
+        return True
+    return source.holds(finding.instance, finding.shard.partition(".")[2])

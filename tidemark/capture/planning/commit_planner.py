@@ -1,0 +1,192 @@
+"""Where a table's changes are cut into commits so that a commit is exactly the state at a boundary (B2). No Spark.
+
+An instance's topic is one ordered binlog, so it has *passed* boundary B with its first record whose event time is at
+or past B; every record before that one belongs to the state at B, every later one does not - also one that carries
+an older event time: it is *late*. A boundary closes when every instance that holds shards of the table passed it.
+Records past an open boundary wait. So a snapshot depends on the topics alone, never on how they were cut into files,
+batches or restarts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.initial_load.load_events import Missing
+
+
+@dataclass(frozen=True)
+class TopicStream:
+    """What can be read of one instance's topic: offsets in `[next_offset, end_offset)`.
+
+    `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
+    `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do. Marks from
+    offset `sure_until` on are not confirmed yet (trusted_times): what is behind them waits, but closes nothing.
+    Where rows are `missing` the state is not the table's, and gets no name.
+    """
+
+    instance: str
+    next_offset: int
+    end_offset: int
+    marks: Sequence[EventMinute]
+    merged_ms: int | None
+    sure_until: int | None = None
+    missing: Sequence[Missing] = ()
+
+    def has_passed(self, boundary_ms: int) -> bool:
+        """Whether a confirmed record is at or past the boundary."""
+        cut = self.cut(boundary_ms)
+        return cut is not None and (self.sure_until is None or cut < self.sure_until)
+
+    def cut(self, boundary_ms: int) -> int | None:
+        """The offset of the first record at or past the boundary; None while there is none."""
+        return min((mark.first_offset for mark in self.marks if mark.minute >= boundary_ms), default=None)
+
+    def lacking(self, boundary_ms: int) -> list[str]:
+        """The shards whose rows are not all in the state at the boundary, which it has passed."""
+        cut = self.cut(boundary_ms)
+        return [gap.shard for gap in self.missing if cut is not None and gap.holds(cut)]
+
+    def watermark(self, end_offset: int) -> int | None:
+        """The newest event time before `end_offset`."""
+        times = [mark.newest_ms for mark in self.marks if mark.first_offset < end_offset]
+        return max([*times, *([] if self.merged_ms is None else [self.merged_ms])], default=None)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Offsets `[start, end)` of one instance's topic."""
+
+    start: int
+    end: int
+
+    def __contains__(self, offset: int) -> bool:
+        return self.start <= offset < self.end
+
+
+@dataclass(frozen=True)
+class PlannedBatch:
+    """One commit to be: everything in `spans`, after which `closes` are named and late changes of `settles` are in.
+
+    A record in it with an event time before `late_before` is late: a snapshot that it belonged to is named already.
+    `watermarks` are the newest event times (epoch ms) of each instance up to the batch's end, of whatever table.
+    """
+
+    spans: Mapping[str, Span]
+    watermarks: Mapping[str, int]
+    closes: tuple[Boundary, ...]
+    late_before: int | None
+    settles: tuple[Boundary, ...] = ()
+
+
+@dataclass(frozen=True)
+class OpenBoundary:
+    """A boundary that is next of its entity, and the instances that have not passed it with their watermarks."""
+
+    boundary: Boundary
+    blockers: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True)
+class UntaggedBoundary:
+    """A boundary that gets no name: when it passed, rows of these shards had not been loaded yet."""
+
+    boundary: Boundary
+    shards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CommitPlan:
+    """Batches in order, what waits, and what never gets a name."""
+
+    batches: tuple[PlannedBatch, ...]
+    waiting: tuple[OpenBoundary, ...]
+    unnamed: tuple[UntaggedBoundary, ...] = ()
+
+
+def make_plan(streams: Sequence[TopicStream], boundaries: Iterable[Boundary], named_until: int | None) -> CommitPlan:
+    """Cut what can be read at every boundary that closes; the rest goes up to the first open boundary.
+
+    `boundaries` are all open ones of the table as far as the streams reach and one more of each entity; `named_until`
+    is the end of the newest slice that is named already. Where a slice waits for its late changes no less than where
+    one ends every stream is cut: what is late enough depends on the topics alone, too.
+    """
+    position = {stream.instance: stream.next_offset for stream in streams}
+    batches: list[PlannedBatch] = []
+    unnamed: list[UntaggedBoundary] = []
+    by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda boundary: boundary.end_ms)]
+    closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
+    for end, group in closing:
+        closes = tuple(boundary for boundary in group if not boundary.late_ms)
+        never = {boundary.boundary.of_slice for boundary in unnamed}
+        settles = tuple(boundary for boundary in group if boundary.late_ms and boundary.of_slice not in never)
+        shards = tuple(shard for stream in streams for shard in stream.lacking(end))
+        if shards:
+            unnamed += [UntaggedBoundary(boundary, shards) for boundary in closes]
+            closes = ()
+        if not closes and not settles:
+            continue
+        batches.append(replace(_batch(streams, position, end, named_until), closes=closes, settles=settles))
+        position = {instance: span.end for instance, span in batches[-1].spans.items()}
+        named_until = end if closes else named_until
+    waiting = by_end[len(closing) :]
+    tail = _batch(streams, position, waiting[0][0] if waiting else None, named_until)
+    if any(span.end > span.start for span in tail.spans.values()):
+        batches.append(tail)
+    names = [boundary for _, group in waiting for boundary in group if not boundary.late_ms]
+    return CommitPlan(tuple(batches), _first_of_each(names, streams), tuple(unnamed))
+
+
+def _batch(
+    streams: Sequence[TopicStream],
+    position: Mapping[str, int],
+    boundary_ms: int | None,
+    named_until: int | None,
+) -> PlannedBatch:
+    spans = _spans(streams, position, boundary_ms)
+    watermarks = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
+    return PlannedBatch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), named_until)
+
+
+def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], boundary_ms: int | None) -> dict[str, Span]:
+    """From where each instance is to its cut at the boundary, or to the end where it has not passed it."""
+    spans = {}
+    for stream in streams:
+        start = position[stream.instance]
+        cut = None if boundary_ms is None else stream.cut(boundary_ms)
+        spans[stream.instance] = Span(start, max(start, stream.end_offset if cut is None else cut))
+    return spans
+
+
+def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[TopicStream]) -> tuple[OpenBoundary, ...]:
+    first: dict[str, Boundary] = {}
+    for boundary in boundaries:
+        first.setdefault(boundary.entity, boundary)
+    return tuple(
+        OpenBoundary(
+            waiting, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(waiting.end_ms))
+        )
+        for waiting in first.values()
+    )
+
+
+def fold_empty(batches: Sequence[PlannedBatch], changed: Sequence[bool]) -> tuple[tuple[int, PlannedBatch], ...]:
+    """Join a batch without changes of the table to the commit before it: the state is the same, one version names both.
+
+    Returns (index of the batch that has the changes, batch with the joined spans and closes). Empty batches at the
+    beginning become one commit without changes, which names what they close.
+    """
+    commits: list[tuple[int, PlannedBatch]] = []
+    for index, batch in enumerate(batches):
+        if commits and not changed[index]:
+            commits[-1] = (commits[-1][0], _joined(commits[-1][1], batch))
+        else:
+            commits.append((index, batch))
+    return tuple(commits)
+
+
+def _joined(earlier: PlannedBatch, later: PlannedBatch) -> PlannedBatch:
+    spans = {name: Span(span.start, later.spans[name].end) for name, span in earlier.spans.items()}
+    closes, settles = earlier.closes + later.closes, earlier.settles + later.settles
+    return PlannedBatch(spans, later.watermarks, closes, earlier.late_before, settles)

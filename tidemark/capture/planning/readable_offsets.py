@@ -1,0 +1,106 @@
+"""What a pass may read of each table's instances: up to where binlogs are whole, by clocks that can be trusted."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tidemark.capture.binlog.continuity import BinlogProgress
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.dropped_shards import vanished
+from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
+from tidemark.capture.heartbeat.trusted_times import trusted
+from tidemark.capture.initial_load.load_events import LoadEvent, missing
+from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
+from tidemark.capture.planning.commit_planner import TopicStream
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable, topic_of
+
+AcceptedOffsets = Mapping[str, Collection[int]]
+States = Mapping[str, CommitState]
+
+
+@dataclass(frozen=True)
+class ReadableScan:
+    """A scan with the order of its binlogs; `gone` are, per table and instance, the first shard that vanished."""
+
+    scan: Scan
+    order: BinlogOrder
+    gone: Mapping[str, Mapping[str, BinlogFinding]]
+
+    def streams(self, source: SourceTable, state: CommitState) -> list[TopicStream]:
+        """What the planner cuts for the table."""
+        return [self._stream(source, instance, state) for instance in source.instances]
+
+    def halted(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
+        """Why some of the table's instances are not read to their ends."""
+        whole = (finding for finding in self.order.findings if finding.instance in source.instances)
+        return (*whole, *self.gone[source.name].values())
+
+    def _stream(self, source: SourceTable, instance: str, state: CommitState) -> TopicStream:
+        start = state.offsets.get(topic_of(instance), 0)
+        end = max(start, self._end(source, instance, start))
+        marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
+        beats = [beat for beat in self.order.beats.get(instance, ()) if beat.offset < end]
+        trust = trusted(marks, beats, beaten=instance in state.beats)
+        return TopicStream(
+            instance=instance,
+            next_offset=start,
+            end_offset=end,
+            marks=trust.marks,
+            merged_ms=state.watermarks.get(instance),
+            sure_until=trust.sure_until,
+            missing=missing(instance, state.unloaded, self._loads(source, start)),
+        )
+
+    def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
+        """Those of the table's shards from offset `start` of their topics on."""
+        return [
+            event
+            for event in self.order.loads
+            if event.offset >= start and source.holds(event.instance, event.physical)
+        ]
+
+    def _end(self, source: SourceTable, instance: str, start: int) -> int:
+        end = self.order.end_offset(instance, self.scan.end_offset(instance, start))
+        gone = self.gone[source.name].get(instance)
+        return end if gone is None else min(end, gone.offset)
+
+
+def readable_scan(
+    scan: Scan,
+    sources: Sequence[SourceTable],
+    states: States,
+    reached: Mapping[str, int],
+    policy: BinlogPolicy,
+    accepted: AcceptedOffsets,
+) -> ReadableScan:
+    """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
+    order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
+    order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
+    return ReadableScan(
+        scan, order, {source.name: _vanished(source, scan, states[source.name], accepted) for source in sources}
+    )
+
+
+def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogProgress]:
+    """Per instance how far its binlog is read where the table is that is furthest behind."""
+    return {
+        instance: state.positions[instance]
+        for instance, offset in reached.items()
+        for state in states.values()
+        if instance in state.positions and state.offsets.get(topic_of(instance)) == offset
+    }
+
+
+def _vanished(
+    source: SourceTable, scan: Scan, state: CommitState, accepted: AcceptedOffsets
+) -> dict[str, BinlogFinding]:
+    first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
+    earlier = dict.fromkeys(state.watermarks, 0)
+    dropped = [
+        drop
+        for drop in scan.summary.dropped
+        if source.holds(drop.instance, drop.physical) and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
+    ]
+    return vanished(dropped, {**first, **earlier}, accepted)

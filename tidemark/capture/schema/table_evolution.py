@@ -1,0 +1,62 @@
+"""The Delta table of a captured table: created from the recorded schema, and added to."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.schema.column_names import META_COLUMNS
+from tidemark.capture.source_table import SourceTable
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.merge_target import MergeTarget
+from tidemark.delta.table_features import allow_types
+from tidemark.quoting.spark import path_table, quoted
+
+_PROPERTIES = {
+    # A named snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
+    "delta.logRetentionDuration": "interval 3650 days",
+    "delta.deletedFileRetentionDuration": "interval 3650 days",
+    "delta.checkpointInterval": "50",
+}
+
+
+def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str, str]) -> None:
+    """Create the Delta table, or add those of `columns` (name -> type) that it lacks, if any."""
+    name = path_table(target.path)
+    if not table_exists(target.path):
+        listed = {**columns, **META_COLUMNS}
+        partitioned = f"PARTITIONED BY ({quoted(target.partition_column)})" if target.partition_column else ""
+        properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
+        spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {name} ({_definitions(listed)}) USING delta {partitioned} "
+            f"TBLPROPERTIES ({properties})"
+        )
+        return
+    there = set(spark.table(name).columns)
+    missing = {name: kind for name, kind in columns.items() if name not in there}
+    if missing:
+        allow_types(spark, target.path, missing.values())
+        spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({_definitions(missing)})")
+
+
+def _definitions(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
+
+
+def merge_target(table: SourceTable, kinds: Mapping[str, str], warehouse: Path) -> MergeTarget:
+    """The Delta table of a captured table with these columns (name -> type); its key is (shard, primary key).
+
+    Raises ColumnTypeError.
+    """
+    for name in (*table.key, *([table.partition_by] if table.partition_by else [])):
+        if name not in kinds:
+            raise ColumnTypeError.missing(table.name, name, kinds)
+    return MergeTarget(
+        path=warehouse / table.name,
+        columns=(*kinds, *META_COLUMNS),
+        key=("_shard", *table.key),
+        newer="_offset",
+        partition_column=table.partition_by,
+        partition_type=kinds[table.partition_by] if table.partition_by else None,
+    )

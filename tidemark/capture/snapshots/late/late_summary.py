@@ -1,0 +1,33 @@
+"""What a pass found late of one table, and what its commits say of that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.heartbeat.slow_clock import Spans
+from tidemark.capture.snapshots.late.late_minutes import LateMinute
+from tidemark.capture.snapshots.late.restated_slices import counted, reopened
+from tidemark.capture.source_table import SourceTable
+from tidemark.dependency_model.time import Calendar
+
+
+@dataclass(frozen=True)
+class LateSummary:
+    """`slow` are per instance the offsets at which its clock was: no snapshot is reopened for what is dated there."""
+
+    minutes: Sequence[LateMinute] = ()
+    slow: Mapping[str, Spans] = field(default_factory=dict)
+
+    def told(
+        self, index: int, before: CommitState, after: CommitState, table: SourceTable, calendar: Calendar
+    ) -> CommitState:
+        """`after`, the state of the commit of that batch, with the slices that late changes in it belong to."""
+        mine = [minute for minute in self.minutes if minute.batch == index]
+        dated = [minute.minute for minute in mine if minute.dated]
+        return replace(
+            after,
+            late=counted(
+                table, calendar, before.closed, [(minute.minute, minute.changes) for minute in mine], before.late
+            ),
+            reopens=reopened(table, calendar, before, min(dated, default=None)),
+        )

@@ -1,0 +1,96 @@
+"""Which slices late changes belong to. No Spark.
+
+A change of 23:50 is counted for the slices that 23:50 lies in, and belongs to the state at the end of each slice that
+ends after it: of the day, and of every hour since, as far as they are named.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import takewhile
+from typing import Final
+
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.epoch_time import utc
+from tidemark.capture.planning.slice_ends import slices_after
+from tidemark.capture.source_table import SourceTable
+from tidemark.dependency_model.time import Calendar, Period
+
+REOPENED: Final = 1_000
+"""So many slices of an entity, the newest, are restated at most: a clock of 1970 is no reason to go through all."""
+COUNTED: Final = 50
+"""Of so many slices of an entity, the newest, the counts are kept."""
+
+Counts = Mapping[str, Mapping[str, int]]
+
+
+def counted(
+    table: SourceTable,
+    calendar: Calendar,
+    closed: Mapping[str, int],
+    minutes: Iterable[tuple[int, int]],
+    before: Counts,
+) -> Counts:
+    """`before` (entity -> slice -> changes) and the late changes of `minutes` (epoch ms, how many)."""
+    minutes = list(minutes)
+    if not minutes:
+        return before
+    counts = {
+        entity: _of(calendar, Period.parse(period), start, closed.get(entity, 0), minutes, before.get(entity, {}))
+        for entity, period, start in table.boundaries
+    }
+    return {entity: _newest(slices) for entity, slices in counts.items() if slices}
+
+
+def _of(
+    calendar: Calendar,
+    period: Period,
+    start: str,
+    closed_ms: int,
+    minutes: Iterable[tuple[int, int]],
+    before: Mapping[str, int],
+) -> Counter[str]:
+    counts, closed = Counter(before), utc(closed_ms)
+    first = calendar.window(period, start).start
+    for minute, changes in minutes:
+        if first <= utc(minute) < closed:
+            window = calendar.window(period, utc(minute))
+            if window.end <= closed:
+                counts[calendar.key(period, window.start)] += changes
+    return counts
+
+
+def _newest(counts: Counter[str]) -> dict[str, int]:
+    return {slice_: counts[slice_] for slice_ in sorted(counts)[-COUNTED:]}
+
+
+def reopened(
+    table: SourceTable, calendar: Calendar, before: CommitState, oldest_ms: int | None
+) -> tuple[Boundary, ...]:
+    """The slices, named `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
+
+    Of reopened entities all that end after it, of the others those that wait for late changes still.
+    """
+    if oldest_ms is None:
+        return ()
+    every = (
+        boundary
+        for entity, period, start in table.boundaries
+        if entity in table.reopened
+        for boundary in deque(
+            _named(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=REOPENED
+        )
+    )
+    ends = (replace(boundary, end_ms=boundary.end_ms - boundary.late_ms, late_ms=0) for boundary in before.waits)
+    waiting = (end for end in ends if end.entity not in table.reopened and end.end_ms > oldest_ms)
+    return (*every, *waiting)
+
+
+def _named(
+    calendar: Calendar, entity: str, period: str, start: str, oldest_ms: int, closed_ms: int
+) -> Iterator[Boundary]:
+    return takewhile(
+        lambda boundary: boundary.end_ms <= closed_ms,
+        slices_after(calendar, entity, Period.parse(period), start, oldest_ms),
+    )

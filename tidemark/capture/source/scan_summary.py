@@ -1,0 +1,220 @@
+"""What a pass's records amount to, from which everything else is decided: few groups, and the binlogs' positions.
+
+By two Spark jobs: the first reads and caches the records, the second only hands on numbers.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from tidemark.capture.binlog.binlog_columns import Binlog, binlogs_of
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.dropped_shards import Dropped
+from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
+from tidemark.capture.binlog.spark_positions import placed
+from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE, Beat
+from tidemark.capture.initial_load.load_events import LoadEvent
+from tidemark.capture.schema.recorded_schema import RecordDeclarations, parse_declarations
+from tidemark.capture.schema.schema_changes import RecordedSchemaChange
+from tidemark.capture.source.event_time import is_event_time
+
+Group = Mapping[str, Any]
+
+
+class MalformedDeclaration(NamedTuple):
+    """A record that declares something unreadable; `physical` are the tables that stop at it, if any."""
+
+    instance: str
+    offset: int
+    physical: tuple[str, ...]
+    problem: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`groups`: one per file, physical table and event minute, and one per heartbeat and declaration of columns.
+
+    `binlogs` are per instance its records with positions; without any the instance is not in it.
+    """
+
+    groups: Sequence[Group]
+    binlogs: Mapping[str, Binlog]
+
+    def within(self, groups: Sequence[Group], ends: Mapping[str, int]) -> "Summary":
+        """Of these groups alone, and of the binlogs what is before `ends` (per instance)."""
+        return Summary(
+            groups, {instance: binlog.before(ends.get(instance, 0)) for instance, binlog in self.binlogs.items()}
+        )
+
+    def runs(self, policy: BinlogPolicy) -> Mapping[str, Sequence[Run]]:
+        """Per instance the runs of its binlog, in order."""
+        runs_of = {instance: binlog.runs(policy) for instance, binlog in self.binlogs.items()}
+        return {instance: runs for instance, runs in runs_of.items() if runs}
+
+    @property
+    def bad(self) -> int:
+        """How many records are none."""
+        return sum(group["bad"] for group in self.groups)
+
+    def records(self, chosen: Callable[[str, str], bool]) -> int:
+        """How many records there are of chosen tables, by instance and physical name."""
+        mine = ((group["records"], group["instance"], group["physical"]) for group in self.groups if group["physical"])
+        return sum(records for records, instance, physical in mine if chosen(instance, physical))
+
+    @property
+    def unrouted(self) -> int:
+        """How many changes there are of tables that nobody declared."""
+        return sum(group["unrouted"] for group in self.groups)
+
+    @cached_property
+    def marks(self) -> Mapping[str, Sequence[EventMinute]]:
+        """The event minutes of each instance."""
+        marks: dict[str, dict[int, EventMinute]] = defaultdict(dict)
+        for group in self.groups:
+            if group["minute"] is not None:
+                mark = EventMinute(group["minute"], group["first_offset"], group["newest"])
+                marks[group["instance"]][mark.minute] = _both(mark, marks[group["instance"]].get(mark.minute, mark))
+        return {instance: list(instance_marks.values()) for instance, instance_marks in marks.items()}
+
+    @cached_property
+    def first_changes(self) -> Mapping[tuple[str, str | None], int]:
+        """The offset of the first row change of each (instance, physical table)."""
+        first: dict[tuple[str, str | None], int] = {}
+        for group in self.groups:
+            if group["first_change"] is not None:
+                shard = (group["instance"], group["physical"])
+                first[shard] = min(group["first_change"], first.get(shard, group["first_change"]))
+        return first
+
+    @cached_property
+    def schema_changes(self) -> tuple[RecordedSchemaChange, ...]:
+        """All recorded schema changes, in order of (instance, offset)."""
+        return tuple(
+            RecordedSchemaChange(instance, offset, schema, position)
+            for instance, offset, declarations in self._declarations
+            for position in self._positions(instance, [offset])
+            for schema in declarations.schemas
+        )
+
+    @cached_property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """All tables that were dropped, in order of (instance, offset)."""
+        return tuple(
+            Dropped(instance, offset, physical)
+            for instance, offset, declarations in self._declarations
+            for physical in declarations.dropped
+        )
+
+    @cached_property
+    def malformed(self) -> tuple[MalformedDeclaration, ...]:
+        """The records whose declarations do not say which table they are of."""
+        return tuple(
+            MalformedDeclaration(
+                instance, offset, tuple(schema.physical for schema in declarations.schemas), declarations.problem
+            )
+            for instance, offset, declarations in self._declarations
+            if declarations.problem is not None
+        )
+
+    @cached_property
+    def loads(self) -> tuple[LoadEvent, ...]:
+        """Where tables were found whose initial load is pending, and where it is complete."""
+        declared = [
+            LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
+            for group in self.groups
+            if group["is_load"] and group["changes"] is not None
+            for schema in parse_declarations(group["changes"]).schemas
+        ]
+        done = [
+            LoadEvent(group["instance"], group["first_offset"], group["loaded"], is_loaded=True)
+            for group in self.groups
+            if group["loaded"] is not None
+        ]
+        return (*declared, *done)
+
+    @cached_property
+    def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
+        """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
+        beats_of: dict[str, list[Beat]] = defaultdict(list)
+        for group in self.groups:
+            if group["beat_ms"] is not None:
+                beat = Beat(group["first_offset"], group["beat_ms"], group["newest"])
+                beats_of[group["instance"]].append(beat)
+        return {instance: self._placed(instance, beats) for instance, beats in beats_of.items()}
+
+    def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
+        return list(zip(beats, self._positions(instance, [beat.offset for beat in beats]), strict=True))
+
+    def _positions(self, instance: str, offsets: Sequence[int]) -> list[Position | None]:
+        binlog = self.binlogs.get(instance)
+        return [None] * len(offsets) if binlog is None else binlog.positions(offsets)
+
+    @cached_property
+    def _declarations(self) -> list[tuple[str, int, RecordDeclarations]]:
+        """The first of each: Canal repeats a table's columns in every message."""
+        first: dict[tuple[str, str, int | None], Group] = {}
+        for group in self.groups:
+            if group["changes"] is not None:
+                key = (group["instance"], group["changes"], group["alone"])
+                first[key] = min(group, first.get(key, group), key=lambda each: each["first_offset"])
+        parsed = [(group, parse_declarations(group["changes"], group["physical"])) for group in first.values()]
+        declaring = [
+            (group["instance"], group["first_offset"], declarations)
+            for group, declarations in parsed
+            if _declares(group, declarations)
+        ]
+        return sorted(declaring, key=lambda each: each[:2])
+
+
+def _declares(group: Group, declarations: RecordDeclarations) -> bool:
+    """A first load tells of tables as dropped before it declares them."""
+    return not group["is_load"] or bool(declarations.schemas)
+
+
+def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
+    """Sum up change records; their order from the offsets `reached` (per instance) on."""
+    groups = _grouped(records).toArrow().to_pylist()
+    return Summary(groups, binlogs_of(placed(records, reached).toArrow()))
+
+
+def _grouped(records: DataFrame) -> DataFrame:
+    minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
+    # When a row was read says nothing of how far the binlog is: changes of before may still come.
+    streamed = sf.when(~sf.col("is_load"), minute).alias("minute")
+    is_beat = sf.col("table") == TABLE
+    # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
+    names = ("instance", "path", "physical", "changes", "is_load", "loaded")
+    return records.groupBy(*names, streamed, _alone(is_beat).alias("alone")).agg(
+        sf.min("offset").alias("first_offset"),
+        sf.max("offset").alias("last_offset"),
+        sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
+        sf.max("event_ms").alias("newest"),
+        sf.count("*").alias("records"),
+        sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
+        sf.count("problem").alias("bad"),
+        sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
+    )
+
+
+def _alone(is_beat: Column) -> Column:
+    """The offset of what is a group by itself."""
+    is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
+    return sf.when(is_beat | is_declaration | sf.col("loaded").isNotNull(), sf.col("offset"))
+
+
+def _beat_ms() -> Column:
+    beat_ms = sf.unix_millis(sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp"))
+    return sf.when(is_event_time(beat_ms), beat_ms)
+
+
+def _both(minute: EventMinute, other: EventMinute) -> EventMinute:
+    return EventMinute(
+        minute.minute, min(minute.first_offset, other.first_offset), max(minute.newest_ms, other.newest_ms)
+    )

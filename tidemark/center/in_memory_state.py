@@ -1,0 +1,136 @@
+"""What the center holds in memory: all of it follows from the store, and is built again from there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tidemark.center.cold_statuses import StoredArchive
+from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
+from tidemark.dependency_model.readiness.index import ReadinessIndex
+from tidemark.dependency_model.readiness.schedule import Named
+from tidemark.dependency_model.status import Event, RunState
+from tidemark.errors import ParseError
+from tidemark.system.garbage_collection import collection_paused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.state_store.reader import StateReader
+    from tidemark.state_store.transition import Current, InputRead, Transition
+
+_UNDER_WAY = (RunState.LAUNCHED, RunState.RUNNING)
+_RECENT = timedelta(hours=6)
+
+
+def _is_slice(graph: DependencyGraph, current: Current) -> bool:
+    """Whether the graph has what is still to be done; what is done is not looked at closely."""
+    if current.slice.entity not in graph or current.status.run_state is RunState.COMPLETED:
+        return current.slice.entity in graph
+    try:
+        graph.node(current.slice.entity).ordinal(current.slice)
+    except ParseError:  # of another period, from before the entity was changed
+        return False
+    return True
+
+
+class CenterMemory:
+    """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
+
+    It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
+    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then. `launched`
+    holds the runs that the center itself launched: any other run under way is somebody else's, for ever. `unreadable`
+    says of which slices a stored value cannot be read, until something new happens to them.
+    """
+
+    def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
+        with collection_paused():
+            self.runs: dict[Slice, str] = {}
+            floor = f"{now - _RECENT:%Y-%m-%d}"
+            self.last, everything = read.everything(floor)
+            known = [current for current in everything if _is_slice(graph, current)]
+            self.runs.update((current.slice, current.run_id) for current in known if current.run_id)
+            self.tainted: Counter[str] = Counter(current.slice.entity for current in known if current.status.tainted)
+            self.ready = {current.slice: None for current in known if current.status.run_state is RunState.READY}
+            self.failed = {current.slice: None for current in known if current.status.run_state is RunState.FAILED}
+            self.tried = {
+                current.slice: current.status.generation
+                for current in known
+                if current.status.run_state is RunState.FAILED
+            }
+            self.under_way = {
+                current.slice: current.cluster for current in known if current.status.run_state in _UNDER_WAY
+            }
+            launches = read.launches(self.under_way) if self.under_way else {}
+            self.launched = {slice_: run for slice_, launch in launches.items() if (run := self._own_run(launch))}
+            rows: list[Current | Transition] = [*known, *launches.values()]
+            self.unreadable = {row.slice: row.unreadable for row in rows if row.unreadable}
+            self.reads: dict[Slice, tuple[InputRead, ...]] = {
+                slice_: launch.facts.inputs for slice_, launch in launches.items()
+            }
+            until, schedules = read.schedules()
+            archive = StoredArchive(read, floor, self.runs, self.unreadable)
+            self.index = ReadinessIndex(graph, since, now, archive, Named(until, schedules))
+            self.index.load(KnownSlice(current.slice, current.status, current.seq) for current in known)
+            self.index.advance(now)
+
+    def apply(self, transitions: Iterable[Transition]) -> None:
+        """More transitions, in order. What happened to a slice within them, users are told once."""
+        final: dict[Slice, Transition] = {}
+        for transition in transitions:
+            final[transition.slice] = transition
+            self.last = transition.seq
+            if transition.facts.run_id:
+                self.runs[transition.slice] = transition.facts.run_id
+            self._note_life(transition)
+            self._note_unreadable(transition)
+        for slice_, transition in final.items():
+            self._note_taint(slice_, self.index.statuses.get(slice_), transition.status)
+            self.index.observe(slice_, transition.status, transition.seq)
+
+    def _note_taint(self, slice_: Slice, before: SliceStatus | None, after: SliceStatus) -> None:
+        change = after.tainted - (before is not None and before.tainted)
+        if change:
+            self.tainted[slice_.entity] += change
+            if not self.tainted[slice_.entity]:
+                del self.tainted[slice_.entity]
+
+    def _note_life(self, transition: Transition) -> None:
+        slice_, run_state = transition.slice, transition.status.run_state
+        for kept, wanted in ((self.ready, RunState.READY), (self.failed, RunState.FAILED)):
+            if run_state is wanted:
+                kept[slice_] = None
+            else:
+                kept.pop(slice_, None)
+        if run_state is RunState.FAILED:
+            self.tried[slice_] = transition.status.generation
+        if run_state is RunState.LAUNCHED and slice_ not in self.under_way:
+            self.under_way[slice_], self.reads[slice_] = transition.facts.cluster, transition.facts.inputs
+        elif run_state not in _UNDER_WAY:
+            self.under_way.pop(slice_, None)
+            self.reads.pop(slice_, None)
+        self._note_launch(transition)
+
+    def _note_launch(self, transition: Transition) -> None:
+        if run := self._own_run(transition):
+            self.launched[transition.slice] = run
+        elif transition.slice not in self.under_way or self.runs.get(transition.slice) != self.launched.get(
+            transition.slice
+        ):
+            self.launched.pop(transition.slice, None)
+
+    def _own_run(self, transition: Transition) -> str | None:
+        """The run of a transition that is the center's own launch, and is the slice's last run still."""
+        is_own = transition.event is Event.LAUNCHED and transition.facts.run_id == self.runs.get(transition.slice)
+        return transition.facts.run_id if is_own else None
+
+    def _note_unreadable(self, transition: Transition) -> None:
+        if transition.unreadable:
+            self.unreadable[transition.slice] = transition.unreadable
+        else:
+            self.unreadable.pop(transition.slice, None)

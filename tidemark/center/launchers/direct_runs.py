@@ -1,0 +1,90 @@
+"""Dagster runs that the center creates by itself and hands to the instance's run launcher: no queue, no daemon.
+
+A run's id is the one that the center has noted for the launch: whoever asks again, after a death or as another center,
+finds the run there, and the pool of workers takes an id once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.center.errors import LauncherError
+from tidemark.center.launchers.job_subsets import JobSubsets
+from tidemark.center.launchers.run_tags import asset_keys, run_state, run_tags
+from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.execution import (
+    DagsterRunAlreadyExists,
+    create_execution_plan,
+    snapshot_from_execution_plan,
+)
+from tidemark.dagster_internals.launching import LaunchRunContext
+from tidemark.warm_runs.launcher import NOT_BEGUN, WarmRunLauncher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import dagster as dg
+
+    from tidemark.center.code_location import CodeLocation
+    from tidemark.center.dispatch import DagsterRunState
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+
+class DirectRuns:
+    """The launcher of a service. Its instance's run launcher has to be the warm one."""
+
+    def __init__(self, graph: DependencyGraph, instance: dg.DagsterInstance, location: CodeLocation) -> None:
+        if not isinstance(instance.run_launcher, WarmRunLauncher):
+            raise LauncherError(
+                "the center hands runs to warm workers",
+                expected="the run launcher WarmRunLauncher",
+                found=type(instance.run_launcher).__name__,
+                where=f"dagster.yaml in {instance.root_directory}",
+                hint="take `run_launcher` over from dagster_home/dagster.yaml of the repository",
+            )
+        keep_connections(instance)
+        self._graph, self._instance, self._location = graph, instance, location
+        self._launcher = instance.run_launcher
+        self._jobs = JobSubsets(location.job)
+
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+        """One run of slices of entities at the same times. Raises PoolDownError: asked again, then."""
+        run = self._instance.get_run_by_id(run_id) or self._create(run_id, slices, pool)
+        if run is not None and run.status in NOT_BEGUN:
+            self._launcher.launch_run(LaunchRunContext(run, None))
+
+    def state(self, run_id: str) -> DagsterRunState:
+        """What became of a run; one that is there and that no worker has taken is unknown still."""
+        return run_state(self._instance, run_id)
+
+    def _create(self, run_id: str, slices: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
+        tags = run_tags(self._graph, run_id, slices, pool)
+        try:
+            return self._created(run_id, asset_keys(slices), tags)
+        except DagsterRunAlreadyExists:  # another center was quicker
+            return self._instance.get_run_by_id(run_id)
+
+    def _created(self, run_id: str, keys: frozenset[dg.AssetKey], tags: Mapping[str, str]) -> dg.DagsterRun:
+        job = self._jobs.of(keys)
+        plan = create_execution_plan(job, tags=tags)
+        return self._instance.create_run(
+            job_name=job.name,
+            run_id=run_id,
+            run_config=None,
+            status=None,
+            tags=tags,
+            root_run_id=None,
+            parent_run_id=None,
+            step_keys_to_execute=None,
+            execution_plan_snapshot=snapshot_from_execution_plan(plan, job.get_job_snapshot_id()),
+            job_snapshot=job.get_job_snapshot(),
+            parent_job_snapshot=job.get_parent_job_snapshot(),
+            asset_selection=keys,
+            asset_check_selection=None,
+            resolved_op_selection=None,
+            op_selection=None,
+            remote_job_origin=self._location.remote,
+            job_code_origin=self._location.code,
+            asset_graph=job.asset_layer.asset_graph,
+        )

@@ -1,0 +1,112 @@
+"""Runs that this process executes by itself, one after the other: the demo's.
+
+They have the job, the event log and the pages of every other run, without the start of a process. What a run did is
+read from Dagster's event log, as for all runs.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final, Protocol
+
+import dagster as dg
+
+from tidemark.center.launchers.job_subsets import JobSubsets
+from tidemark.center.launchers.run_tags import asset_keys, run_state, run_tags
+from tidemark.dagster_internals.execution import (
+    DagsterExecutionInterruptedError,
+    InMemoryJob,
+    execute_run_iterator,
+)
+from tidemark.warm_runs.launcher import NOT_BEGUN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.center.dispatch import DagsterRunState
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+HOST_TAG: Final = "tidemark/host"
+_UNFINISHED: Final = (*NOT_BEGUN, dg.DagsterRunStatus.STARTED)
+# All events are in the event log; on this process's own terminal they would bury what it says itself.
+_QUIET: Final = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+class StepProgress(Enum):
+    """What a run tells of its steps while it goes on."""
+
+    STARTED = "started"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class RunWatcher(Protocol):
+    """Is told what happens; the console draws it."""
+
+    def run_started(self, slices: Sequence[Slice]) -> None: ...
+    def step(self, progress: StepProgress, slices: Sequence[Slice]) -> None: ...
+
+
+class InProcessRuns:
+    """The launcher of one process; of processes that name the same `host` one lives at a time.
+
+    A run is over when `launch` returns. A step that fails ends its own branch only.
+    """
+
+    def __init__(
+        self,
+        graph: DependencyGraph,
+        job: dg.JobDefinition,
+        instance: dg.DagsterInstance,
+        host: str,
+        watcher: RunWatcher,
+    ) -> None:
+        self._graph, self._instance, self._host, self._watcher = graph, instance, host, watcher
+        self._jobs = JobSubsets(job)
+
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+        """Execute one run of slices of entities at the same times."""
+        keys = asset_keys(slices)
+        job, run = self._jobs.of(keys), self._instance.get_run_by_id(run_id)
+        if run is None:
+            tags = {HOST_TAG: self._host, **run_tags(self._graph, run_id, slices, pool)}
+            run = self._instance.create_run_for_job(
+                job, run_id=run_id, run_config=_QUIET, tags=tags, asset_selection=keys
+            )
+        self._watcher.run_started(slices)
+        for event in execute_run_iterator(InMemoryJob(job), run, self._instance):
+            self._tell(event, slices)
+
+    def state(self, run_id: str) -> DagsterRunState:
+        """What became of a run."""
+        return run_state(self._instance, run_id)
+
+    def _tell(self, event: dg.DagsterEvent, slices: Sequence[Slice]) -> None:
+        """Tell the watcher of a step. Raises KeyboardInterrupt: Dagster reports signals as a failed step."""
+        if _is_interrupt(event):
+            raise KeyboardInterrupt
+        progress = _progress(event)
+        if progress is not None and event.step_key is not None:
+            self._watcher.step(progress, [slice_ for slice_ in slices if slice_.entity == event.step_key])
+
+
+def close_interrupted(instance: dg.DagsterInstance, host: str) -> int:
+    """Mark runs that a killed process of this host left behind as failed; returns how many."""
+    runs = instance.get_runs(dg.RunsFilter(tags={HOST_TAG: host}, statuses=list(_UNFINISHED)))
+    for run in runs:
+        instance.report_run_failed(run, "The process that ran this ended before the run did; its slices run again.")
+    return len(runs)
+
+
+def _is_interrupt(event: dg.DagsterEvent) -> bool:
+    error = event.step_failure_data.error if event.is_step_failure else None
+    return error is not None and error.cls_name == DagsterExecutionInterruptedError.__name__
+
+
+def _progress(event: dg.DagsterEvent) -> StepProgress | None:
+    if event.is_step_start:
+        return StepProgress.STARTED
+    if event.is_step_success:
+        return StepProgress.COMPLETED
+    return StepProgress.FAILED if event.is_step_failure else None

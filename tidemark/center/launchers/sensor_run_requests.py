@@ -1,0 +1,58 @@
+"""Dagster as the launcher of a sensor: runs are asked for, and the daemon starts them.
+
+A request carries the center's run id as its key and as a tag: Dagster starts a key once, and what it knows of a run is
+found by the tag.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from tidemark.center.dispatch import DagsterRunState
+from tidemark.center.launchers.run_tags import run_state, run_tags
+from tidemark.dagster_internals.launching import LaunchRunContext
+from tidemark.warm_runs.errors import PoolDownError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+
+class DagsterRequests:
+    """Collects the runs of one tick; `take` hands them to Dagster. `instance` is that of the tick."""
+
+    def __init__(self, graph: DependencyGraph, instance: dg.DagsterInstance | None = None) -> None:
+        self._graph, self.instance = graph, instance
+        self._requests: dict[str, dg.RunRequest] = {}
+
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+        """Ask for one run of slices that follow each other, of one entity or of several at the same times.
+
+        One that a service had created before it died is handed on as it is.
+        """
+        created = self.instance.get_run_by_id(run_id) if self.instance else None
+        if self.instance and created:
+            with suppress(PoolDownError):  # asked again at the next tick
+                self.instance.run_launcher.launch_run(LaunchRunContext(created, None))
+            return
+        tags = run_tags(self._graph, run_id, slices, pool)
+        assets = [dg.AssetKey([name]) for name in dict.fromkeys(slice_.entity for slice_ in slices)]
+        self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=assets, tags=tags)
+
+    def state(self, run_id: str) -> DagsterRunState:
+        """What Dagster knows of the run; what was asked for in this tick is under way."""
+        if run_id in self._requests:
+            return DagsterRunState.UNDER_WAY
+        if self.instance is None:
+            return DagsterRunState.UNKNOWN
+        return run_state(self.instance, run_id)
+
+    def take(self) -> list[dg.RunRequest]:
+        """The requests so far; forgotten here."""
+        taken, self._requests = list(self._requests.values()), {}
+        return taken

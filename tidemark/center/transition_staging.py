@@ -1,0 +1,128 @@
+"""Facts and decisions on their way to the store: transitions with the next numbers, over what is known so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.center.stale_inputs import late_events
+from tidemark.dependency_model.status import Event
+from tidemark.dependency_model.status.consequence import steps
+from tidemark.dependency_model.status.reported_events import events_of
+from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
+from tidemark.state_store.transition import NOTHING_TOLD, Transition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from tidemark.center.fact import Fact
+    from tidemark.center.in_memory_state import CenterMemory
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.transition import Facts, InputRead
+
+_FINISHED = (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED)
+_FACT_OF_ITSELF = frozenset({Event.LAUNCHED, Event.FORCED})
+
+
+class Staging:
+    """Changes nothing that is known: what it holds is there once it is written, or is thrown away."""
+
+    def __init__(
+        self, graph: DependencyGraph, memory: CenterMemory, last: int, now: datetime, below: Staging | None = None
+    ) -> None:
+        self._graph, self._memory, self._now = graph, memory, now
+        self._below = below
+        self._last = last
+        self._statuses: dict[Slice, SliceStatus] = {}
+        self.runs: dict[Slice, str] = {}
+        self.transitions: list[Transition] = []
+
+    @property
+    def last(self) -> int:
+        """The number of the last transition."""
+        return self._last + len(self.transitions)
+
+    def get(self, slice_: Slice, /) -> SliceStatus | None:
+        """The status of a slice after all that is staged."""
+        status = self._statuses.get(slice_)
+        if status is None:
+            status = self._below.get(slice_) if self._below else self._memory.index.statuses.get(slice_)
+        return status
+
+    def take(self, fact: Fact) -> bool:
+        """Stage a fact with all that follows from it; whether it says anything new.
+
+        Raises TransitionError for what the table does not have, ParseError for a slice that there is not.
+        """
+        self._graph.window(fact.slice)
+        status = self.get(fact.slice) or SliceStatus()
+        if fact.generation is not None and fact.generation < status.generation:
+            return False
+        run = fact.data.run_id
+        events = events_of(fact.event, status, of_known_run=run is None or run == self.run_of(fact.slice))
+        for number, event in enumerate(self._with_checks(fact, events)):
+            told = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
+            self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, told)
+        if run is not None and events:
+            self.runs[fact.slice] = run
+        return bool(events)
+
+    def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
+        """Stage an event with its consequences."""
+        followers = steps(
+            self._graph,
+            self,
+            fact.slice,
+            event,
+            self._now,
+            changed=fact.changed,
+            tainted=self._memory.tainted,
+            state=fact.state,
+        )
+        for number, step in enumerate(followers):
+            is_own = not number
+            self._statuses[step.slice] = step.status
+            self.transitions.append(
+                Transition(
+                    seq=self.last + 1,
+                    event_id=event_id if is_own else f"{event_id}>{number}",
+                    slice=step.slice,
+                    event=step.event,
+                    status=step.status,
+                    who=fact.who,
+                    why=fact.why if is_own else f"{fact.event.value} {step.cause}",
+                    event_time=fact.event_time,
+                    record_time=self._now,
+                    facts=data if is_own else NOTHING_TOLD,
+                )
+            )
+
+    def merge(self, other: Staging) -> None:
+        """Take over what was staged on top of this."""
+        self._statuses.update(other._statuses)
+        self.runs.update(other.runs)
+        self.transitions.extend(other.transitions)
+
+    def run_of(self, slice_: Slice) -> str | None:
+        """The last run of a slice."""
+        run = self.runs.get(slice_)
+        if run is None:
+            run = self._below.run_of(slice_) if self._below else self._memory.runs.get(slice_)
+        return run
+
+    def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
+        """Without rules a slice that is there has passed; what changed while it was computed is reconciled."""
+        yield from events
+        if not events or events[-1] not in _FINISHED:
+            return
+        if not self._graph.entity(fact.slice.entity).quality:
+            yield Event.QUALITY_PASSED
+        reads = self._memory.reads.get(fact.slice)
+        if reads is not None:
+            yield from self._late(fact.slice, reads)
+
+    def _late(self, slice_: Slice, reads: tuple[InputRead, ...]) -> Iterator[Event]:
+        status = self.get(slice_)
+        if status is not None and status.run_state is RunState.COMPLETED:
+            yield from late_events(self._graph, slice_, reads, self)

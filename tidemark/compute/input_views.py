@@ -1,0 +1,136 @@
+"""What a slice may read: each upstream as a view of exactly the slices that the dependency graph grants.
+
+A query cannot see a partition or a version it did not declare, so a wrong dependency shows as a wrong result in the
+first test, not as a race in production.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from tidemark.capture.snapshots.late.late_change_table import late_path
+from tidemark.capture.snapshots.late.restated_snapshot import with_late_changes
+from tidemark.compute.business_time import partition_values, sql_parameters
+from tidemark.compute.query_results import empty, query_result
+from tidemark.compute.snapshot_tags import readable_snapshot
+from tidemark.delta.delta_rs_table import read_table, table_exists
+from tidemark.delta.version_reader import VersionReader
+from tidemark.dependency_model.time.partition_columns import partition_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+class Inputs:
+    """Registers the inputs of slices as temporary views of one session."""
+
+    def __init__(self, session: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry) -> None:
+        self._session = session
+        self._warehouse = warehouse
+        self._registry = registry
+        self._versions = VersionReader(session)
+        self._views: dict[Slice, dict[str, DataFrame]] = {}
+        self._read: set[str] = set()
+
+    @property
+    def read_tables(self) -> frozenset[str]:
+        """The upstreams that have rows to offer since `forget`; the others are empty views."""
+        return frozenset(self._read)
+
+    def forget(self) -> None:
+        """What is registered from now on sees the tables as they are then."""
+        self._views.clear()
+        self._read.clear()
+
+    def register(self, slice_: Slice) -> None:
+        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError.
+
+        Until `forget` a slice keeps its views: a reconciliation sees what the slice was made of.
+        """
+        if slice_ not in self._views:
+            required = required_slices(self._warehouse, slice_).items()
+            self._views[slice_] = {name: self._view(name, slices) for name, slices in required}
+        for name, view in self._views[slice_].items():
+            view.createOrReplaceTempView(name)
+
+    def query(self, slice_: Slice) -> DataFrame:
+        """The entity's SQL or function over its inputs, bound to the slice's business time."""
+        self.register(slice_)
+        return query_result(self._session, self._warehouse, slice_)
+
+    def sql(self, text: str, slice_: Slice) -> DataFrame:
+        """`text` with the parameters of `slice_` bound."""
+        return self._session.sql(text, args=dict(sql_parameters(self._warehouse.graph, slice_)))
+
+    def _view(self, name: str, slices: Sequence[Slice]) -> DataFrame:
+        if not slices:
+            return empty(self._session, self._warehouse, name)
+        if self._warehouse.is_snapshot(name):
+            self._read.add(name)
+            return self.snapshots(slices)
+        path = self._warehouse.table_path(name)
+        if not table_exists(path):
+            return empty(self._session, self._warehouse, name)
+        self._read.add(name)
+        period = self._period(name)
+        return read_table(self._session, path).where(any_of(partition_values(period, slice_.key) for slice_ in slices))
+
+    def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
+        """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
+        whole = functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
+        times = partition_columns(self._warehouse.entities[slices[0].entity].period)
+        return whole.select(*(name for name in whole.columns if name not in times), *times)
+
+    def _snapshot(self, slice_: Slice) -> DataFrame:
+        """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
+        times = partition_values(self._period(slice_.entity), slice_.key)
+        tagged = self.snapshot_tag(slice_)
+        table = self._versions.read(self._warehouse.table_path(slice_.entity), tagged.version)
+        rows = self._with_late_changes(table, slice_, tagged) if tagged.is_restated else table
+        return rows.withColumns({name: F.lit(value) for name, value in times.items()})
+
+    def _with_late_changes(self, version: DataFrame, slice_: Slice, tagged: TaggedSnapshot) -> DataFrame:
+        captured = self._warehouse.captured(slice_.entity)
+        late = read_table(self._session, late_path(self._warehouse.settings.warehouse, captured.name))
+        end_ms = int(self._warehouse.graph.window(slice_).end.timestamp() * 1000)
+        return with_late_changes(version, late, ("_shard", *captured.key), end_ms, tagged.late_batch)
+
+    def snapshot_tag(self, slice_: Slice) -> TaggedSnapshot:
+        """The version that the slice is a tag for. Raises SnapshotMissingError."""
+        return readable_snapshot(self._warehouse, self._registry, slice_)
+
+    def _period(self, name: str) -> str:
+        return str(self._warehouse.entities[name].period)
+
+
+def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slice, ...]]:
+    """The slices of each upstream entity that `slice_` reads, merged over its dependencies, in time order."""
+    merged: dict[str, dict[Slice, None]] = {}
+    for requirement in warehouse.graph.requirements(slice_):
+        merged.setdefault(requirement.dependency.entity, {}).update(dict.fromkeys(requirement.slices))
+    return {name: tuple(sorted(slices, key=lambda slice_: slice_.key)) for name, slices in merged.items()}
+
+
+def any_of(partitions: Iterable[Mapping[str, object]]) -> Column:
+    """A predicate on partition columns that Delta prunes by."""
+    partitions = list(partitions)
+    if list(partitions[0]) == ["dt"]:
+        return F.col("dt").isin([values["dt"] for values in partitions])
+    return functools.reduce(lambda a, b: a | b, map(_equals, partitions))
+
+
+def _equals(values: Mapping[str, object]) -> Column:
+    return functools.reduce(lambda a, b: a & b, (F.col(name) == F.lit(value) for name, value in values.items()))
+
+
+def _union(left: DataFrame, right: DataFrame) -> DataFrame:
+    return left.unionByName(right, allowMissingColumns=True)

@@ -1,0 +1,143 @@
+"""Computing one slice: inputs as views, the entity's SQL, one partition replaced, checked. Idempotent."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from tidemark.compute.business_time import partition_values
+from tidemark.compute.input_views import Inputs
+from tidemark.compute.quality_checks import Audit, audit
+from tidemark.delta.delta_rs_table import first_rows, read_table, table_metrics
+from tidemark.delta.replace_partition import partition_predicate, partitions_last, replace_partitions
+from tidemark.dependency_model.entity.quality_rules import Reconcile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from pathlib import Path
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.delta.clustering.usage_recorder import UsageRecorder
+    from tidemark.delta.delta_rs_table import TableMetrics
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+SAMPLE_ROWS: Final = 8
+_TABLES_A_JOB: Final = 8
+
+
+@dataclass(frozen=True)
+class ComputedSlice:
+    """A slice as it now is in storage; `seconds` is its share of the step's time, `sample` the last one's head."""
+
+    slice: Slice
+    path: Path
+    metrics: TableMetrics
+    seconds: float
+    audit: Audit
+    sample: pa.Table
+
+
+class Computer:
+    """Computes slices with one Spark session of its own; not for several threads at once."""
+
+    def __init__(
+        self, spark: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry, usage: UsageRecorder
+    ) -> None:
+        self._session = spark.newSession()
+        self._warehouse = warehouse
+        self._inputs = Inputs(self._session, warehouse, registry)
+        self._usage = usage
+
+    def compute(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
+        """Compute, write and check slices of one SQL entity; those that do not read each other in one commit.
+
+        Raises SnapshotMissingError, SchemaChangedError.
+        """
+        reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
+        batches = [[slice_] for slice_ in slices] if reads_itself else [list(slices)]
+        return [computed for batch in batches for computed in self._compute(batch)]
+
+    def _compute(self, slices: list[Slice]) -> list[ComputedSlice]:
+        started = time.monotonic()
+        self._inputs.forget()
+        path = self._warehouse.table_path(slices[0].entity)
+        parts = [(self._partition(slice_), self._inputs.query(slice_)) for slice_ in slices]
+        written = replace_partitions(parts, path)
+        self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
+        by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
+        audits = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
+        sample = first_rows(path, SAMPLE_ROWS, parts[-1][0], written.version)
+        seconds = (time.monotonic() - started) / len(slices)
+        return [
+            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample)
+            for slice_, metrics in zip(slices, written.metrics, strict=True)
+        ]
+
+    def rows_of(self, slice_: Slice) -> DataFrame:
+        """What the slice is computed to be; nothing is written. Raises SnapshotMissingError."""
+        self._inputs.forget()
+        return self._inputs.query(slice_)
+
+    def as_written(self, slice_: Slice) -> ComputedSlice:
+        """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError."""
+        started = time.monotonic()
+        self._inputs.forget()
+        if any(isinstance(rule, Reconcile) for rule in self._entity(slice_).quality):
+            self._inputs.register(slice_)
+        path, partition = self._warehouse.table_path(slice_.entity), self._partition(slice_)
+        metrics = table_metrics(path, partition)
+        rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
+        by_partition = {tuple(partition.values()): slice_}
+        audits = audit(self._entity(slice_).quality, partitions_last(rows, partition), by_partition, self._inputs)
+        sample = first_rows(path, SAMPLE_ROWS, partition, metrics.version)
+        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, audits[slice_], sample)
+
+    def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
+        """Check and describe tagged snapshots of one entity; nothing is written. Raises SnapshotMissingError."""
+        started = time.monotonic()
+        path = self._warehouse.table_path(slices[0].entity)
+        tagged = [self._inputs.snapshot_tag(slice_) for slice_ in slices]
+        audits = self._audit(slices)
+        sample = self._first_rows(path, slices[-1], tagged[-1])
+        metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
+        seconds = (time.monotonic() - started) / len(slices)
+        return [
+            ComputedSlice(slice_, path, measured, seconds, audits[slice_], sample)
+            for slice_, measured in zip(slices, metrics, strict=True)
+        ]
+
+    def _metrics(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
+        """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""
+        metrics = table_metrics(path, version=tagged.version)
+        return replace(metrics, rows=self._inputs.snapshots([slice_]).count()) if tagged.is_restated else metrics
+
+    def _first_rows(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
+        if tagged.is_restated:
+            return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
+        return first_rows(path, SAMPLE_ROWS, version=tagged.version)
+
+    def _audit(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
+        """What the rules say of tagged snapshots, a few full tables in one job."""
+        rules = self._entity(slices[0]).quality
+        if not rules:
+            return dict.fromkeys(slices, Audit((), None))
+        audits: dict[Slice, Audit] = {}
+        for start in range(0, len(slices), _TABLES_A_JOB):
+            some = slices[start : start + _TABLES_A_JOB]
+            by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in some}
+            audits.update(audit(rules, self._inputs.snapshots(some), by_partition, self._inputs))
+        return audits
+
+    def _entity(self, slice_: Slice) -> Entity:
+        return self._warehouse.entities[slice_.entity]
+
+    def _partition(self, slice_: Slice) -> dict[str, date | str]:
+        return partition_values(str(self._entity(slice_).period), slice_.key)

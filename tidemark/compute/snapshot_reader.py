@@ -1,0 +1,67 @@
+"""Tagged snapshots for whoever explores: `snapshot("ods_orders", "2026-01-03")` in Python, and the same in SQL.
+
+snapshots = Snapshots.of(Runtime(load_warehouse(Settings.load())))
+snapshots.read("ods_orders", "2026-01-03").count()
+snapshots.sql("SELECT count(*) FROM snapshot('ods_orders', '2026-01-03') WHERE amount > 100")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Self
+
+import sqlglot
+from sqlglot import TokenType
+
+from tidemark.compute.input_views import Inputs
+from tidemark.dependency_model.slice import Slice
+from tidemark.quoting.spark import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+    from sqlglot import Token
+
+    from tidemark.compute.runtime import Runtime
+
+FUNCTION: Final = "snapshot"
+_CALL: Final = (TokenType.L_PAREN, TokenType.STRING, TokenType.COMMA, TokenType.STRING, TokenType.R_PAREN)
+
+
+class Snapshots:
+    """The captured tables of a warehouse as of their slices, in a session of its own."""
+
+    def __init__(self, spark: SparkSession, runtime: Runtime) -> None:
+        self._session = spark.newSession()
+        self._inputs = Inputs(self._session, runtime.warehouse, runtime.registry)
+
+    @classmethod
+    def of(cls, runtime: Runtime) -> Self:
+        """With the process's Spark."""
+        return cls(runtime.spark, runtime)
+
+    def read(self, entity: str, slice_key: str) -> DataFrame:
+        """The table at the end of a slice, `dt` (and `hour`) last; late changes of a restated one are in it.
+
+        Raises SnapshotMissingError.
+        """
+        return self._inputs.snapshots([Slice(entity, slice_key)])
+
+    def sql(self, text: str) -> DataFrame:
+        """A query in which `snapshot('entity', 'slice')` stands for a table. Raises SnapshotMissingError."""
+        parts, at = [], 0
+        for start, end, entity, slice_key in _calls(text):
+            view = f"{entity}@{slice_key}"
+            self.read(entity, slice_key).createOrReplaceTempView(quoted(view))
+            parts += [text[at:start], quoted(view)]
+            at = end
+        return self._session.sql("".join([*parts, text[at:]]))
+
+
+def _calls(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Where a call begins and ends in the text, with its arguments: tokens, so that no literal or comment is one."""
+    tokens: Sequence[Token] = sqlglot.tokenize(text, read="spark")
+    for at, token in enumerate(tokens):
+        call = tokens[at + 1 : at + 1 + len(_CALL)]
+        if token.text.lower() == FUNCTION and tuple(part.token_type for part in call) == _CALL:
+            yield token.start, call[-1].end + 1, call[1].text, call[3].text

@@ -1,0 +1,152 @@
+"""Everything together: started in order, watched, stopped in the opposite order."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.console.cdc_demo.child_command import child
+from tidemark.console.cdc_demo.recording import Recording
+from tidemark.console.cdc_demo.replay_speed import Pace
+from tidemark.console.cdc_demo.servers import Servers, servers
+from tidemark.console.cdc_demo.sql_replay import DATABASE, Player, prepare
+from tidemark.console.preflight.port import free_port
+from tidemark.console.project_files import SAMPLE
+from tidemark.console.servers.errors import ComponentFailedError
+from tidemark.console.servers.process import LOOPBACK, ServerProcess
+from tidemark.system.child_environment import TOKEN_VARIABLE
+from tidemark.system.kafka_client import KafkaSecurity
+from tidemark.system.settings import ENV_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from tidemark.system.settings import Settings
+
+FOLDER: Final = "kafka"
+_CAPTURE_SECONDS: Final = "10"
+_SERVES_PAGES: Final = "dagster"
+_UI_SECONDS: Final = 240.0
+_SPARK_MEMORY: Final = "1g"
+
+
+@dataclass
+class Chain:
+    """What runs. `player` plays at the pace; `url` is Dagster's."""
+
+    servers: Servers
+    children: tuple[ServerProcess, ...]
+    player: Player
+    pace: Pace
+    environment: Mapping[str, str]
+    url: str
+
+    def watch(self) -> None:
+        """Let happen what is due. Raises ComponentFailedError when something of the chain has ended by itself."""
+        for server in (*self.servers.processes, *self.children):
+            if server.process.poll() is not None:
+                raise ComponentFailedError(server.name, f"ended with {server.process.returncode}", server.log_tail())
+        self.player.play(self.pace.at(time.monotonic()))
+
+    def where(self) -> dict[str, Any]:
+        """What listens where, and how to reach it."""
+        return {
+            "url": self.url,
+            "databases": {
+                server.name: f"mariadb --defaults-extra-file={server.client_options} {DATABASE}"
+                for server in self.servers.databases
+            },
+            "kafka": self.servers.kafka.bootstrap_servers,
+            "connect": f"http://{LOOPBACK}:{self.servers.connect.port}",
+            "data": self.environment["TIDEMARK_DATA"],
+            "environment": dict(self.environment),
+        }
+
+
+@contextmanager
+def chain(
+    settings: Settings, port: int, day_seconds: float, say: Callable[[str], None], stopped: Callable[[], bool]
+) -> Iterator[Chain]:
+    """Start the chain with its data in a folder of the settings' data; port 0 of the UI is a free one.
+
+    Raises ComponentMissingError, ComponentFailedError.
+    """
+    data = settings.data / FOLDER
+    with ExitStack() as stack:
+        running = stack.enter_context(servers(data, say))
+        player = _player(stack, running, SAMPLE / "changes")
+        pace = Pace(player.at or 0, time.monotonic(), day_seconds)
+        # The tables are declared before anybody looks for them.
+        player.play(pace.first)
+        env = _environment(data, running)
+        say("starting distribution, capture and Dagster")
+        port = port or free_port(LOOPBACK)
+        commands = {
+            "distribution": ["capture", "distribute"],
+            "capture": ["capture", "run", "--every", _CAPTURE_SECONDS],
+            _SERVES_PAGES: ["up", "--json", "--port", str(port)],
+        }
+        children = tuple(
+            stack.enter_context(child(name, words, data / name, {**_nothing_else(data), **env, **_token_of(name)}))
+            for name, words in commands.items()
+        )
+        started = Chain(running, children, player, pace, env, f"http://{LOOPBACK}:{port}")
+        _wait(started, stopped)
+        yield started
+
+
+def _player(stack: ExitStack, running: Servers, changes: Path) -> Player:
+    instances = {}
+    for server in running.databases:
+        session = stack.enter_context(server.connect())
+        instances[server.name] = (session, Recording(changes / server.name, prepare(session)))
+    return Player(instances)
+
+
+def _environment(data: Path, running: Servers) -> dict[str, str]:
+    """What every command of the chain has to be told; no heartbeats of today: the databases live in March."""
+    return {
+        "TIDEMARK_DATA": str(data),
+        "DAGSTER_HOME": str(data / "dagster_home"),
+        "TIDEMARK_KAFKA": running.kafka.bootstrap_servers,
+    }
+
+
+def _nothing_else(data: Path) -> dict[str, str]:
+    """What the environment may say of another warehouse is not of this one."""
+    settings = {name.upper(): "" for name in ("canal", "databases", "state")}
+    settings |= {f"KAFKA_{name.upper()}": "" for name in KafkaSecurity.model_fields}
+    settings |= {"OLAP": "duckdb", "LANDING": str(data / "landing"), "WAREHOUSE": str(data / "warehouse")}
+    settings |= {"STATE_DB": str(data / "state.db")}
+    settings |= {"SPARK_MEMORY": os.environ.get(f"{ENV_PREFIX}SPARK_MEMORY", _SPARK_MEMORY)}
+    return {"PYTHONUNBUFFERED": "1", **{ENV_PREFIX + name: value for name, value in settings.items()}}
+
+
+def _token_of(command: str) -> dict[str, str]:
+    """The token, for the command that serves pages."""
+    token = os.environ.get(TOKEN_VARIABLE)
+    return {TOKEN_VARIABLE: token} if token and command == _SERVES_PAGES else {}
+
+
+def _wait(started: Chain, stopped: Callable[[], bool]) -> None:
+    """Until the UI says that it is there; what is due happens meanwhile."""
+    deadline = time.monotonic() + _UI_SECONDS
+    dagster = started.children[-1]
+    while not stopped() and not _is_ready(dagster):
+        started.watch()
+        if time.monotonic() > deadline:
+            raise ComponentFailedError(dagster.name, f"not ready after {_UI_SECONDS:.0f} s", dagster.log_tail())
+        time.sleep(0.25)
+
+
+def _is_ready(dagster: ServerProcess) -> bool:
+    """Whether `up --json` has said its line since it was started."""
+    for line in reversed(dagster.log.read_text(errors="replace").splitlines()):
+        if line.startswith('{"url"'):
+            return bool(json.loads(line)["pid"] == dagster.pid)
+    return False

@@ -1,0 +1,52 @@
+"""Where Dagster keeps its storage, and whose data it tells of."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tidemark.console.dagster_server.errors import ForeignHomeError
+from tidemark.console.project_files import TEMPLATE_OF_DAGSTER
+from tidemark.system.files import writable_directory
+from tidemark.system.project_root import DAGSTER_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.system.settings import Settings
+
+_CONFIGURATION: Final = "dagster.yaml"
+_WAREHOUSE_ID: Final = "warehouse_id"
+
+
+def dagster_home(settings: Settings, env: Mapping[str, str]) -> Path:
+    """DAGSTER_HOME as an absolute path (Dagster takes no other); that of the settings unless it is set."""
+    given = env.get("DAGSTER_HOME")
+    return Path(given).expanduser().absolute() if given else settings.dagster_home
+
+
+def prepare_home(settings: Settings, home: Path) -> None:
+    """Create the folder, and give one that has no dagster.yaml the project's: else Dagster would run with its defaults.
+
+    Raises ForeignHomeError where its event log tells of other data than `settings.data` holds: each slice would count
+    as complete that was so there.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    _belong_together(writable_directory(settings.data), home)
+    if not (home / _CONFIGURATION).exists():
+        own = settings.root / DAGSTER_FOLDER / _CONFIGURATION
+        shutil.copyfile(own if own.is_file() else TEMPLATE_OF_DAGSTER, home / _CONFIGURATION)
+
+
+def _belong_together(data: Path, home: Path) -> None:
+    """Both have the same random name in them from their first use on."""
+    ours, theirs = data / _WAREHOUSE_ID, home / _WAREHOUSE_ID
+    if theirs.exists():
+        if not ours.exists() or ours.read_text() != theirs.read_text():
+            raise ForeignHomeError.of(data, home)
+        return
+    if not ours.exists():
+        ours.write_text(uuid.uuid4().hex)
+    theirs.write_text(ours.read_text())

@@ -1,0 +1,86 @@
+"""Dagster's web server behind a guard: `python -m tidemark.console.dagster_server.web_server`.
+
+Dagster asks for no password and looks at neither Host nor Origin, so any page in a browser on this machine could launch
+runs and wipe assets. Everything goes through `HttpGuard`; `/report_asset_*`, which tells of materializations and checks
+that no run made, is for the server's own pages and for who has the token of TIDEMARK_TOKEN.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import dagster as dg
+import uvicorn
+from dagster_webserver.webserver import DagsterWebserver
+from starlette.middleware import Middleware
+
+from tidemark.console.dagster_server.report_guard import ReportGuard
+from tidemark.dagster_internals.serving import workspace_context
+from tidemark.system.child_environment import TOKEN_VARIABLE
+from tidemark.system.http_guard import HttpGuard, host_names
+
+if TYPE_CHECKING:
+    from tidemark.dagster_internals.serving import WorkspaceProcessContext
+
+_POLL_RATE_MS: Final = 2000
+_STOP_SECONDS: Final = 3
+_HEADER_BYTES: Final = 64 * 1024
+# What `dagster-webserver` sets when nothing is said: a statement's milliseconds, a connection's seconds, overflow.
+_DATABASE: Final = (15_000, 3_600, 20)
+
+
+class GuardedWebserver(DagsterWebserver[Any, Any]):
+    """Dagster's web server, with the guards around all that it serves."""
+
+    def __init__(self, context: WorkspaceProcessContext, host: str, token: str | None) -> None:
+        super().__init__(context, live_data_poll_rate=_POLL_RATE_MS)
+        self._host, self._token = host, token
+
+    def build_middleware(self) -> list[Middleware]:
+        return [
+            Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"]),
+            Middleware(ReportGuard, self._token),
+            *super().build_middleware(),
+        ]
+
+
+def main() -> None:
+    """Serve until SIGINT."""
+    options = _parser().parse_args()
+    # Not left in the environment: what this process starts does not need it.
+    token = os.environ.pop(TOKEN_VARIABLE, None)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    with dg.DagsterInstance.get() as instance:
+        instance.optimize_for_webserver(*_DATABASE)
+        with workspace_context(instance, options.workspace, version("dagster-webserver")) as context:
+            _serve(GuardedWebserver(context, options.host, token), options.host, options.port)
+
+
+def _serve(server: GuardedWebserver, host: str, port: int) -> None:
+    """With h11, which bounds headers; pages that listen to subscriptions do not keep it from ending."""
+    uvicorn.run(
+        server.create_asgi_app(),
+        host=host,
+        port=port,
+        log_level="warning",
+        http="h11",
+        h11_max_incomplete_event_size=_HEADER_BYTES,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The demo's work: land, capture, compute, step by step. Killed and started again it goes on."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from queue import Empty, Queue
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+from tidemark.center.in_process_host import InProcessHost
+from tidemark.compute.runtime import Runtime
+from tidemark.console.demo.change_feed import ChangeFeed
+from tidemark.console.demo.resource_usage import Usage
+from tidemark.dagster.definitions import build_definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    import dagster as dg
+
+    from tidemark.console.demo.progress_display import Display
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.warehouse.warehouse import Warehouse
+
+HOST: Final = "demo"
+HOURS_A_STEP: Final = 6
+# The first events past a boundary are what closes it: heartbeats come once a minute.
+GRACE: Final = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """What one pass over the recording did."""
+
+    changes: int
+    computed: int
+    failed: tuple[Slice, ...]
+    seconds: float
+    peak_rss_mb: float
+    cpu_seconds: float
+
+
+class DemoReplay:
+    """One warehouse, one recording."""
+
+    def __init__(self, warehouse: Warehouse, sample: Path, instance: dg.DagsterInstance, end: datetime) -> None:
+        self.warehouse = warehouse
+        self.runtime = Runtime(warehouse)
+        self._sample = sample
+        self._instance = instance
+        self._end = end
+
+    def expected(self) -> int:
+        """How many slices there are to compute."""
+        graph = self.warehouse.graph
+        return sum(1 for name in self.warehouse.entities for _ in graph.slices(name, until=self._end))
+
+    def run(self, open_display: Callable[[int], Display]) -> ReplayResult:
+        """Replay everything that is not done yet."""
+        started = time.monotonic()
+        job = build_definitions(self.warehouse).resolve_implicit_global_asset_job_def()
+        host = InProcessHost(self.warehouse, job, self._instance, HOST)
+        feed = ChangeFeed(self._sample, self.warehouse.settings.landing)
+        done = _completed(host)
+        with Usage() as usage, open_display(self.expected() - done) as display:
+            changes = self._steps(host, feed, display)
+        return ReplayResult(
+            changes,
+            _completed(host) - done,
+            tuple(sorted(host.center.failed(), key=str)),
+            time.monotonic() - started,
+            usage.megabytes,
+            usage.cpu_seconds,
+        )
+
+    def _steps(self, host: InProcessHost, feed: ChangeFeed, display: Display) -> int:
+        """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together."""
+        changes, dispatch = 0, host.dispatch(display)
+        display.say("starting Spark (half a minute the first time)")
+        arrived: Queue[Future[int]] = Queue()
+        with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
+            moments = self.moments()
+            for moment in moments:
+                pool.submit(self._capture, feed, moment, display).add_done_callback(arrived.put)
+            waiting = len(moments)
+            try:
+                while waiting:
+                    for future in _all_of(arrived):
+                        waiting -= 1
+                        changes += future.result()
+                    host.run_ready(dispatch)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return changes
+
+    def _capture(self, feed: ChangeFeed, moment: datetime, display: Display) -> int:
+        """Let everything up to a moment come in, and say so at once: returns how many changes that were."""
+        landed, report = feed.land(moment + GRACE), self.runtime.ingestion.step()
+        for warning in report.warnings:
+            display.say(warning)
+        display.waiting([str(snapshot) for snapshot in report.waiting])
+        if landed:
+            local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
+            display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
+        return landed
+
+    def moments(self) -> list[datetime]:
+        """When the replay pauses to compute: the end of each day, and of each sixth hour where hours are computed."""
+        ends: set[datetime] = set()
+        graph = self.warehouse.graph
+        for name, entity in self.warehouse.entities.items():
+            if entity.source and str(entity.period) == "day":
+                ends.update(graph.window(slice_).end for slice_ in graph.slices(name, until=self._end))
+            elif entity.snapshot_of and str(entity.period) == "hour":
+                hours = [graph.window(slice_).end for slice_ in graph.slices(name, until=self._end)]
+                ends.update(hours[HOURS_A_STEP - 1 :: HOURS_A_STEP])
+        return sorted(ends)
+
+
+def _completed(host: InProcessHost) -> int:
+    return sum(1 for _ in host.center.completed())
+
+
+def _all_of(arrived: Queue[Future[int]]) -> list[Future[int]]:
+    """Everything that has arrived, at least one: waits for it."""
+    futures = [arrived.get()]
+    with suppress(Empty):
+        while True:
+            futures.append(arrived.get_nowait())
+    return futures

@@ -1,0 +1,127 @@
+"""Bodies of the assets: which slices a run asks for, whether they are ready, what they give back to Dagster."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+import dagster as dg
+
+from tidemark.compute.business_time import partition_values
+from tidemark.compute.errors import InputMissingError, QualityError, SnapshotMissingError, UnreadFunctionError
+from tidemark.compute.input_views import required_slices
+from tidemark.dagster.metadata.capture import capture_metadata
+from tidemark.dagster.metadata.slice import figures, plot_metadata, slice_metadata
+from tidemark.dependency_model.slice import Slice
+from tidemark.warehouse.partition_keys import dagster_key, period_of, slice_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tidemark.compute.runtime import Runtime
+    from tidemark.compute.slice_computer import ComputedSlice
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.warehouse.warehouse import Warehouse
+
+StepResult = dg.AssetCheckResult | dg.MaterializeResult[Any]
+
+
+class AssetBody(Protocol):
+    """The body of an asset."""
+
+    def __call__(self, context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]: ...
+
+
+def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[Slice]:
+    """The slices that the run's partition, or range of partitions, stands for, in time order."""
+    return [Slice(entity.name, slice_key(str(entity.period), key)) for key in context.partition_keys]
+
+
+def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """ODS: let the capture reach each slice's end, then check and describe the version that is its tag."""
+    slices = requested_slices(context, entity)
+    for slice_ in slices:
+        _capture(runtime, slice_)
+    computed = runtime.computer().snapshots(slices)
+    yield from _check_results(computed)
+    captured = capture_metadata(runtime, slices[-1], datetime.now(UTC))
+    yield dg.MaterializeResult(metadata={**slice_metadata(computed), **captured})
+
+
+def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
+    """DWD to ADS: compute each slice whose inputs are all there."""
+    slices = requested_slices(context, entity)
+    refuse_unread(runtime.warehouse, entity)
+    refuse_unready(context.instance, runtime.warehouse, slices)
+    computed = runtime.computer().compute(slices)
+    for slice_result in computed:
+        context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
+    yield from _check_results(computed)
+    metadata = slice_metadata(computed)
+    if entity.export:
+        last = computed[-1]
+        partition = partition_values(str(entity.period), last.slice.key)
+        metadata["plot"] = plot_metadata(f"{entity.name} {last.slice.key}", last.path, partition)
+    yield dg.MaterializeResult(metadata=metadata)
+
+
+def _capture(runtime: Runtime, slice_: Slice) -> None:
+    period = period_of(runtime.warehouse.graph, slice_.entity)
+    tagged = runtime.registry.get(slice_.entity, period, slice_.key)
+    if tagged is not None and not tagged.waits_for_late:
+        return
+    report = runtime.ingestion.step()
+    if runtime.registry.get(slice_.entity, period, slice_.key) is None:
+        raise SnapshotMissingError.of(slice_, "; ".join(str(reason) for reason in report.waiting) or None)
+
+
+def refuse_unread(warehouse: Warehouse, entity: Entity) -> None:
+    """Raise UnreadFunctionError where no check has told, and no YAML states, what the entity's function reads."""
+    if entity.name not in warehouse.unread:
+        return
+    sliced = [
+        dependency for dependency in entity.depends_on if warehouse.entities[dependency.entity].period is not None
+    ]
+    open_ = [dependency.entity for dependency in sliced if dependency.offset is None]
+    if open_:
+        raise UnreadFunctionError.of(entity.name, open_)
+
+
+def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: Sequence[Slice]) -> None:
+    """Raise InputMissingError unless every input slice is materialized; nothing has been written then.
+
+    Dagster clips ranges and knows no chosen offsets, so the exact set is asked for here.
+    """
+    materialized: dict[str, set[str]] = {}
+    own = set(slices)
+    for slice_ in slices:
+        missing = []
+        for name, inputs in required_slices(warehouse, slice_).items():
+            if name not in materialized:
+                materialized[name] = instance.get_materialized_partitions(dg.AssetKey([name]))
+            period = period_of(warehouse.graph, name)
+            missing += [
+                input_
+                for input_ in inputs
+                if input_ not in own and dagster_key(period, input_.key) not in materialized[name]
+            ]
+        if missing:
+            raise InputMissingError.of(slice_, missing)
+
+
+def _check_results(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
+    """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
+    for index, first in enumerate(computed[0].audit.checks):
+        verdicts = {result.slice: result.audit.checks[index] for result in computed}
+        failed = {slice_: check for slice_, check in verdicts.items() if not check.passed}
+        shown = next(iter(failed.values()), verdicts[computed[-1].slice])
+        yield dg.AssetCheckResult(
+            check_name=first.name,
+            passed=not failed,
+            description="; ".join(f"{slice_.key}: {check.reason}" for slice_, check in failed.items()) or shown.reason,
+            metadata={**figures(shown.figures), "slices": len(verdicts)},
+        )
+    for result in computed:
+        wrong = {check.name: check.reason for check in result.audit.checks if not check.passed}
+        if wrong:
+            raise QualityError.of(result.slice, wrong)

@@ -1,0 +1,106 @@
+"""Committing what still stands: other writers may have come first, and most of them touch other partitions.
+
+An OPTIMIZE changes no content, so that appends never stand against it. A file that another commit rewrote, or whose
+rows it hid, voids the group that it belonged to: that group is read again; the others are committed as they are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from tidemark.delta.clustering.file_groups import CLUSTERED, FileGroup, partition_key
+from tidemark.delta.clustering.rewrite import Rewritten
+from tidemark.delta.commit_conflict import RETRYABLE, BackOff, StaleReadError, definition_kept
+from tidemark.delta.errors import ColumnsDifferError
+from tidemark.delta.internals.transaction import OptimisticTransaction
+from tidemark.delta.live_file import LiveFile, bytes_of
+from tidemark.system.crash_points import crash_point
+
+
+@dataclass(frozen=True)
+class Label:
+    """What the history and the files say of a pass: columns, predicate, the tag by which later passes know it."""
+
+    columns: tuple[str, ...]
+    where: str | None
+    tag: str
+
+
+@dataclass(frozen=True)
+class Committed:
+    """`version` is None where nothing stood; `fallen` are the groups that have to be read again."""
+
+    version: int | None
+    stood: tuple[FileGroup, ...]
+    fallen: tuple[FileGroup, ...]
+
+
+def source_files(txn: OptimisticTransaction, where: str | None) -> list[LiveFile]:
+    """The live files that can hold rows where `where` holds."""
+    handles = txn.scanned(where)
+    return [LiveFile(file, handle) for file, handle in zip(txn.described(handles), handles, strict=True)]
+
+
+def commit_groups(
+    txn: OptimisticTransaction,
+    spark: SparkSession,
+    path: Path,
+    batch: Sequence[FileGroup],
+    done: Rewritten,
+    label: Label,
+    back_off: BackOff,
+) -> Committed:
+    """Commit a batch, or after a conflict those groups whose files are as they were. Raises ColumnsDifferError."""
+    definition, standing = txn.definition, tuple(batch)
+    for attempt in range(1, back_off.attempts + 1):
+        try:
+            with definition_kept(path):
+                version = _commit(txn, standing, done, label)
+        except RETRYABLE:
+            back_off.pause(attempt)
+            txn = OptimisticTransaction(spark, path)
+            if txn.definition != definition:
+                raise ColumnsDifferError.changed(
+                    path, StaleReadError("other columns, properties or features")
+                ) from None
+            standing = _standing(txn, standing, label.where)
+            if not standing:
+                break
+        else:
+            fallen = tuple(group for group in batch if group not in standing)
+            return Committed(version, standing, fallen)
+    return Committed(None, (), tuple(batch))
+
+
+def _commit(txn: OptimisticTransaction, groups: Sequence[FileGroup], done: Rewritten, label: Label) -> int:
+    keys = {group.key for group in groups}
+    added = [new_file for new_file in done.added if partition_key(new_file["partitionValues"]) in keys]
+    removed = [file for group in groups for file in group.files]
+    actions = txn.unchanging_removal([file.handle for file in removed])
+    actions += txn.unchanging(added, {CLUSTERED: label.tag})
+    operation = txn.optimize_operation(label.columns, label.where, metrics(added, removed))
+    crash_point("cluster.before_commit")
+    version = txn.commit(actions, operation, None, "")
+    crash_point("cluster.after_commit")
+    return version
+
+
+def metrics(added: Sequence[Mapping[str, Any]], removed: Sequence[LiveFile]) -> dict[str, int]:
+    """Delta's names of an OPTIMIZE's counts."""
+    sizes = [int(file["size"]) for file in added]
+    return {
+        "numAddedFiles": len(added),
+        "numRemovedFiles": len(removed),
+        "numAddedBytes": sum(sizes),
+        "numRemovedBytes": bytes_of(removed),
+        "minFileSize": min(sizes, default=0),
+        "maxFileSize": max(sizes, default=0),
+    }
+
+
+def _standing(txn: OptimisticTransaction, groups: Sequence[FileGroup], where: str | None) -> tuple[FileGroup, ...]:
+    there = {file.identity for file in source_files(txn, where)}
+    return tuple(group for group in groups if all(file.identity in there for file in group.files))

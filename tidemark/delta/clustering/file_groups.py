@@ -1,0 +1,122 @@
+"""Which files are clustered together: those of one partition, of the whole table where it has none."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tidemark.delta.clustering.overlapping_files import Boxes, spans_of
+from tidemark.delta.clustering.table_columns import ClusterColumn
+from tidemark.delta.live_file import LiveFile
+
+CLUSTERED = "tidemark.clustered"
+# A pass makes at most so many files of so many partitions: what the driver plans at a time is bounded.
+MOST_FILES, MOST_GROUPS = 512, 64
+# What is clustered again with new data is at most this many times as much: each row a few times in all.
+_MERGED_RATIO = 2.0
+
+
+def visible_bytes(file: LiveFile) -> int:
+    """The share of a file's bytes that is not hidden."""
+    if not file.hidden or not file.rows:
+        return file.size_bytes
+    return round(file.size_bytes * file.rows / (file.rows + file.hidden))
+
+
+def pass_of(file: LiveFile, spec: str) -> str | None:
+    """The pass that wrote a file by the same columns and weights; None where none did."""
+    by, _, number = (file.described.get("tags") or {}).get(CLUSTERED, "").rpartition("#")
+    return number if number and by == spec else None
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Files of one partition (column -> value as text) that become `wanted` files."""
+
+    partition: Mapping[str, str | None]
+    files: tuple[LiveFile, ...]
+    wanted: int
+
+    @property
+    def key(self) -> str:
+        return partition_key(self.partition)
+
+    @property
+    def size_bytes(self) -> int:
+        return _bytes_of(self.files)
+
+
+def partition_key(partition: Mapping[str, str | None]) -> str:
+    return json.dumps(partition, sort_keys=True)
+
+
+def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[FileGroup]:
+    """The files by partition; a partition of one small file without hidden rows has nothing to gain."""
+    by_partition: dict[str, list[LiveFile]] = defaultdict(list)
+    for file in files:
+        by_partition[partition_key(file.described["partitionValues"])].append(file)
+    groups = []
+    for key in sorted(by_partition):
+        own = by_partition[key]
+        wanted = max(1, round(_bytes_of(own) / target_bytes))
+        if len(own) > 1 or wanted > 1 or own[0].hidden:
+            groups.append(FileGroup(own[0].described["partitionValues"], tuple(own), wanted))
+    return groups
+
+
+def not_clustered(
+    files: Sequence[LiveFile], spec: str, columns: Sequence[ClusterColumn], target_bytes: int
+) -> list[LiveFile]:
+    """The files that no pass by that spec wrote, and those of earlier passes whose overlap with them is bad.
+
+    Work is proportional to the new data, and the number of passes that a filter has to look into to the logarithm of
+    the table's size (the tiers of a log-structured merge tree).
+    """
+    by_partition: dict[str, list[LiveFile]] = defaultdict(list)
+    for file in files:
+        by_partition[partition_key(file.described["partitionValues"])].append(file)
+    return [file for own in by_partition.values() for file in _to_merge(own, spec, columns, target_bytes)]
+
+
+def _to_merge(
+    files: Sequence[LiveFile], spec: str, columns: Sequence[ClusterColumn], target_bytes: int
+) -> list[LiveFile]:
+    passes: dict[str | None, list[int]] = defaultdict(list)
+    for at, file in enumerate(files):
+        passes[pass_of(file, spec)].append(at)
+    chosen = passes.pop(None, [])
+    if chosen and passes:
+        sizes = [visible_bytes(file) for file in files]
+        boxes = Boxes.of(sizes, [spans_of(files, column) for column in columns])
+        for own in sorted(passes.values(), key=lambda own: sum(sizes[at] for at in own)):
+            chosen = [*chosen, *_of_pass(boxes, chosen, own, target_bytes)]
+    return [files[at] for at in chosen]
+
+
+def _of_pass(boxes: Boxes, chosen: Sequence[int], own: Sequence[int], target_bytes: int) -> list[int]:
+    """What is clustered again of an earlier pass.
+
+    Of one that is not large beside `chosen`: files that overlap with these, and small ones. Of a large one: those of
+    its files that are not large beside what came into their bounds.
+    """
+    if boxes.sizes[list(own)].sum() > _MERGED_RATIO * boxes.sizes[list(chosen)].sum():
+        return boxes.badly_overlapped(chosen, own, _MERGED_RATIO)
+    inside = boxes.bytes_inside(chosen, own)
+    return [at for at, here in zip(own, inside, strict=True) if here or boxes.sizes[at] < target_bytes / 2]
+
+
+def _bytes_of(files: Sequence[LiveFile]) -> int:
+    return sum(map(visible_bytes, files))
+
+
+def batches(groups: Sequence[FileGroup]) -> Iterator[list[FileGroup]]:
+    """Groups that are rewritten in one pass; one that is larger than a batch is a batch by itself."""
+    batch: list[FileGroup] = []
+    for group in groups:
+        is_full = len(batch) == MOST_GROUPS or sum(member.wanted for member in batch) + group.wanted > MOST_FILES
+        if batch and is_full:
+            yield batch
+            batch = []
+        batch.append(group)
+    if batch:
+        yield batch

@@ -1,0 +1,52 @@
+"""What a commit says of itself, and how Spark's writers are told to say it."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from tidemark.spark.session_settings import settings
+
+LAST_VERSION = "spark.databricks.delta.lastCommitVersionInSession"
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
+TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """What a commit says of itself; the same (app, number) is applied once only."""
+
+    app: str
+    number: int
+    metadata: str
+
+    def metadata_with(self, **more: object) -> str:
+        """`metadata` with more entries where it is a JSON object (or empty); any other text stays as it is."""
+        try:
+            entries = json.loads(self.metadata or "{}")
+        except json.JSONDecodeError:
+            return self.metadata
+        return json.dumps({**entries, **more}) if isinstance(entries, dict) else self.metadata
+
+
+def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> int:
+    """Run a Delta write under `transaction` and return the version it committed.
+
+    The session must be this thread's own: commit metadata is a session setting.
+    """
+    told = {
+        USER_METADATA: transaction.metadata,
+        TXN_APP_ID: transaction.app,
+        TXN_VERSION: str(transaction.number),
+    }
+    with settings(spark, told):
+        action()
+    return int(str(spark.conf.get(LAST_VERSION)))
+
+
+def user_metadata(spark: SparkSession, metadata: str) -> AbstractContextManager[None]:
+    """Commits of the block carry `metadata`, or none where it is empty."""
+    return settings(spark, {USER_METADATA: metadata} if metadata else {})

@@ -1,0 +1,32 @@
+"""Versions of Delta tables as frames, each opened once.
+
+A version never changes, but Spark rebuilds its list of files from the log whenever one asks for it anew: half a CPU
+second for the smallest table, more than its query. A frame keeps the list.
+"""
+
+from collections import OrderedDict
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidemark.delta.delta_rs_table import read_table
+
+_KEPT = 64
+
+
+class VersionReader:
+    """The last versions that one session asked for; not for several threads at once."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._frames: OrderedDict[tuple[Path, int], DataFrame] = OrderedDict()
+
+    def read(self, path: Path, version: int) -> DataFrame:
+        """The table as of `version`."""
+        frame = self._frames.pop((path, version), None)
+        if frame is None:
+            frame = read_table(self._session, path, version)
+        self._frames[path, version] = frame
+        if len(self._frames) > _KEPT:
+            self._frames.popitem(last=False)
+        return frame

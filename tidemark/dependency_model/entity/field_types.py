@@ -1,0 +1,89 @@
+"""Types of declared fields: how a text of a YAML file becomes a value, and what is said when it cannot."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import lru_cache
+from typing import Annotated, TypeVar
+
+from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
+
+from tidemark.dependency_model.offset.offset import Offset
+from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.cron import Cron
+from tidemark.dependency_model.time.period import Period
+from tidemark.errors import TidemarkError
+
+STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length=20_000)
+"""Every declared value: unknown keys are refused, and no text is longer than some pages of a query."""
+
+_Value = TypeVar("_Value")
+_DURATION = re.compile(r"(\d{1,5})(min|m|h|d)", re.ASCII)
+_UNITS = {"min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def _parsed_by(parse: Callable[[str], _Value], text: str) -> _Value:
+    """Run a parser inside a validator: pydantic wants to hear of it as a ValueError."""
+    try:
+        return parse(text)
+    except TidemarkError as error:
+        raise ValueError(str(error)) from error
+
+
+def _period(value: object) -> Period:
+    return value if isinstance(value, Period) else _parsed_by(Period.parse, str(value))
+
+
+def _offset(value: object) -> Offset:
+    if isinstance(value, Offset):
+        return value
+    if isinstance(value, (list, int)):
+        counts = value if isinstance(value, list) else [value]
+        value = f"Set {','.join(str(count) for count in counts)}"
+    return _parsed_by(Offset.parse, str(value))
+
+
+def _time_zone(value: object) -> str:
+    return _parsed_by(_known_time_zone, str(value))
+
+
+@lru_cache(maxsize=1024)
+def _known_time_zone(name: str) -> str:
+    return Calendar(name).time_zone
+
+
+def _start(value: object) -> str:
+    return _parsed_by(_known_start, str(value))
+
+
+@lru_cache(maxsize=1024)
+def _known_start(text: str) -> str:
+    Calendar().start_of(text)
+    return text
+
+
+def _cron(value: object) -> str:
+    return _parsed_by(Cron.parse, str(value)).text
+
+
+def _duration(value: object) -> timedelta:
+    if isinstance(value, timedelta):
+        return value
+    match = _DURATION.fullmatch(str(value))
+    if not match:
+        raise ValueError(f"expected a duration such as 30min, 2h or 1d, found {value!r}")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+PeriodField = Annotated[InstanceOf[Period], BeforeValidator(_period)]
+OffsetField = Annotated[InstanceOf[Offset], BeforeValidator(_offset)]
+TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
+DurationField = Annotated[timedelta, BeforeValidator(_duration)]
+NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]
+ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+CronField = Annotated[str, BeforeValidator(_cron)]
+"""Five fields, on the entity's local clock."""
+TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+"""`00:30`: half an hour after the window's end, on the local clock."""
+StartField = Annotated[str, BeforeValidator(_start)]
+"""A date, or an hour such as `2026-03-30T00`."""

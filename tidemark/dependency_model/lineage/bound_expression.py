@@ -1,0 +1,157 @@
+"""Expressions with every column put in its place: which occurrence of which table, or a parameter of business time.
+
+Literal          a constant
+Parameter        `:biz_date` and its like
+Column           a column of one occurrence of a table
+Sourced          an expression of a FROM item, NULL where an outer join makes the item's row up
+Call             a function or operator that can be evaluated
+Opaque           what is not known here (an aggregate, a window, an unknown function), with what it is made of
+Exists, InQuery  conditions on a sub-query's rows
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.dependency_model.lineage.value_range import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a text, line and column from 1."""
+
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrence:
+    """One mention of a table in a FROM clause (a CTE that is used twice holds its tables twice)."""
+
+    table: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinSource:
+    """One item of a FROM clause."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    occurrence: Occurrence
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    source: JoinSource
+    inner: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    name: str
+    arguments: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty.
+
+    `of_data` where rows decide; else whoever knew the function would know the value, given its parts.
+    """
+
+    parts: tuple[Bound, ...] = ()
+    why: str = ""
+    place: Place = field(default_factory=Place)
+    choosing: tuple[Bound, ...] = ()
+    of_data: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """`inner` are the tables of the query, `direct` those of which every one of its rows holds a row."""
+
+    conditions: tuple[Bound, ...]
+    inner: tuple[Occurrence, ...]
+    direct: tuple[Occurrence, ...]
+    parts: tuple[Bound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InQuery:
+    wanted: Bound
+    given: Bound
+    rows: Exists
+
+
+Bound = Literal | Parameter | Column | Sourced | Call | Opaque | Exists | InQuery
+
+
+def children(bound: Bound) -> tuple[Bound, ...]:
+    """The expressions that an expression is made of."""
+    match bound:
+        case Sourced(inner=inner):
+            return (inner,)
+        case Call(arguments=arguments):
+            return arguments
+        case Opaque(parts=parts, choosing=choosing):
+            return (*parts, *choosing)
+        case Exists(conditions=conditions, parts=parts):
+            return (*conditions, *parts)
+        case InQuery(wanted=wanted, given=given, rows=rows):
+            return (wanted, given, rows)
+    return ()
+
+
+def walk(bound: Bound) -> Iterator[Bound]:
+    """The expression and everything in it, each thing once."""
+    seen: set[int] = set()
+    stack = [bound]
+    while stack:
+        each = stack.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            stack.extend(children(each))
+
+
+def operands(bound: Bound) -> tuple[Bound, ...]:
+    """The expressions that its value is computed of: not those that an opaque one hides."""
+    match bound:
+        case Exists(conditions=conditions):
+            return conditions
+        case Opaque():
+            return ()
+    return children(bound)
+
+
+def evaluated(bound: Bound) -> Iterator[Bound]:
+    """The expression and everything that its value is computed of."""
+    stack = [bound]
+    while stack:
+        each = stack.pop()
+        yield each
+        stack.extend(operands(each))
+
+
+def columns_of(bound: Bound) -> dict[Column, None]:
+    """The columns of tables in an expression, in order."""
+    return dict.fromkeys(part for part in walk(bound) if isinstance(part, Column))

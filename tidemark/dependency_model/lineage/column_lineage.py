@@ -1,0 +1,102 @@
+"""Column lineage: which columns of which tables an entity's columns come of.
+
+Direct are the columns whose values a column is computed of; indirect those that decide which rows there are and how
+they are grouped: conditions, joins, keys of groups and windows, sub-queries that are asked whether rows exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound_expression import Column as TableColumn
+from tidemark.dependency_model.lineage.bound_expression import Exists, InQuery, Opaque, children
+from tidemark.dependency_model.lineage.query_binding import bind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tidemark.dependency_model.lineage.bound_expression import Bound
+    from tidemark.dependency_model.lineage.known_tables import Tables
+    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.relation import Relation
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnName:
+    """A column of a table; `*` stands for columns that nobody knows by name."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLineage:
+    """`direct` by output column, in the query's order; `indirect` of all rows."""
+
+    direct: Mapping[str, tuple[ColumnName, ...]]
+    indirect: tuple[ColumnName, ...]
+
+
+def column_lineage(query: Query, tables: Tables) -> ColumnLineage:
+    """The lineage of one query. Raises QueryError."""
+    relations = bind(query, tables)
+    direct: dict[str, set[ColumnName]] = {}
+    indirect: set[ColumnName] = set()
+    for relation in relations:
+        for name, bound in zip(_names(relations[0], relation), relation.columns.values(), strict=False):
+            used = direct.setdefault(name, set())
+            used |= _used(bound, indirect)
+        for opened in relation.open:
+            _open_columns(opened.relation, direct)
+        for bound in relation.indirect:
+            indirect |= _used(bound, indirect)
+    return ColumnLineage({name: tuple(sorted(used)) for name, used in direct.items()}, tuple(sorted(indirect)))
+
+
+def _names(first: Relation, relation: Relation) -> Iterable[str]:
+    """Branches of a UNION go by the first one's names."""
+    return first.columns if len(first.columns) == len(relation.columns) else relation.columns
+
+
+def _open_columns(relation: Relation, direct: dict[str, set[ColumnName]]) -> None:
+    tables = [relation.open_table] if relation.open_table else []
+    for table in tables:
+        direct.setdefault("*", set()).add(ColumnName(table.table, "*"))
+    for opened in relation.open:
+        _open_columns(opened.relation, direct)
+
+
+def _used(bound: Bound, indirect: set[ColumnName]) -> set[ColumnName]:
+    """The columns that a value is computed of; those that only choose rows of sub-queries go to `indirect`."""
+    used: set[ColumnName] = set()
+    stack, seen = [bound], set[int]()
+    while stack:
+        each = stack.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, TableColumn):
+            used.add(ColumnName(each.occurrence.table, each.name))
+        elif isinstance(each, Exists):
+            for part in children(each):
+                indirect |= _used(part, indirect)
+        else:
+            stack.extend(_values(each, indirect))
+    return used
+
+
+def _values(bound: Bound, indirect: set[ColumnName]) -> Iterator[Bound]:
+    """The parts of an expression whose values count."""
+    if isinstance(bound, InQuery):
+        for part in (bound.given, bound.rows):
+            indirect |= _used(part, indirect)
+        yield bound.wanted
+        return
+    yield from bound.parts if isinstance(bound, Opaque) else children(bound)
+    if isinstance(bound, Opaque):
+        for part in bound.choosing:
+            indirect |= _used(part, indirect)

@@ -1,0 +1,185 @@
+"""From a bound expression to a function of a box: the slices of each occurrence, a business time, and who is made up.
+
+What depends on the business time alone is computed once for each business time, not for each box.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.bound_expression import (
+    Bound,
+    Call,
+    Column,
+    Exists,
+    InQuery,
+    Literal,
+    Opaque,
+    Parameter,
+    Sourced,
+    walk,
+)
+from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
+from tidemark.dependency_model.lineage.functions import FUNCTIONS
+from tidemark.dependency_model.lineage.functions.conditions import CONDITIONS
+from tidemark.dependency_model.lineage.value_range import Special, Value, truth_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tidemark.dependency_model.lineage.bound_expression import JoinSource, Occurrence
+    from tidemark.dependency_model.lineage.type_conversion import Conversion
+
+Environment = dict[object, Value]
+"""Values by `Parameter` and `Column`; `Special.NULL` by each `JoinSource` made up and each absent occurrence."""
+Evaluate = "Callable[[Environment], Value]"
+
+_VARYING = (Column, Sourced, Opaque, Exists, InQuery)
+
+
+class Evaluator:
+    """Compiles expressions of one query; `begin` gives it the business time for which they are asked next."""
+
+    def __init__(self, conversion: Conversion, partition_columns: Mapping[Occurrence, tuple[str, ...]]) -> None:
+        self._conversion = conversion
+        self._comparison = SqlComparison(conversion)
+        self._comparisons = {
+            "=": self._comparison.equal,
+            "<": self._comparison.less,
+            "<=": self._comparison.at_most,
+            "<=>": self._comparison.null_safe_equal,
+        }
+        self._partition_columns = partition_columns
+        self._fixed: list[tuple[list[Value], Callable[[Environment], Value]]] = []
+        self._compiled: dict[int, tuple[Bound, Callable[[Environment], Value]]] = {}
+
+    def begin(self, parameters: Mapping[str, Value]) -> None:
+        """Compute what depends on the business time alone."""
+        environment: Environment = {Parameter(name): value for name, value in parameters.items()}
+        for cell, compute in self._fixed:
+            cell[0] = compute(environment)
+
+    def compile(self, bound: Bound) -> Callable[[Environment], Value]:
+        """The function of an expression; the same one for the same expression."""
+        known = self._compiled.get(id(bound))
+        if known is None:
+            known = (bound, self._build(bound))
+            self._compiled[id(bound)] = known
+        return known[1]
+
+    def condition(self, bound: Bound) -> Callable[[Environment], int]:
+        """The function of a condition."""
+        compute = self.compile(bound)
+        return lambda environment: truth_of(compute(environment))
+
+    def _build(self, bound: Bound) -> Callable[[Environment], Value]:
+        if isinstance(bound, Literal):
+            value = bound.value
+            return lambda _: value
+        if not any(isinstance(part, _VARYING) for part in walk(bound)):
+            return self._once(self._varying(bound))
+        return self._varying(bound)
+
+    def _once(self, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+        cell: list[Value] = [Special.UNKNOWN]
+        self._fixed.append((cell, compute))
+        return lambda _: cell[0]
+
+    def _varying(self, bound: Bound) -> Callable[[Environment], Value]:
+        match bound:
+            case Parameter():
+                return lambda environment: environment.get(bound, Special.UNKNOWN)
+            case Column(occurrence=occurrence, name=name):
+                if name not in self._partition_columns.get(occurrence, ()):
+                    return lambda environment: environment.get(occurrence, Special.UNKNOWN)
+                return lambda environment: environment.get(bound, Special.IMPRECISE)
+            case Sourced(source=source, inner=inner):
+                return self._sourced(source, self.compile(inner))
+            case Call():
+                return self._call(bound)
+        return self._of_query(bound)
+
+    def _of_query(self, bound: Bound) -> Callable[[Environment], Value]:
+        match bound:
+            case Exists():
+                return self._exists(bound)
+            case InQuery():
+                return self._in_query(bound)
+        return lambda _: Special.UNKNOWN
+
+    def _sourced(self, source: JoinSource, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+        return lambda environment: Special.NULL if source in environment else compute(environment)
+
+    def _exists(self, bound: Exists) -> Callable[[Environment], Value]:
+        conditions = [self.condition(condition) for condition in bound.conditions]
+
+        def compute(environment: Environment) -> Value:
+            if _is_absent(bound.direct, environment):
+                return logic.FALSE
+            if _is_absent(bound.inner, environment):
+                return logic.EITHER
+            outcome = logic.TRUE
+            for condition in conditions:
+                outcome = logic.both(outcome, condition(environment))
+            return logic.existing(outcome)
+
+        return compute
+
+    def _in_query(self, bound: InQuery) -> Callable[[Environment], Value]:
+        wanted, given = self.compile(bound.wanted), self.compile(bound.given)
+        exists = self._exists(bound.rows)
+
+        def compute(environment: Environment) -> Value:
+            row = truth_of(exists(environment))
+            if row == logic.FALSE or _is_absent(bound.rows.inner, environment):
+                return row
+            return logic.existing(logic.both(row, self._comparison.equal(wanted(environment), given(environment))))
+
+        return compute
+
+    def _call(self, call: Call) -> Callable[[Environment], Value]:
+        arguments = [self.compile(argument) for argument in call.arguments]
+        match call.name, arguments:
+            case "and", [left, right]:
+                return _and(left, right)
+            case "or", [left, right]:
+                return _or(left, right)
+            case "not", [argument]:
+                return lambda env: logic.negated(truth_of(argument(env)))
+            case "is_null", [argument]:
+                return lambda env: is_null(argument(env))
+            case "is_true", [argument]:
+                return lambda env: logic.known_true(truth_of(argument(env)))
+        return self._function(call.name, arguments)
+
+    def _function(self, name: str, arguments: list[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
+        compare = self._comparisons.get(name)
+        if compare is not None:
+            left, right = arguments
+            return lambda env: compare(left(env), right(env))
+        lazy = CONDITIONS.get(name)
+        if lazy is not None:
+            return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
+        function, conversion = FUNCTIONS[name], self._conversion
+        return lambda env: function(conversion, *[argument(env) for argument in arguments])
+
+
+def _and(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+    def compute(environment: Environment) -> Value:
+        first = truth_of(left(environment))
+        return first if first == logic.FALSE else logic.both(first, truth_of(right(environment)))
+
+    return compute
+
+
+def _or(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+    def compute(environment: Environment) -> Value:
+        first = truth_of(left(environment))
+        return first if first == logic.TRUE else logic.either(first, truth_of(right(environment)))
+
+    return compute
+
+
+def _is_absent(inner: tuple[Occurrence, ...], environment: Environment) -> bool:
+    return any(environment.get(each) is Special.NULL for each in inner)

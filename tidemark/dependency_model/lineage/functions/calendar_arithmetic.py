@@ -1,0 +1,61 @@
+"""Steps of the calendar on days since 1970: start of a unit, months on, last day."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from datetime import date
+
+from tidemark.dependency_model.lineage.type_conversion import days
+from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
+
+UNITS = {
+    "YEAR": "year",
+    "YYYY": "year",
+    "YY": "year",
+    "QUARTER": "quarter",
+    "MONTH": "month",
+    "MM": "month",
+    "MON": "month",
+    "WEEK": "week",
+    "DAY": "day",
+    "DD": "day",
+    "HOUR": "hour",
+    "MINUTE": "minute",
+    "SECOND": "second",
+}
+"""Names of units in `trunc` and `date_trunc`."""
+
+
+def date_of(day: int) -> date:
+    """The date of a day since 1970. Raises OverflowError, ValueError past the calendar's ends."""
+    return date.fromordinal(day + EPOCH_ORDINAL)
+
+
+def first_day(day: int, unit: str) -> int:
+    """The first day of the unit that a day lies in; weeks begin on Monday, as Spark has it."""
+    as_date = date_of(day)
+    match unit:
+        case "year":
+            return days(as_date.replace(month=1, day=1))
+        case "quarter":
+            return days(as_date.replace(month=(as_date.month - 1) // 3 * 3 + 1, day=1))
+        case "month":
+            return days(as_date.replace(day=1))
+        case "week":
+            return day - as_date.weekday()
+        case "day":
+            return day
+    raise ValueError(unit)
+
+
+def months_on(day: int, months: int) -> int:
+    """As many months later; of a month that is too short the last day."""
+    as_date = date_of(day)
+    year, month = divmod(as_date.year * 12 + as_date.month - 1 + months, 12)
+    return days(date(year, month + 1, min(as_date.day, monthrange(year, month + 1)[1])))
+
+
+def last_day(day: int) -> int:
+    """The last day of the month."""
+    as_date = date_of(day)
+    return days(as_date.replace(day=monthrange(as_date.year, as_date.month)[1]))

@@ -1,0 +1,273 @@
+"""From a query's tree to relations: every name put in its place, every condition put where it restricts rows.
+
+A query is bound to one relation for each way that its rows can come by: a UNION in a FROM clause makes the SELECT
+over it several relations, one a branch, so that a filter above it is understood branch by branch. CTEs and views are
+bound anew at each mention, because each mention can be filtered differently.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlglot import exp
+
+from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
+from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, hidden, merged
+from tidemark.dependency_model.lineage.scope import CommonTable
+from tidemark.dependency_model.lineage.select_binding import SelectBinder
+from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tidemark.dependency_model.lineage.known_tables import Tables
+    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.scope import Scope
+
+WAYS_LIMIT: Final = 32
+"""So many ways are told apart; more are merged into one, and filters above them restrict nothing below."""
+OCCURRENCE_LIMIT: Final = 2_000
+DEPTH_LIMIT: Final = 60
+
+
+@dataclass(slots=True)
+class Binder:
+    """Binds one query; `query` is what its text's places refer to (of a view, the view's own)."""
+
+    query: Query
+    tables: Tables
+    _count: int = 0
+    _depth: int = 0
+    _active: set[int] = field(default_factory=set)
+
+    def relations(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """The ways to a query's rows. Raises QueryError."""
+        with self._deeper(node):
+            names = self._with_ctes(node, names)
+            match node:
+                case exp.Subquery():
+                    ways = self._enclosed(node, names, parent)
+                case exp.SetOperation():
+                    ways = self._set_operation(node, names, parent)
+                case exp.Select():
+                    ways = [replace(each, members={}) for each in self._select(node, names, parent)]
+                case exp.Values():
+                    ways = [_values(node)]
+                case exp.Table():
+                    ways = self.from_item(node, names, parent)
+                case _:
+                    raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
+        if node.args.get("limit") or node.args.get("offset"):
+            ways = [hidden(each) for each in ways]
+        return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
+
+    def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """The relations of one FROM item, its own alias apart."""
+        match node:
+            case exp.Table() if isinstance(node.this, exp.Func):
+                ways = [_generated(node)]
+            case exp.Table():
+                ways = self._table(node, names)
+            case exp.Lateral() | exp.Unnest():
+                raise self.query.error("a LATERAL item comes after what it speaks of", node)
+            case _:
+                ways = self.relations(node, names, parent)
+        if node.args.get("sample") or node.args.get("pivots"):
+            ways = [_reshaped(each, pivoted=bool(node.args.get("pivots"))) for each in ways]
+        columns = _column_aliases(node)
+        return [_renamed(each, columns) for each in ways] if columns else ways
+
+    def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
+        clause = node.args.get("with_")
+        for cte in clause.expressions if clause else ():
+            names = {**names, cte.alias.lower(): CommonTable(cte.this, names, _column_aliases(cte))}
+            if clause.args.get("recursive"):
+                own = dict(names)
+                own[cte.alias.lower()] = CommonTable(cte.this, own, _column_aliases(cte))
+                names = own
+        return names
+
+    def _select(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """A SELECT: one relation for each combination of its FROM items' ways."""
+        from_clause = node.args.get("from_")
+        items = [from_clause.this] if from_clause else []
+        items += [join.this for join in node.args.get("joins") or ()]
+        ways = [self._ways(item, names, parent) for item in items]
+        total = 1
+        for way in ways:
+            total *= len(way)
+        if total > WAYS_LIMIT:
+            ways = [[merged(way)] for way in ways]
+        return [SelectBinder(self, node, names, parent).bind(list(chosen)) for chosen in product(*ways)]
+
+    def _ways(self, item: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """Of a LATERAL item a stand-in: it is bound where its neighbours are known."""
+        return [LATERAL] if isinstance(item, (exp.Lateral, exp.Unnest)) else self.from_item(item, names, parent)
+
+    def _enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """A query in brackets, or joined tables in brackets."""
+        inner = node.this
+        if isinstance(inner, exp.Table) and (inner.args.get("joins") or node.args.get("joins")):
+            joins = [*(inner.args.get("joins") or ())]
+            bare = inner.copy()
+            bare.set("joins", None)
+            star = exp.Select(
+                expressions=[exp.Star()], from_=exp.From(this=bare), joins=[join.copy() for join in joins]
+            )
+            return self._select(star, names, parent)
+        return self.relations(inner, names, parent)
+
+    def _set_operation(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        left = self.relations(node.this, names, parent)
+        right = self.relations(node.expression, names, parent)
+        if node.args.get("by_name"):
+            return left + right
+        return left + [_aligned(each, left[0]) for each in right]
+
+    def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
+        name = node.name.lower()
+        if node.args.get("db") or not name:
+            raise self.query.error(
+                "tables are named alone", node, found=node.sql("spark"), expected="the name of an entity"
+            )
+        if name in names:
+            return self._common_table(names[name])
+        if name in self.tables.views:
+            return self._view(self.tables.views[name])
+        table = self.tables.tables.get(name)
+        if table is None:
+            known = {**self.tables.tables, **self.tables.views, **names}
+            raise self.query.error("unknown table", node, found=node.name, hint=did_you_mean(name, known))
+        self._count += 1
+        if self._count > OCCURRENCE_LIMIT:
+            raise self.query.error("this query reads too many tables", expected=f"at most {OCCURRENCE_LIMIT} mentions")
+        occurrence = Occurrence(table.name, self.query.place_of(node.this))
+        columns = (*table.partition_columns, *(table.columns or ()))
+        return [
+            Relation(
+                {column: Column(occurrence, column) for column in columns},
+                (occurrence,),
+                (),
+                {occurrence: ()},
+                occurrence if table.columns is None else None,
+            )
+        ]
+
+    def _common_table(self, table: CommonTable) -> list[Relation]:
+        if id(table.node) in self._active:
+            return [_anything()]
+        self._active.add(id(table.node))
+        try:
+            ways = self.relations(table.node, table.names, None)
+        finally:
+            self._active.discard(id(table.node))
+        if _is_recursive(table):
+            ways = [hidden(each) for each in ways]
+        return [_renamed(each, table.columns) for each in ways] if table.columns else ways
+
+    def _view(self, view: Query) -> list[Relation]:
+        if id(view.tree) in self._active:
+            raise view.error("a view that reads itself")
+        around, self.query = self.query, view
+        self._active.add(id(view.tree))
+        try:
+            return self.relations(view.tree, {}, None)
+        finally:
+            self._active.discard(id(view.tree))
+            self.query = around
+
+    @contextmanager
+    def _deeper(self, node: Any) -> Iterator[None]:
+        self._depth += 1
+        try:
+            if self._depth > DEPTH_LIMIT:
+                raise self.query.error("nested too deep", node, expected=f"at most {DEPTH_LIMIT} queries in each other")
+            yield
+        finally:
+            self._depth -= 1
+
+
+def bind(query: Query, tables: Tables) -> list[Relation]:
+    """The relations of a whole query. Raises QueryError."""
+    binder = Binder(query, tables)
+    try:
+        return binder.relations(query.tree, {}, None)
+    except RecursionError as error:
+        raise QueryError("query nested too deep", where=query.where(Place())) from error
+
+
+def _column_aliases(node: Any) -> tuple[str, ...]:
+    alias = node.args.get("alias")
+    return tuple(column.name.lower() for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
+
+
+def _renamed(relation: Relation, names: tuple[str, ...]) -> Relation:
+    if len(names) != len(relation.columns) or relation.is_open:
+        return replace(relation, columns={name: Opaque(tuple(relation.columns.values())) for name in names})
+    return replace(relation, columns=dict(zip(names, relation.columns.values(), strict=True)))
+
+
+def _aligned(relation: Relation, first: Relation) -> Relation:
+    """A branch under the names of the first one.
+
+    Of `*` over unknown columns only the partition columns, which end every table, can be put in their places.
+    """
+    if not relation.is_open and not first.is_open:
+        names, bounds = list(first.columns), list(relation.columns.values())
+        if len(names) != len(bounds):
+            return replace(relation, columns={name: Opaque(tuple(bounds)) for name in names})
+        return replace(relation, columns=dict(zip(names, bounds, strict=True)))
+    in_order = relation.ends_with_time and first.ends_with_time
+    if in_order and relation.is_open and first.is_open and list(relation.columns) == list(first.columns):
+        return relation
+    return Relation(
+        {name: Opaque(tuple(relation.columns.values())) for name in first.columns},
+        relation.occurrences,
+        relation.constraints,
+        relation.sides,
+        None,
+        (Open(hidden(relation)),),
+        relation.indirect,
+    )
+
+
+def _values(node: Any) -> Relation:
+    rows = node.expressions
+    width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
+    names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
+    return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
+
+
+def _generated(node: Any) -> Relation:
+    """A table function such as `range(10)`."""
+    names = _column_aliases(node) or ("id", "col")
+    return Relation({name: Opaque(why="a table function", of_data=False) for name in names})
+
+
+def _anything() -> Relation:
+    """What a recursive CTE knows of itself."""
+    return Relation({}, open_table=Occurrence("", Place()))
+
+
+def _reshaped(relation: Relation, *, pivoted: bool) -> Relation:
+    veiled = hidden(relation)
+    if not pivoted:
+        return veiled
+    every: Bound = Opaque(tuple(relation.columns.values()))
+    return replace(veiled, columns={}, open=(Open(_Any({}, (), (), {}, None, (), (every,))),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Any(Relation):
+    """A relation that has every column, made of all of its own."""
+
+    def find(self, name: str) -> FoundColumn | None:
+        return FoundColumn(self.indirect[0], certain=False) if name else None
+
+
+def _is_recursive(table: CommonTable) -> bool:
+    return any(name.node is table.node for name in table.names.values())

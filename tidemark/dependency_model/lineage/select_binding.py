@@ -1,0 +1,385 @@
+"""One SELECT: FROM items joined, conditions put where they restrict rows, columns as the outside sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlglot import exp
+
+from tidemark.dependency_model.lineage.bound_expression import (
+    Bound,
+    Call,
+    Exists,
+    InQuery,
+    JoinSource,
+    Occurrence,
+    Opaque,
+)
+from tidemark.dependency_model.lineage.relation import (
+    LATERAL,
+    Constraint,
+    Open,
+    Relation,
+    Side,
+    hidden,
+    merged,
+    tables_in,
+    veiled,
+)
+from tidemark.dependency_model.lineage.scope import Item, Scope
+from tidemark.dependency_model.lineage.sqlglot_expressions import Translator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.scope import CommonTable
+
+
+class QueryBinder(Protocol):
+    """What binds the queries inside a SELECT; `query` is what its text's places refer to."""
+
+    query: Query
+
+    def relations(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+        """The ways to a query's rows. Raises QueryError."""
+
+
+@dataclass(slots=True, eq=False)
+class SelectBinder:
+    """Binds one SELECT over chosen ways of its FROM items."""
+
+    binder: QueryBinder
+    node: Any
+    names: Mapping[str, CommonTable]
+    parent: Scope | None
+    scope: Scope = field(init=False)
+    translator: Translator = field(init=False)
+    occurrences: list[Occurrence] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)
+    sides: dict[Occurrence, tuple[Side, ...]] = field(default_factory=dict)
+    indirect: list[Bound] = field(default_factory=list)
+    own: list[Bound] = field(default_factory=list)
+    """Conditions of this SELECT itself, for a query that asks whether rows exist."""
+
+    def __post_init__(self) -> None:
+        self.scope = Scope(self.binder.query, self.parent)
+        self.translator = Translator(self.scope, self)
+
+    def bind(self, ways: Sequence[Relation]) -> Relation:
+        """The relation of the SELECT. Raises QueryError."""
+        joins = self.node.args.get("joins") or []
+        makes_up = any((join.side or "") in ("LEFT", "RIGHT", "FULL") for join in joins)
+        if ways:
+            self._add(
+                self.node.args["from_"].this, self._resolved_way(self.node.args["from_"], ways[0]), makes_up=makes_up
+            )
+            for join, relation in zip(joins, ways[1:], strict=True):
+                self._join(join, self._resolved_way(join, relation), makes_up=makes_up)
+        for lateral in self.node.args.get("laterals") or ():
+            self._add(lateral, self._lateral(lateral), makes_up=False)
+        where = self.node.args.get("where")
+        if where is not None:
+            self._restrict(where.this, frozenset(self._visible()))
+        return self._result()
+
+    def _resolved_way(self, item: Any, way: Relation) -> Relation:
+        return self._lateral(item.this) if way is LATERAL else way
+
+    # --- FROM -------------------------------------------------------------------------------------------------------
+
+    def _add(self, node: Any, relation: Relation, *, makes_up: bool) -> Item:
+        alias = (node.alias_or_name or "").lower()
+        item = Item(alias, relation, JoinSource(alias) if makes_up else None)
+        if alias and self.scope.knows(alias):
+            raise self.binder.query.error("two tables with one name", node, found=alias, hint="give one an alias")
+        self.scope.items.append(item)
+        self._take_in(relation)
+        return item
+
+    def _take_in(self, relation: Relation) -> None:
+        self.occurrences += relation.occurrences
+        self.constraints += relation.constraints
+        self.indirect += relation.indirect
+        self.sides.update(relation.sides)
+        self.scope.sides.update(relation.sides)  # type: ignore[arg-type]
+
+    def _join(self, join: Any, relation: Relation, *, makes_up: bool) -> None:
+        side, kind = (join.side or "").upper(), (join.kind or "").upper()
+        left = list(self.scope.items)
+        item = self._add(join.this, relation, makes_up=makes_up)
+        ours = frozenset(relation.occurrences)
+        theirs = frozenset(self._visible()) - ours
+        targets = _targets(side, kind, theirs, ours)
+        for condition in self._conditions(join, left, item, side):
+            self._constrain(condition, targets)
+        if kind in ("SEMI", "ANTI"):
+            self.scope.items.remove(item)
+        else:
+            self._make_up(side, left, item)
+
+    def _conditions(self, join: Any, left: Sequence[Item], item: Item, side: str) -> list[Bound]:
+        """What ON, USING or NATURAL asks for, one condition a conjunct."""
+        conditions = [self.translator.bound(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
+        names = [column.name.lower() for column in join.args.get("using") or ()]
+        if (join.method or "").upper() == "NATURAL":
+            names = [name for name in item.relation.columns if any(name in each.relation.columns for each in left)]
+        for name in names:
+            right = item.find(name)
+            before = next((match for other in left if (match := other.find(name))), None)
+            if right is None or before is None:
+                raise self.binder.query.error("no such column on both sides", join, found=name)
+            earlier = self.scope.shared.get(name, before.bound)
+            conditions.append(Call("=", (earlier, right.bound)))
+            self.scope.shared[name] = _shared(side, earlier, right.bound)
+        return conditions
+
+    def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
+        """Note whose rows this join makes up where nothing fits."""
+        if side in ("LEFT", "FULL"):
+            self._around(item.relation.occurrences, frozenset({item.source} if item.source else ()))
+        if side in ("RIGHT", "FULL"):
+            sources = frozenset(each.source for each in left if each.source)
+            self._around([name for each in left for name in each.relation.occurrences], sources)
+
+    def _around(self, occurrences: Sequence[Occurrence], side: Side) -> None:
+        for occurrence in occurrences:
+            self.sides[occurrence] = (*self.sides.get(occurrence, ()), side)
+            self.scope.sides[occurrence] = self.sides[occurrence]
+
+    def _visible(self) -> list[Occurrence]:
+        return [occurrence for item in self.scope.items for occurrence in item.relation.occurrences]
+
+    def _lateral(self, node: Any) -> Relation:
+        """LATERAL VIEW, or a query that speaks of its neighbours."""
+        inner = node.this
+        if isinstance(inner, exp.Query):
+            relation = merged(self.binder.relations(inner, self.names, self.scope))
+            return relation
+        parts = (self.translator.opaque(inner),)
+        alias = node.args.get("alias")
+        names = [column.name.lower() for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        return Relation(
+            {
+                name: Opaque(parts, parts[0].why, parts[0].place, of_data=False)
+                for name in names or ["col", "pos", "key", "value"]
+            }
+        )
+
+    # --- conditions -------------------------------------------------------------------------------------------------
+
+    def _restrict(self, node: Any, targets: frozenset[Occurrence]) -> None:
+        for conjunct in _conjuncts(node):
+            self._constrain(self.translator.bound(conjunct), targets)
+
+    def _constrain(self, condition: Bound, targets: frozenset[Occurrence]) -> None:
+        self.indirect.append(condition)
+        self.own.append(condition)
+        spoken_of = tables_in(condition)
+        chosen = targets & spoken_of if spoken_of else targets
+        if chosen:
+            self.constraints.append(Constraint(condition, chosen, self.scope.all_sides()))
+
+    # --- what comes out ---------------------------------------------------------------------------------------------
+
+    def _result(self) -> Relation:
+        columns, opened = self._columns()
+        group = self.node.args.get("group")
+        self._grouped(group)
+        self.scope.is_selected = True
+        keys = self._window_keys()
+        everything = frozenset(self._visible())
+        having, qualify = self.node.args.get("having"), self.node.args.get("qualify")
+        if having is not None and not _has_sets(group):
+            self._restrict(having.this, everything)
+        for conjunct in _conjuncts(qualify.this if qualify is not None else None):
+            self._constrain(veiled(self.translator.bound(conjunct), keys or frozenset()), everything)
+        relation = Relation(
+            columns,
+            tuple(dict.fromkeys(self.occurrences)),
+            tuple(self.constraints),
+            dict(self.sides),
+            None,
+            tuple(opened),
+            tuple(self.indirect),
+            {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
+            self._ends_with_time(),
+        )
+        if _has_sets(group) or (opened and keys is not None):
+            return hidden(relation)
+        if keys is not None:
+            return replace(relation, columns={name: veiled(bound, keys) for name, bound in columns.items()})
+        return relation
+
+    def _columns(self) -> tuple[dict[str, Bound], list[Open]]:
+        columns: dict[str, Bound] = {}
+        opened: list[Open] = []
+        for at, node in enumerate(self.node.expressions):
+            star = _star(node)
+            if star is not None:
+                self._spread(star, node.table.lower() if isinstance(node, exp.Column) else "", columns, opened)
+                continue
+            bound = self.translator.bound(node)
+            name = node.alias_or_name.lower() or f"_c{at}"
+            for each in [name] if name not in columns else [f"{name}#{at}"]:
+                columns[each] = bound
+            self.scope.aliases.setdefault(name, bound)
+        return columns, opened
+
+    def _ends_with_time(self) -> bool:
+        """Whether it begins with the columns of its only FROM item, in their order."""
+        relations = [item.relation for item in self.scope.items]
+        stars = [bool(_star(node)) for node in self.node.expressions]
+        return stars[:1] == [True] and not any(stars[1:]) and len(relations) == 1 and relations[0].ends_with_time
+
+    def _spread(self, star: Any, table: str, columns: dict[str, Bound], opened: list[Open]) -> None:
+        without = frozenset(each.name.lower() for each in star.args.get("except_") or ())
+        for item in self.scope.items:
+            if table and item.alias != table:
+                continue
+            for name in item.relation.columns:
+                column = item.find(name)
+                if name not in without and column is not None:
+                    columns.setdefault(name, self.scope.shared.get(name, column.bound))
+            if item.relation.is_open:
+                opened.append(Open(item.relation, item.source, without))
+
+    def _grouped(self, group: Any) -> None:
+        for expression in group.expressions if group is not None else ():
+            if not isinstance(expression, (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets)):
+                self.indirect.append(self.translator.bound(expression))
+
+    def _window_keys(self) -> frozenset[Bound] | None:
+        """What every window of this SELECT is partitioned by; None where there is no window."""
+        windows = [window for part in self._outside_queries() for window in _windows(part)]
+        if not windows:
+            return None
+        keys = [
+            frozenset(self.translator.all_of(each.args.get("partition_by") or [])) for each in self._resolved(windows)
+        ]
+        return frozenset.intersection(*keys)
+
+    def _resolved(self, windows: Sequence[Any]) -> list[Any]:
+        """Windows with the clauses of those that they name."""
+        named = {window.name.lower(): window for window in self.node.args.get("windows") or ()}
+        return [named.get(window.text("alias").lower(), window) for window in windows]
+
+    def _outside_queries(self) -> list[Any]:
+        qualify = self.node.args.get("qualify")
+        return [*self.node.expressions, *([qualify.this] if qualify is not None else [])]
+
+    # --- queries in expressions -------------------------------------------------------------------------------------
+
+    def exists(self, node: Any, scope: Scope) -> Bound:
+        """`EXISTS (SELECT ...)`."""
+        return self._asked(node, scope)[1]
+
+    def contains(self, wanted: Bound, node: Any, scope: Scope) -> Bound:
+        """`wanted IN (SELECT ...)`."""
+        relation, rows = self._asked(node, scope)
+        return InQuery(wanted, next(iter(relation.columns.values()), Opaque()), rows)
+
+    def scalar(self, node: Any, scope: Scope) -> Bound:
+        """A query that stands for one value: known only where it reads no table."""
+        relation, _ = self._asked(node, scope)
+        columns = tuple(relation.columns.values())
+        inner = node.this if isinstance(node, exp.Subquery) else node
+        if len(columns) == 1 and isinstance(inner, exp.Select) and not inner.args.get("from_"):
+            return columns[0]
+        why = "a value that the data decides"
+        return Opaque(columns, why, self.binder.query.place_of(node), tuple(relation.indirect))
+
+    def _asked(self, node: Any, scope: Scope) -> tuple[Relation, Exists]:
+        """The query's relation, and what must hold of its rows; nothing where a row may come from nowhere."""
+        inner = node.this if isinstance(node, exp.Subquery) and not node.args.get("with_") else node
+        relation = merged(self.binder.relations(inner, self.names, scope))
+        self.occurrences += relation.occurrences
+        self.constraints += relation.constraints
+        self.sides.update(relation.sides)
+        simple = isinstance(inner, exp.Select) and _keeps_rows(inner) and not any(relation.sides.values())
+        if not simple:
+            return relation, Exists((), relation.occurrences, (), tuple(relation.indirect))
+        own = frozenset(relation.occurrences)
+        conditions = [
+            constraint.condition
+            for constraint in relation.constraints
+            if constraint.targets <= own and (spoken_of := tables_in(constraint.condition)) and not spoken_of <= own
+        ]
+        direct = tuple(occurrence for occurrence in relation.occurrences if self._is_direct(inner, occurrence))
+        return relation, Exists(tuple(conditions), relation.occurrences, direct, tuple(relation.indirect))
+
+    def _is_direct(self, select: Any, occurrence: Occurrence) -> bool:
+        """Whether every row of the query holds a row of the occurrence: it is a FROM item itself."""
+        items = [select.args["from_"].this] if select.args.get("from_") else []
+        items += [join.this for join in select.args.get("joins") or () if not (join.side or join.kind)]
+        tables = [item for item in items if isinstance(item, exp.Table) and item.name.lower() not in self.names]
+        places = [self.binder.query.place_of(table.this) for table in tables if table.name.lower() == occurrence.table]
+        return occurrence.place in places
+
+
+def _targets(side: str, kind: str, left: frozenset[Occurrence], right: frozenset[Occurrence]) -> frozenset[Occurrence]:
+    """Whose rows a join's condition can leave out."""
+    if kind == "ANTI" or (side == "LEFT" and kind != "SEMI"):
+        return right
+    if side == "RIGHT":
+        return left
+    return frozenset() if side == "FULL" else left | right
+
+
+def _shared(side: str, left: Bound, right: Bound) -> Bound:
+    if side == "RIGHT":
+        return right
+    return Call("coalesce", (left, right)) if side == "FULL" else left
+
+
+def _conjuncts(node: Any) -> list[Any]:
+    """The parts of a condition that must all hold."""
+    if node is None:
+        return []
+    node = node.unnest()
+    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
+
+
+def _star(node: Any) -> Any:
+    if isinstance(node, exp.Star):
+        return node
+    return node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else None
+
+
+def _windows(node: Any) -> list[Any]:
+    """The windows of an expression, those of queries inside it left out."""
+    if isinstance(node, exp.Query):
+        return []
+    own = [node] if isinstance(node, exp.Window) else []
+    return own + [window for child in node.iter_expressions() for window in _windows(child)]
+
+
+def _has_sets(group: Any) -> bool:
+    """ROLLUP, CUBE, GROUPING SETS: some of the rows have NULL for a key."""
+    if group is None:
+        return False
+    return any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")) or any(
+        isinstance(expression, (exp.Rollup, exp.Cube, exp.GroupingSets)) for expression in group.expressions
+    )
+
+
+def _keeps_rows(select: Any) -> bool:
+    """Whether no row comes of no rows: a query that aggregates without GROUP BY always has one."""
+    if select.args.get("limit") or select.args.get("offset"):
+        return False
+    if select.args.get("group") is not None:
+        return not _has_sets(select.args["group"])
+    return not any(
+        _aggregates(expression)
+        for expression in [*select.expressions, select.args.get("having")]
+        if expression is not None
+    )
+
+
+def _aggregates(node: Any) -> bool:
+    if isinstance(node, exp.Query):
+        return False
+    if isinstance(node, exp.Window):
+        return any(_aggregates(child) for child in node.this.iter_expressions())
+    return isinstance(node, exp.AggFunc) or any(_aggregates(child) for child in node.iter_expressions())

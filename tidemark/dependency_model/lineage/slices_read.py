@@ -1,0 +1,112 @@
+"""Which slices of each table queries read, business time by business time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound_expression import Column
+from tidemark.dependency_model.lineage.constraint_network import Domain, Network, Variable
+from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
+from tidemark.dependency_model.lineage.offset_fitting import Fit
+from tidemark.dependency_model.lineage.parameters import parameters
+from tidemark.dependency_model.lineage.query_times import query_times
+from tidemark.dependency_model.lineage.slice_space import slice_space
+from tidemark.dependency_model.lineage.type_conversion import Conversion
+from tidemark.dependency_model.time.partition_columns import partition_columns
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.dependency_model.time.zone import Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+    from tidemark.dependency_model.lineage.relation import Relation
+    from tidemark.dependency_model.time.calendar import Calendar
+    from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.period import Period
+
+Needed = dict[int, frozenset[int]] | str
+"""By downstream slice: the slices of one table that it reads; or why there is no telling."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Evaluates what a downstream entity reads at its business times."""
+
+    calendar: Calendar
+    period: Period
+    start: str | None
+    subjects: Mapping[str, EntityOutline]
+
+    def needed(self, relations: Sequence[Relation], session: QuerySession) -> dict[str, Needed]:
+        """By table with slices, at the business times that matter."""
+        conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
+        times = query_times(self.calendar, self.period, self.start, conditions)
+        return self.needed_at(times, relations, session)
+
+    def needed_at(
+        self, business_times: Iterable[int], relations: Sequence[Relation], session: QuerySession
+    ) -> dict[str, Needed]:
+        """By table with slices, at chosen business times (slices of the downstream)."""
+        evaluator, networks = self._networks(relations, session)
+        needed: dict[str, Needed] = {}
+        for ordinal in business_times:
+            evaluator.begin(parameters(self.grid, ordinal))
+            known: dict[object, Domain] = {}
+            for network in networks:
+                near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in network.occurrences}
+                for occurrence, domain in network.read(near, known).items():
+                    _add(needed, occurrence.table, ordinal, domain)
+            if all(isinstance(each, str) for each in needed.values()):
+                break
+        return needed
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The downstream's slices."""
+        return self.calendar.grid(self.period)
+
+    def fit(self, name: str) -> Fit:
+        """What finds offsets to a table."""
+        return _fit(self.calendar, self.period, self.subjects[name])
+
+    def _networks(self, relations: Sequence[Relation], session: QuerySession) -> tuple[Evaluator, list[Network]]:
+        variables = {
+            occurrence: Variable(
+                occurrence,
+                slice_space(self.subjects[occurrence.table].grid),
+                tuple(
+                    Column(occurrence, column) for column in partition_columns(self.subjects[occurrence.table].period)
+                ),
+            )
+            for relation in relations
+            for occurrence in relation.occurrences
+            if occurrence.table in self.subjects and self.subjects[occurrence.table].period is not None
+        }
+        names = {each: tuple(column.name for column in variable.columns) for each, variable in variables.items()}
+        evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), names)
+        return evaluator, [Network(relation, variables, evaluator) for relation in relations]
+
+
+def _add(needed: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:
+    known = needed.setdefault(table, {})
+    if isinstance(known, str):
+        return
+    if domain is None:
+        needed[table] = "no condition bounds its partition columns at both ends"
+        return
+    known[ordinal] = known.get(ordinal, frozenset()) | frozenset(domain)
+
+
+@lru_cache(maxsize=4096)
+def _fit(calendar: Calendar, period: Period, subject: EntityOutline) -> Fit:
+    return Fit(calendar, period, subject.grid, _first(subject, subject.grid))
+
+
+def _first(subject: EntityOutline, grid: Grid) -> int:
+    """The upstream's first slice."""
+    if subject.start is None:
+        return grid.first
+    return grid.at(seconds_of(subject.calendar.start_of(subject.start)))

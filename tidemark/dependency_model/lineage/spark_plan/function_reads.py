@@ -1,0 +1,110 @@
+"""What a Python function reads of its inputs: by the plans that it makes at business times where calendars are odd.
+
+Each plan holds the business time as constants, so it is evaluated at its own business time only; the offset is then
+sought whose slices are what is read at every one of them, as of a query. What a function does on a day of its own
+between these business times is not seen.
+
+Source: seed capability A7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
+from tidemark.dependency_model.lineage.inference import chosen_by, fitted
+from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.lineage.slices_read import Evaluation
+from tidemark.dependency_model.lineage.spark_plan.plan_relations import relations
+from tidemark.dependency_model.lineage.spark_plan.plan_tree import read_plan, tables_named
+from tidemark.dependency_model.lineage.unknown_function import unknown_function
+from tidemark.dependency_model.offset.offset import STATIC
+from tidemark.dependency_model.time.sample_slices import sparse_slices
+from tidemark.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+    from tidemark.dependency_model.lineage.relation import Relation
+    from tidemark.dependency_model.lineage.slices_read import Needed
+
+
+def business_times(downstream: EntityOutline) -> tuple[int, ...]:
+    """The slices whose plans are asked for: two weeks, turns of months and years, leap days, changes of the clock."""
+    if downstream.period is None:
+        return ()
+    return sparse_slices(downstream.calendar, downstream.period, downstream.start, closely=False)
+
+
+def infer_reads(
+    plans: Mapping[int, str],
+    where: str,
+    downstream: EntityOutline,
+    upstreams: Mapping[str, EntityOutline],
+    session: QuerySession,
+) -> dict[str, Read]:
+    """What is read of each input that some plan reads; `plans` are Spark's JSON by slice. Raises ParseError."""
+    if downstream.period is None:
+        return {}
+    evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
+    needed_by_table: dict[str, Needed] = {}
+    why: dict[str, str] = {}
+    unknown: dict[str, str] = {}
+    for ordinal, text in plans.items():
+        ways = _relations(text)
+        _add(needed_by_table, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
+        for name in _tables(ways):
+            why[name] = why.get(name) or _opaque(name, ways)
+            unknown[name] = unknown.get(name) or _unknown(name, ways)
+    reads = {
+        name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in needed_by_table.items()
+    }
+    return {name: chosen_by(read, needed_by_table[name], unknown[name]) for name, read in reads.items()}
+
+
+def _relations(text: str) -> list[Relation]:
+    """The ways to a plan's rows. Raises ParseError, also where an input is named that no way reads."""
+    ways = relations(read_plan(text))
+    lost = tables_named(text) - _tables(ways)
+    if lost:
+        raise ParseError("the plan names an input in a place that is not known", found=", ".join(sorted(lost)))
+    return ways
+
+
+def _tables(ways: Sequence[Relation]) -> frozenset[str]:
+    return frozenset(occurrence.table for way in ways for occurrence in way.occurrences)
+
+
+def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
+    """Put one business time's answer to the others; where it cannot be told once, it cannot at all."""
+    for name in sorted(tables):
+        known, new = all_needed.setdefault(name, {}), needed.get(name, {})
+        if isinstance(known, str) or isinstance(new, str):
+            all_needed[name] = known if isinstance(known, str) else new
+        else:
+            known[ordinal] = new.get(ordinal, frozenset())
+
+
+def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: Mapping[int, str]) -> Read:
+    if evaluation.subjects[read.table].period is None:
+        return Read(read.table, read.where, (STATIC,))
+    every = needed if isinstance(needed, str) else {ordinal: needed.get(ordinal, frozenset()) for ordinal in plans}
+    return fitted(read, every, evaluation.fit(read.table), why)
+
+
+def _opaque(name: str, ways: Sequence[Relation]) -> str:
+    """What in the conditions on an input nobody can know."""
+    conditions = [
+        each.condition
+        for way in ways
+        for each in way.constraints
+        if any(target.table == name for target in each.targets)
+    ]
+    return next((part.why for each in conditions for part in walk(each) if isinstance(part, Opaque) and part.why), "")
+
+
+def _unknown(name: str, ways: Sequence[Relation]) -> str:
+    """The unknown function of time in the conditions on an input."""
+    unknown = unknown_function(name, ways)
+    return (unknown.why or "an expression that is not known") if unknown else ""

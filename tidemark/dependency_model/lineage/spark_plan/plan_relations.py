@@ -1,0 +1,270 @@
+"""From a plan to relations: every attribute put in its place, every condition put where it restricts rows.
+
+As of a query, there is one relation for each way that rows can come by. A node that is not known hides the columns of
+what is below it: conditions above restrict nothing below then, so that more is read, never less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.bound_expression import (
+    Bound,
+    Column,
+    JoinSource,
+    Occurrence,
+    Opaque,
+    Place,
+    Sourced,
+)
+from tidemark.dependency_model.lineage.query_binding import WAYS_LIMIT
+from tidemark.dependency_model.lineage.relation import Constraint, Relation, merged, tables_in, veiled
+from tidemark.dependency_model.lineage.spark_plan.expression_binder import bound
+from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK, PlanNode, tree, walk
+from tidemark.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.relation import Side, Sides
+
+_QUERIES: Final = {"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery"}
+_INNER: Final = {"Inner", "Cross", "LeftSemi"}
+_KINDS: Final = {*_INNER, "LeftOuter", "RightOuter", "FullOuter", "LeftAnti"}
+_WITHOUT_RIGHT: Final = {"LeftSemi", "LeftAnti"}
+_MAKES_UP_RIGHT: Final = {"LeftOuter", "FullOuter"}
+_MAKES_UP_LEFT: Final = {"RightOuter", "FullOuter"}
+
+
+def relations(node: PlanNode) -> list[Relation]:
+    """The ways to a plan's rows; columns are named by the identities of attributes, in order. Raises ParseError."""
+    table = _table(node)
+    if table:
+        return [_input(node, table)]
+    rule = _RULES.get(node.name, _unknown)
+    ways = [_with_queries(each, node) for each in rule(node)]
+    return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
+
+
+# --- inputs ---------------------------------------------------------------------------------------------------------
+
+
+def _table(node: PlanNode) -> str:
+    """The input whose columns a projection gives their marked names; empty for all other nodes."""
+    names = (
+        [str(expression.fields.get("name")) for expression in node.expressions("projectList")]
+        if node.name == "Project"
+        else []
+    )
+    return names[0].partition(MARK)[0] if names and all(MARK in name for name in names) else ""
+
+
+def _input(node: PlanNode, table: str) -> Relation:
+    occurrence = Occurrence(table, Place())
+    columns: dict[str, Bound] = {
+        expression.identity: Column(occurrence, str(expression.fields["name"]).partition(MARK)[2].lower())
+        for expression in node.expressions("projectList")
+    }
+    return Relation(columns, (occurrence,), (), {occurrence: ()})
+
+
+def _with_queries(relation: Relation, node: PlanNode) -> Relation:
+    """Beside what a node reads below it, what queries in its expressions read."""
+    inner = [merged(relations(query)) for query in _queries(node)]
+    return reduce(lambda each, other: _beside(each, other, each.columns), inner, relation)
+
+
+def _queries(node: PlanNode) -> Iterator[PlanNode]:
+    for field, value in node.fields.items():
+        if not (isinstance(value, list) and _is_tree(value)):
+            continue
+        for expression in (inner for each in node.expressions(field) for inner in walk(each)):
+            if expression.name in _QUERIES:
+                plan = expression.fields.get("plan")
+                if not isinstance(plan, list):
+                    raise ParseError("a query inside an expression that its plan does not show", found=expression.name)
+                yield tree(plan)
+
+
+def _is_tree(value: Sequence[object]) -> bool:
+    first = value[0] if value else None
+    first = first[0] if isinstance(first, list) and first else first
+    return isinstance(first, dict) and "num-children" in first
+
+
+# --- one child ------------------------------------------------------------------------------------------------------
+
+
+def _same(node: PlanNode) -> list[Relation]:
+    return relations(node.children[0])
+
+
+def _hides(node: PlanNode) -> list[Relation]:
+    """Which rows it lets through depends on other rows: LIMIT, a sample."""
+    return [_veiled(each, frozenset()) for each in _same(node)]
+
+
+def _filter(node: PlanNode) -> list[Relation]:
+    (condition,) = node.expressions("condition")
+    return [_restricted(each, condition, frozenset(each.occurrences)) for each in _same(node)]
+
+
+def _project(node: PlanNode) -> list[Relation]:
+    items = node.expressions("projectList") or node.expressions("aggregateExpressions")
+    return [replace(each, columns=_numbered((item.identity, bound(item, each.columns)) for item in items))
+            for each in _same(node)]  # fmt: skip
+
+
+def _window(node: PlanNode) -> list[Relation]:
+    """A filter above drops rows that the window counts, unless it goes by the window's keys."""
+    added = {expression.identity: Opaque() for expression in node.expressions("windowExpressions")}
+    return [_with_window(each, node, added) for each in _same(node)]
+
+
+def _with_window(each: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
+    keys = frozenset(bound(key, each.columns) for key in node.expressions("partitionSpec"))
+    return replace(each, columns={**_veiled(each, keys).columns, **added})
+
+
+def _deduplicate(node: PlanNode) -> list[Relation]:
+    return [
+        _veiled(each, frozenset(bound(key, each.columns) for key in node.expressions("keys"))) for each in _same(node)
+    ]
+
+
+def _generate(node: PlanNode) -> list[Relation]:
+    """`explode` and its like: more rows of each, with more columns."""
+    unused = set(node.fields.get("unrequiredChildIndex") or ())
+    added: dict[str, Bound] = {expression.identity: Opaque() for expression in node.expressions("generatorOutput")}
+    return [
+        replace(
+            each,
+            columns={**{name: b for at, (name, b) in enumerate(each.columns.items()) if at not in unused}, **added},
+        )
+        for each in _same(node)
+    ]
+
+
+def _veiled(relation: Relation, keys: frozenset[Bound]) -> Relation:
+    return replace(relation, columns={name: veiled(each, keys) for name, each in relation.columns.items()})
+
+
+def _numbered(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
+    """By identity; one that comes again keeps its place under a name of its own."""
+    by_name: dict[str, Bound] = {}
+    for at, (identity, each) in enumerate(columns):
+        by_name[identity if identity not in by_name else f"{identity}#{at}"] = each
+    return by_name
+
+
+# --- several children -----------------------------------------------------------------------------------------------
+
+
+def _union(node: PlanNode) -> list[Relation]:
+    """Also INTERSECT and EXCEPT: columns of all children by their place, under the names of the first one's."""
+    first, *others = [relations(child) for child in node.children]
+    names = list(first[0].columns)
+    return [*first, *(_aligned(way, names) for ways in others for way in ways)]
+
+
+def _aligned(relation: Relation, names: Sequence[str]) -> Relation:
+    if len(names) != len(relation.columns):
+        return replace(relation, columns={name: Opaque(tuple(relation.columns.values())) for name in names})
+    return replace(relation, columns=dict(zip(names, relation.columns.values(), strict=True)))
+
+
+def _join(node: PlanNode) -> list[Relation]:
+    kind = str((node.fields.get("joinType") or {}).get("object", "")).rpartition(".")[2].rstrip("$")
+    if kind not in _KINDS:
+        return _unknown(node)
+    left, right = (relations(child) for child in node.children)
+    if len(left) * len(right) > WAYS_LIMIT:
+        left, right = [merged(left)], [merged(right)]
+    return [_joined(each, other, node, kind) for each, other in product(left, right)]
+
+
+def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
+    """Conditions speak of the rows that there are; above the join a row may be made up of NULLs."""
+    makes_up_left, makes_up_right = (
+        JoinSource(kind) if kind in made else None for made in (_MAKES_UP_LEFT, _MAKES_UP_RIGHT)
+    )
+    columns = {**_sourced(left, makes_up_left), **_sourced(right, makes_up_right)}
+    joined = _beside(left, right, columns)
+    for condition in node.expressions("condition"):
+        joined = _restricted(joined, condition, _targets(kind, left, right))
+    sides = dict(joined.sides)
+    for relation, source in ((left, makes_up_left), (right, makes_up_right)):
+        for occurrence in relation.occurrences if source else ():
+            sides[occurrence] = (*sides.get(occurrence, ()), frozenset({source}))  # type: ignore[arg-type]
+    kept = _sourced(left, makes_up_left) if kind in _WITHOUT_RIGHT else columns
+    return replace(joined, columns=kept, sides=sides)
+
+
+def _sourced(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
+    return {name: Sourced(source, each) if source else each for name, each in relation.columns.items()}
+
+
+def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence]:
+    """Whose rows a join's condition can leave out: of a full join nobody's."""
+    ours, theirs = frozenset(left.occurrences), frozenset(right.occurrences)
+    if kind in _INNER:
+        return ours | theirs
+    return {"LeftOuter": theirs, "LeftAnti": theirs, "RightOuter": ours}.get(kind, frozenset())
+
+
+def _unknown(node: PlanNode) -> list[Relation]:
+    """All that its children read, and nothing known of their columns."""
+    inputs = [merged([replace(relation, columns={}) for relation in relations(child)]) for child in node.children]
+    return [reduce(lambda each, other: _beside(each, other, {}), inputs, Relation({}))]
+
+
+def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Relation:
+    sides: Sides = {**left.sides, **right.sides}
+    return Relation(columns, (*left.occurrences, *right.occurrences), (*left.constraints, *right.constraints), sides)
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def _restricted(relation: Relation, condition: PlanNode, targets: frozenset[Occurrence]) -> Relation:
+    constraints = [
+        _constraint(bound(conjunct, relation.columns), targets, relation.sides) for conjunct in _conjuncts(condition)
+    ]
+    return replace(relation, constraints=(*relation.constraints, *(each for each in constraints if each.targets)))
+
+
+def _constraint(
+    condition: Bound, targets: frozenset[Occurrence], sides: Mapping[Occurrence, tuple[Side, ...]]
+) -> Constraint:
+    spoken_of = tables_in(condition)
+    return Constraint(condition, targets & spoken_of if spoken_of else targets, sides)
+
+
+def _conjuncts(condition: PlanNode) -> Iterator[PlanNode]:
+    """The parts of a condition that must all hold."""
+    if condition.name == "And":
+        for child in condition.children:
+            yield from _conjuncts(child)
+    else:
+        yield condition
+
+
+_RULES: Final[dict[str, Callable[[PlanNode], list[Relation]]]] = {
+    **dict.fromkeys(
+        ("SubqueryAlias", "View", "Sort", "Distinct", "Repartition", "RepartitionByExpression", "RebalancePartitions",
+         "ResolvedHint", "CollectMetrics"), _same),
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"), _hides),
+    "Expand": _same,
+    "Filter": _filter,
+    "Project": _project,
+    "Aggregate": _project,
+    "Window": _window,
+    "Deduplicate": _deduplicate,
+    "Generate": _generate,
+    "Join": _join,
+    **dict.fromkeys(("Union", "Intersect", "Except"), _union),
+}  # fmt: skip
+"""`Expand` (ROLLUP, CUBE) puts its keys under identities of their own, so that they are known to nobody."""

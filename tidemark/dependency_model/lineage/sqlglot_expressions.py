@@ -1,0 +1,449 @@
+"""From sqlglot's tree of one expression to a bound one. What is not known here stays opaque, never guessed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from sqlglot import exp
+
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Opaque, Parameter
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import UNITS
+from tidemark.dependency_model.lineage.functions.formats import FORMATS
+from tidemark.dependency_model.lineage.value_range import Special, Type, point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.lineage.scope import Scope
+
+CLOCK: Final = "the clock of the run is not business time: use :biz_date, :period_start or :period_end"
+"""Why `now()` says nothing."""
+_CLOCKS: Final = {"now", "curdate", "current_date", "current_timestamp", "localtimestamp"}
+_TYPES: Final = {
+    "DATE": "to_date",
+    "TIMESTAMP": "to_timestamp",
+    "TIMESTAMPTZ": "to_timestamp",
+    "TIMESTAMPLTZ": "to_timestamp",
+    "INT": "cast_to_whole",
+    "BIGINT": "cast_to_whole",
+    "SMALLINT": "cast_to_whole",
+    "TINYINT": "cast_to_whole",
+}
+_TEXTS: Final = {"TEXT", "VARCHAR", "CHAR"}
+
+
+class SubQueries(Protocol):
+    """How a query inside an expression is bound."""
+
+    def exists(self, node: exp.Expr, scope: Scope) -> Bound: ...
+
+    def contains(self, wanted: Bound, node: exp.Expr, scope: Scope) -> Bound: ...
+
+    def scalar(self, node: exp.Expr, scope: Scope) -> Bound: ...
+
+
+class Translator:
+    """Translates expressions of one SELECT."""
+
+    def __init__(self, scope: Scope, sub_queries: SubQueries) -> None:
+        self.scope = scope
+        self._sub_queries = sub_queries
+
+    def bound(self, node: Any) -> Bound:
+        """The bound expression. Raises QueryError for a column that there is not."""
+        rule = _RULES.get(node.key)
+        if rule is not None:
+            return rule(self, node)
+        simple = _SIMPLE.get(node.key)
+        if simple is not None:
+            name, parts = simple
+            return Call(name, tuple(self.bound(node.args[part]) for part in parts if node.args.get(part) is not None))
+        return self.opaque(node)
+
+    def opaque(self, node: exp.Expr, why: str = "") -> Opaque:
+        """What cannot be evaluated, with all columns that it is made of."""
+        parts = tuple(self._parts(node))
+        of_data = isinstance(node, exp.AggFunc) or why == CLOCK
+        if not why and isinstance(node, exp.Func):
+            why = "an aggregate" if of_data else f"the function {_name_of(node)} is not known"
+        return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
+
+    def _parts(self, node: exp.Expr) -> list[Bound]:
+        bound_here = {name.name.lower() for each in node.find_all(exp.Lambda) for name in each.expressions}
+        bounds: list[Bound] = []
+        for child in node.iter_expressions():
+            if isinstance(child, exp.Query):
+                bounds.append(self._sub_queries.scalar(child, self.scope))
+            elif isinstance(child, (exp.Column, exp.Subquery, exp.Exists, exp.In)):
+                if not (isinstance(child, exp.Column) and not child.table and child.name.lower() in bound_here):
+                    bounds.append(self.bound(child))
+            elif not isinstance(child, (exp.Identifier, exp.DataType)):
+                bounds += self._parts(child)
+        return bounds
+
+    def all_of(self, nodes: list[Any]) -> tuple[Bound, ...]:
+        """Several expressions."""
+        return tuple(self.bound(node) for node in nodes)
+
+
+def _name_of(node: exp.Func) -> str:
+    return str(node.this) if isinstance(node, exp.Anonymous) else node.sql_name().lower()
+
+
+def _number(value: int) -> Bound:
+    return Literal(point(Type.NUMBER, value))
+
+
+def _text(value: str) -> Bound:
+    return Literal(point(Type.STRING, value))
+
+
+def _literal(_: Translator, node: Any) -> Bound:
+    if node.is_string:
+        return _text(node.this)
+    try:
+        exact = Fraction(node.this)
+        return Literal(point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact))
+    except ValueError:
+        return Opaque()
+
+
+def _column(translator: Translator, node: Any) -> Bound:
+    if isinstance(node.this, exp.Star):
+        return Opaque()
+    return translator.scope.column(node)
+
+
+def _call(name: str, *parts: str) -> Callable[[Translator, Any], Bound]:
+    """A function of the tree's parts; lists are spread."""
+
+    def rule(translator: Translator, node: Any) -> Bound:
+        arguments: list[Bound] = []
+        for part in parts:
+            value = node.args.get(part)
+            if isinstance(value, list):
+                arguments += translator.all_of(value)
+            elif value is not None:
+                arguments.append(translator.bound(value))
+        return Call(name, tuple(arguments))
+
+    return rule
+
+
+def _negated(rule: Callable[[Translator, Any], Bound]) -> Callable[[Translator, Any], Bound]:
+    return lambda translator, node: Call("not", (rule(translator, node),))
+
+
+def _swapped(name: str) -> Callable[[Translator, Any], Bound]:
+    return lambda translator, node: Call(name, (translator.bound(node.expression), translator.bound(node.this)))
+
+
+def _between(translator: Translator, node: Any) -> Bound:
+    value, low, high = (translator.bound(node.args[part]) for part in ("this", "low", "high"))
+    return Call("and", (Call("<=", (low, value)), Call("<=", (value, high))))
+
+
+def _in(translator: Translator, node: Any) -> Bound:
+    wanted = translator.bound(node.this)
+    inner = node.args.get("query")
+    if inner is not None:
+        return translator._sub_queries.contains(wanted, inner, translator.scope)  # noqa: SLF001 - a rule of the class
+    options = translator.all_of(node.expressions)
+    if not options or node.args.get("unnest") or node.args.get("field"):
+        return translator.opaque(node, "this IN is not known")
+    condition = Call("=", (wanted, options[0]))
+    for option in options[1:]:
+        condition = Call("or", (condition, Call("=", (wanted, option))))
+    return condition
+
+
+def _is(translator: Translator, node: Any) -> Bound:
+    value = translator.bound(node.this)
+    match node.expression:
+        case exp.Null():
+            return Call("is_null", (value,))
+        case exp.Boolean() as wanted:
+            return Call("is_true", (value if wanted.this else Call("not", (value,)),))
+    return translator.opaque(node, "this IS is not known")
+
+
+def _case(translator: Translator, node: Any) -> Bound:
+    subject = translator.bound(node.this) if node.this is not None else None
+    arguments: list[Bound] = []
+    for branch in node.args["ifs"]:
+        condition = translator.bound(branch.this)
+        arguments.append(condition if subject is None else Call("=", (subject, condition)))
+        arguments.append(translator.bound(branch.args["true"]))
+    default = node.args.get("default")
+    arguments.append(translator.bound(default) if default is not None else Literal(Special.NULL))
+    return Call("case", tuple(arguments))
+
+
+def _if(translator: Translator, node: Any) -> Bound:
+    otherwise = node.args.get("false")
+    return Call(
+        "case",
+        (
+            translator.bound(node.this),
+            translator.bound(node.args["true"]),
+            translator.bound(otherwise) if otherwise is not None else Literal(Special.NULL),
+        ),
+    )
+
+
+def _nvl2(translator: Translator, node: Any) -> Bound:
+    is_null = Call("is_null", (translator.bound(node.this),))
+    false = node.args.get("false")
+    return Call(
+        "case",
+        (
+            is_null,
+            translator.bound(false) if false is not None else Literal(Special.NULL),
+            translator.bound(node.args["true"]),
+        ),
+    )
+
+
+def _cast(translator: Translator, node: Any) -> Bound:
+    value, to = translator.bound(node.this), node.to.this.name
+    if to in _TYPES:
+        return Call(_TYPES[to], (value,))
+    return Call("concat", (value,)) if to in _TEXTS else translator.opaque(node, f"a cast to {to.lower()} is not known")
+
+
+def _interval(translator: Translator, node: Any) -> Bound:
+    unit = UNITS.get(str(node.text("unit")).upper().rstrip("S"))
+    try:
+        count = int(str(node.this.this) if isinstance(node.this, exp.Literal) else "")
+    except ValueError:
+        unit = None
+    if unit is None:
+        return translator.opaque(node, "this interval is not known")
+    months = {"year": 12, "quarter": 3, "month": 1}.get(unit, 0)
+    seconds = {"week": 604_800, "day": 86_400, "hour": 3600, "minute": 60, "second": 1}.get(unit, 0)
+    return Literal(point(Type.INTERVAL, (months * count, seconds * count * 1_000_000)))
+
+
+def _add_days(translator: Translator, node: Any) -> Bound:
+    """`date_add`, `date_sub`: sqlglot's TsOrDsAdd."""
+    start, count = translator.bound(node.this), translator.bound(node.expression)
+    unit = str(node.text("unit") or "DAY").upper()
+    return Call("date_add", (start, count)) if unit == "DAY" else Call("add_unit", (start, count, _text(unit)))
+
+
+def _add_unit(translator: Translator, node: Any) -> Bound:
+    return Call(
+        "add_unit", (translator.bound(node.this), translator.bound(node.expression), _text(str(node.text("unit"))))
+    )
+
+
+def _with_unit(name: str) -> Callable[[Translator, Any], Bound]:
+    return lambda translator, node: Call(name, (translator.bound(node.this), _text(str(node.text("unit")))))
+
+
+def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
+    def rule(translator: Translator, node: Any) -> Bound:
+        pattern = node.args.get("format")
+        if isinstance(pattern, exp.Literal) and pattern.this not in FORMATS:
+            return translator.opaque(node, f"the pattern of {name} is not known")
+        return _call(name, "this", "format")(translator, node)
+
+    return rule
+
+
+def _datediff(translator: Translator, node: Any) -> Bound:
+    """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
+    unit = str(node.text("unit")).upper()
+    if not unit:
+        return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
+    if unit != "DAY":
+        return translator.opaque(node)
+    moments = [each.this if isinstance(each, exp.TsOrDsToDate) else each for each in (node.this, node.expression)]
+    return Call("whole_days_between", translator.all_of(moments))
+
+
+def _extract(translator: Translator, node: Any) -> Bound:
+    field = _FIELDS.get(node.name.upper())
+    return Call(field, (translator.bound(node.expression),)) if field else translator.opaque(node)
+
+
+def _same(translator: Translator, node: Any) -> Bound:
+    return translator.bound(node.this)
+
+
+def _clock(translator: Translator, node: Any) -> Bound:
+    return translator.opaque(node, CLOCK)
+
+
+def _anonymous(translator: Translator, node: Any) -> Bound:
+    name = str(node.this).lower()
+    if name in _CLOCKS:
+        return translator.opaque(node, CLOCK)
+    known = _ANONYMOUS.get(name)
+    if known is None or not node.expressions:
+        return translator.opaque(node)
+    return Call(known, translator.all_of(node.expressions))
+
+
+def _parameter(translator: Translator, node: Any) -> Bound:
+    name = str(node.this) if node.this else ""
+    return Parameter(name) if name else translator.opaque(node, "a parameter without a name")
+
+
+def _concat_ws(translator: Translator, node: Any) -> Bound:
+    return Call("concat_ws", translator.all_of(node.expressions))
+
+
+def _pad(translator: Translator, node: Any) -> Bound:
+    name = "lpad" if node.args.get("is_left") else "rpad"
+    return _call(name, "this", "expression", "fill_pattern")(translator, node)
+
+
+def _exists(translator: Translator, node: Any) -> Bound:
+    if isinstance(node.this, exp.Query):
+        return translator._sub_queries.exists(node.this, translator.scope)  # noqa: SLF001 - a rule of the class
+    return translator.opaque(node)
+
+
+def _scalar(translator: Translator, node: Any) -> Bound:
+    return translator._sub_queries.scalar(node, translator.scope)  # noqa: SLF001 - a rule of the class
+
+
+def _window(translator: Translator, node: Any) -> Bound:
+    value = translator.bound(node.this)
+    keys = translator.all_of(node.args.get("partition_by") or [])
+    order = node.args.get("order")
+    ordered = translator.all_of([expression.this for expression in order.expressions] if order is not None else [])
+    place = translator.scope.query.place_of(node)
+    return Opaque((value,), "a window function", place, (*keys, *ordered))
+
+
+def _filter(translator: Translator, node: Any) -> Bound:
+    """`sum(x) FILTER (WHERE ...)`."""
+    value, condition = translator.bound(node.this), translator.bound(node.expression.this)
+    return Opaque((value,), "an aggregate", translator.scope.query.place_of(node), (condition,))
+
+
+_BINARY = ("this", "expression")
+_SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "and": ("and", _BINARY),
+    "or": ("or", _BINARY),
+    "not": ("not", ("this",)),
+    "eq": ("=", _BINARY),
+    "lt": ("<", _BINARY),
+    "lte": ("<=", _BINARY),
+    "nullsafeeq": ("<=>", _BINARY),
+    "equalnull": ("<=>", _BINARY),
+    "add": ("+", _BINARY),
+    "sub": ("-", _BINARY),
+    "mul": ("*", _BINARY),
+    "div": ("/", _BINARY),
+    "intdiv": ("div", _BINARY),
+    "mod": ("%", _BINARY),
+    "neg": ("negative", ("this",)),
+    "abs": ("abs", ("this",)),
+    "addmonths": ("add_months", _BINARY),
+    "lastday": ("last_day", ("this",)),
+    "nextday": ("next_day", _BINARY),
+    "strtotime": ("to_timestamp", ("this", "format")),
+    "unixdate": ("unix_date", ("this",)),
+    "datefromunixdate": ("date_from_unix_date", ("this",)),
+    "nullif": ("nullif", _BINARY),
+    "dpipe": ("concat", _BINARY),
+    "substring": ("substring", ("this", "start", "length")),
+    "left": ("left", _BINARY),
+    "right": ("right", _BINARY),
+    "replace": ("replace", ("this", "expression", "replacement")),
+    "upper": ("upper", ("this",)),
+    "lower": ("lower", ("this",)),
+    "length": ("length", ("this",)),
+    "like": ("like", _BINARY),
+    "dayofweek": ("dayofweek", ("this",)),
+    "dayofmonth": ("day", ("this",)),
+    "dayofyear": ("dayofyear", ("this",)),
+    "weekofyear": ("weekofyear", ("this",)),
+    "year": ("year", ("this",)),
+    "quarter": ("quarter", ("this",)),
+    "month": ("month", ("this",)),
+    "day": ("day", ("this",)),
+    "hour": ("hour", ("this",)),
+    "minute": ("minute", ("this",)),
+}
+_FIELDS: Final = {
+    "YEAR": "year",
+    "QUARTER": "quarter",
+    "MONTH": "month",
+    "DAY": "day",
+    "DOW": "dayofweek",
+    "DAYOFWEEK": "dayofweek",
+    "DOY": "dayofyear",
+    "WEEK": "weekofyear",
+    "HOUR": "hour",
+    "MINUTE": "minute",
+}
+_ANONYMOUS: Final = {
+    "weekday": "weekday",
+    "make_date": "make_date",
+    "pmod": "pmod",
+    "isnull": "is_null",
+    "bigint": "cast_to_whole",
+}
+_RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
+    "literal": _literal,
+    "null": lambda _, __: Literal(Special.NULL),
+    "boolean": lambda _, node: Literal(logic.TRUE if node.this else logic.FALSE),
+    "column": _column,
+    "placeholder": _parameter,
+    "paren": _same,
+    "alias": _same,
+    "timestrtotime": _same,
+    "neq": _negated(lambda translator, node: Call("=", translator.all_of([node.this, node.expression]))),
+    "gt": _swapped("<"),
+    "gte": _swapped("<="),
+    "between": _between,
+    "in": _in,
+    "is": _is,
+    "case": _case,
+    "if": _if,
+    "nvl2": _nvl2,
+    "coalesce": _call("coalesce", "this", "expressions"),
+    "greatest": _call("greatest", "this", "expressions"),
+    "least": _call("least", "this", "expressions"),
+    "tsordstodate": _with_pattern("to_date"),
+    "timetostr": _with_pattern("date_format"),
+    "cast": _cast,
+    "trycast": _cast,
+    "interval": _interval,
+    "makeinterval": _call("make_interval", "year", "month", "week", "day", "hour", "minute", "second"),
+    "tsordsadd": _add_days,
+    "timestampadd": _add_unit,
+    "dateadd": _add_unit,
+    "datetrunc": _with_unit("trunc"),
+    "timestamptrunc": _with_unit("date_trunc"),
+    "datediff": _datediff,
+    "extract": _extract,
+    "concat": _call("concat", "expressions"),
+    "concatws": _concat_ws,
+    "pad": _pad,
+    "trim": lambda translator, node: (
+        translator.opaque(node) if node.args.get("expression") else Call("trim", (translator.bound(node.this),))
+    ),
+    "floor": lambda translator, node: (
+        translator.opaque(node) if node.args.get("decimals") else Call("floor", (translator.bound(node.this),))
+    ),
+    "ceil": lambda translator, node: (
+        translator.opaque(node) if node.args.get("decimals") else Call("ceil", (translator.bound(node.this),))
+    ),
+    "exists": _exists,
+    "subquery": _scalar,
+    "select": _scalar,
+    "union": _scalar,
+    "window": _window,
+    "filter": _filter,
+    "currentdate": _clock,
+    "currenttimestamp": _clock,
+    "localtimestamp": _clock,
+    "anonymous": _anonymous,
+}

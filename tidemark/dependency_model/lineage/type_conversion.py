@@ -1,0 +1,143 @@
+"""Casts between dates, timestamps, texts and numbers, as Spark makes them in a session with a time zone."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.time.zone import Zone
+
+MICROS: Final = 1_000_000
+_IN_ALL_MONTHS: Final = 29
+"""The first day of a month that some months lack."""
+_DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?\s*", re.ASCII)
+_TIME = re.compile(
+    r"\s*(\d{4}-\d{1,2}-\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?)?"
+    r"\s*(Z|UTC|[+-]\d{1,2}:?\d{2})?\s*",
+    re.ASCII,
+)
+
+
+class Conversion:
+    """Casts in a session whose local clock is `zone`."""
+
+    def __init__(self, zone: Zone) -> None:
+        self.zone = zone
+        self._casts: dict[tuple[Type, Type], Callable[[Range], Value]] = {
+            (Type.DATE, Type.TIMESTAMP): self._midnight,
+            (Type.TIMESTAMP, Type.DATE): self._local_date,
+            (Type.DATE, Type.STRING): lambda value: point(Type.STRING, iso_date(value.low)),
+            (Type.TIMESTAMP, Type.STRING): lambda value: point(Type.STRING, self.local_text(value.low)),
+            (Type.STRING, Type.DATE): _text_to_date,
+            (Type.STRING, Type.TIMESTAMP): self._text_to_timestamp,
+            (Type.NUMBER, Type.STRING): _number_to_text,
+            (Type.STRING, Type.NUMBER): lambda value: point(Type.NUMBER, Fraction(value.low.strip())),
+            (Type.TIMESTAMP, Type.NUMBER): lambda value: point(Type.NUMBER, value.low // MICROS),
+        }
+
+    def cast(self, value: Value, target: Type) -> Value:
+        """The value as another type; unknown where Spark would not or could not cast."""
+        if not isinstance(value, Range) or value.type is target:
+            return value
+        convert = self._casts.get((value.type, target))
+        if convert is None:
+            return Special.UNKNOWN
+        if value.type is Type.STRING and not value.is_point and target in (Type.DATE, Type.TIMESTAMP):
+            return self._between_texts(value, target)
+        ordered = (value.type, target) not in ((Type.NUMBER, Type.STRING), (Type.STRING, Type.NUMBER))
+        return (monotone if ordered else pointwise)(convert, value)
+
+    def local(self, micros: int) -> tuple[int, int]:
+        """Day since 1970 and microsecond of the day that the session's clock shows."""
+        shown = micros + self.zone.offset_at(micros // MICROS) * MICROS
+        return divmod(shown, DAY_SECONDS * MICROS)
+
+    def instant(self, day: int, micros: int) -> int:
+        """The instant at which the session's clock first shows a time of day."""
+        seconds, rest = divmod(micros, MICROS)
+        return self.zone.earliest(day * DAY_SECONDS + seconds) * MICROS + rest
+
+    def local_text(self, micros: int) -> str:
+        """A timestamp as Spark prints it."""
+        day, rest = self.local(micros)
+        seconds, fraction = divmod(rest, MICROS)
+        text = f"{iso_date(day)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        return f"{text}.{fraction:06}".rstrip("0") if fraction else text
+
+    def _midnight(self, value: Range) -> Value:
+        return point(Type.TIMESTAMP, self.zone.midnight(value.low) * MICROS)
+
+    def _local_date(self, value: Range) -> Value:
+        return point(Type.DATE, self.local(value.low)[0])
+
+    def _text_to_timestamp(self, value: Range) -> Value:
+        match = _TIME.fullmatch(value.low)
+        if match is None:
+            return Special.UNKNOWN
+        day = _text_to_date(point(Type.STRING, match[1])).low
+        hour, minute, second = (int(match[index] or 0) for index in (2, 3, 4))
+        if hour > 23 or minute > 59 or second > 59:
+            return Special.UNKNOWN
+        micros = (hour * 3600 + minute * 60 + second) * MICROS + int((match[5] or "0").ljust(6, "0"))
+        if match[6]:
+            return point(Type.TIMESTAMP, day * DAY_SECONDS * MICROS + micros - _offset(match[6]))
+        return point(Type.TIMESTAMP, self.instant(day, micros))
+
+    def _between_texts(self, value: Range, target: Type) -> Value:
+        """Between texts that begin with dates lie dates, or instants of those dates."""
+        if target is Type.DATE:
+            return dates_between(value, _text_to_date)
+        low, high = _DATE.match(value.low[:10]), _DATE.match(value.high[:10])
+        if not low or not high or len(value.low) < 10 or len(value.high) < 10:
+            return Special.IMPRECISE
+        dates = dates_between(Range(Type.STRING, value.low[:10], value.high[:10]), _text_to_date)
+        if not isinstance(dates, Range):
+            return Special.IMPRECISE
+        start, end = self.zone.midnight(dates.low - 1) * MICROS, self.zone.midnight(dates.high + 2) * MICROS
+        return Range(Type.TIMESTAMP, start, end)
+
+
+def dates_between(texts: Range, read: Callable[[Range], Value]) -> Value:
+    """The dates from one text to another; where both are of the same 29th, 30th or 31st, one between may be none."""
+    dates = monotone(read, texts)
+    if texts.is_point or not isinstance(dates, Range):
+        return dates
+    first, last = (date.fromordinal(day + EPOCH_ORDINAL).day for day in (dates.low, dates.high))
+    return Special.IMPRECISE if first == last >= _IN_ALL_MONTHS else dates
+
+
+def iso_date(day: int) -> str:
+    """A day since 1970 as text."""
+    return date.fromordinal(day + EPOCH_ORDINAL).isoformat()
+
+
+def days(day: date) -> int:
+    """A date as days since 1970."""
+    return day.toordinal() - EPOCH_ORDINAL
+
+
+def _text_to_date(value: Range) -> Range:
+    match = _DATE.fullmatch(value.low)
+    if match is None:
+        raise ValueError(value.low)
+    return point(Type.DATE, days(date(int(match[1]), int(match[2] or 1), int(match[3] or 1))))
+
+
+def _number_to_text(value: Range) -> Value:
+    return point(Type.STRING, str(int(value.low))) if value.low == int(value.low) else Special.UNKNOWN
+
+
+def _offset(text: str) -> int:
+    """Microseconds east of UTC."""
+    if text in ("Z", "UTC"):
+        return 0
+    sign, digits = (-1 if text[0] == "-" else 1), text[1:].replace(":", "")
+    return sign * (int(digits[:-2]) * 3600 + int(digits[-2:]) * 60) * MICROS

@@ -1,0 +1,114 @@
+"""Values of expressions over a box of slices: a range, NULL, or nothing that can be said.
+
+A date is a number of days since 1970-01-01, a timestamp a number of microseconds since 1970-01-01T00:00Z, an interval
+a pair of months and microseconds. A boolean is a truth (`tidemark.dependency_model.lineage.three_valued_logic`).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Type(Enum):
+    """Types that predicates on partition columns compare."""
+
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    STRING = "string"
+    NUMBER = "number"
+    INTERVAL = "interval"
+
+    __hash__ = object.__hash__
+
+
+class Range(NamedTuple):
+    """All values from `low` to `high`; a single one where they are equal."""
+
+    type: Type
+    low: Any
+    high: Any
+
+    @property
+    def is_point(self) -> bool:
+        return bool(self.low == self.high)
+
+
+class Special(Enum):
+    """What is no range."""
+
+    NULL = "null"
+    UNKNOWN = "unknown"
+    """Only the data knows, on each slice."""
+    IMPRECISE = "imprecise"
+    """Differs within the box in a way that a range does not tell; on a single slice it would."""
+
+
+Value = Range | Special | int
+"""An int is a logic."""
+
+_TRUTH_OF = {Special.NULL: logic.NULL, Special.UNKNOWN: logic.UNKNOWN, Special.IMPRECISE: logic.IMPRECISE}
+
+
+def point(type_: Type, value: Any) -> Range:
+    """The range of one value."""
+    return Range(type_, value, value)
+
+
+def truth_of(value: Value) -> int:
+    """A value as a condition."""
+    if isinstance(value, int):
+        return value
+    return _TRUTH_OF[value] if isinstance(value, Special) else logic.UNKNOWN
+
+
+def special_of(*values: Value) -> Special | None:
+    """What a function without a rule of its own gives for these: NULL for NULL, and nothing to say where nothing is."""
+    special: Special | None = None
+    for value in values:
+        if isinstance(value, Special):
+            if value is Special.NULL:
+                return value
+            if special is not Special.IMPRECISE:
+                special = value
+    return special
+
+
+def pointwise(compute: Callable[..., Value], *values: Value) -> Value:
+    """A function of single values; over a box nothing can be said."""
+    special = special_of(*values)
+    if special is not None:
+        return special
+    ranges = [value for value in values if isinstance(value, Range)]
+    if len(ranges) < len(values):
+        return Special.UNKNOWN
+    if not all(range_.is_point for range_ in ranges):
+        return Special.IMPRECISE
+    try:
+        return compute(*ranges)
+    except (ValueError, OverflowError, ArithmeticError, TypeError):
+        return Special.UNKNOWN
+
+
+def monotone(compute: Callable[..., Value], first: Value, *others: Value) -> Value:
+    """A function that never falls while its first argument rises: known over a box by its two ends."""
+    if not isinstance(first, Range) or first.is_point:
+        return pointwise(compute, first, *others)
+    low = pointwise(compute, point(first.type, first.low), *others)
+    high = pointwise(compute, point(first.type, first.high), *others)
+    if isinstance(low, Range) and isinstance(high, Range) and low.type is high.type:
+        return Range(low.type, low.low, high.high)
+    return low if low is high and low is Special.NULL else Special.IMPRECISE
+
+
+def falling(compute: Callable[..., Value], first: Value, *others: Value) -> Value:
+    """The same for a function that never rises."""
+    if not isinstance(first, Range) or first.is_point:
+        return pointwise(compute, first, *others)
+    turned = monotone(compute, Range(first.type, first.high, first.low), *others)
+    return turned

@@ -1,0 +1,39 @@
+"""The OLAP store that the settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from tidemark.olap.duckdb_store import DuckDbStore
+from tidemark.olap.errors import OlapSettingError
+from tidemark.olap.postgres_store import PostgresStore
+from tidemark.system.masked_urls import masked_url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.olap.store import OlapStore
+
+DUCKDB: Final = "duckdb"
+_DUCKDB_FILE: Final = "olap.duckdb"
+_POSTGRES: Final = ("postgresql+psycopg2", "postgresql")
+
+
+def open_store(olap: str, data: Path) -> OlapStore:
+    """The store that `olap` (Settings.olap) names; the embedded one is a file in the folder `data`.
+
+    Nothing is opened or created yet. Raises OlapSettingError, with any password masked.
+    """
+    if olap == DUCKDB:
+        return DuckDbStore(data / _DUCKDB_FILE)
+    try:
+        url = make_url(olap)
+    except (ArgumentError, ValueError):
+        # What cannot be parsed cannot be masked either.
+        raise OlapSettingError("a text that is no URL") from None
+    if url.drivername not in _POSTGRES or not url.database:
+        raise OlapSettingError(masked_url(url))
+    return PostgresStore(url)

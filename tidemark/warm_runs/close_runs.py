@@ -1,0 +1,60 @@
+"""What a pool says of runs to Dagster: those that cannot speak for themselves are closed, once its database answers."""
+
+from __future__ import annotations
+
+import traceback
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final
+
+from dagster import DagsterInstance, DagsterRunStatus
+
+if TYPE_CHECKING:
+    from tidemark.warm_runs.run_journal import Journal
+
+_AGAIN_SECONDS: Final = 1.0
+
+
+class DagsterRunCloser:
+    """Closes runs in a thread of its own; the journal keeps them until Dagster has been told."""
+
+    def __init__(self, instance: DagsterInstance, journal: Journal) -> None:
+        self._instance, self._journal = instance, journal
+        self._queue: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
+        self._is_ending = Event()
+        self._thread = Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def take(self, run_id: str) -> None:
+        self._journal.add(run_id)
+
+    def ended(self, run_id: str) -> None:
+        self._journal.remove(run_id)
+
+    def close(self, run_id: str, why: str) -> None:
+        self._queue.put((run_id, why))
+
+    def finish(self, seconds: float) -> None:
+        """Wait until everything is told; what is not by then stays in the journal."""
+        self._queue.put(None)
+        self._is_ending.set()
+        self._thread.join(seconds)
+
+    def _work(self) -> None:
+        while (order := self._queue.get()) is not None:
+            run_id, why = order
+            while not self._told(run_id, why):
+                self._is_ending.wait(_AGAIN_SECONDS)
+            self._journal.remove(run_id)
+
+    def _told(self, run_id: str, why: str) -> bool:
+        try:
+            run = self._instance.get_run_by_id(run_id)
+            if run is not None and run.status is DagsterRunStatus.CANCELING:
+                self._instance.report_run_canceled(run, why)
+            elif run is not None and not run.is_finished:
+                self._instance.report_run_failed(run, why)
+        except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is asked again
+            traceback.print_exc()
+            return False
+        return True

@@ -1,0 +1,76 @@
+"""Keeping a pool: its host is started as a child, and again when it dies. Without a keeper there is no pool."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final, Self
+
+from tidemark.system.child_environment import without_token
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_AGAIN_SECONDS: Final = 2.0
+_STOP_SECONDS: Final = 10.0
+
+
+class PoolKeeper:
+    """The host of the pool of one DAGSTER_HOME, for as long as this object is kept and this process lives.
+
+    Where another program has a pool there already, the host waits until that one's is gone, and takes its place.
+    """
+
+    def __init__(self, home: Path, log: Path, env: Mapping[str, str]) -> None:
+        self._home, self._log, self._env = home, log, env
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self._process, self._started_at = self._start(), time.monotonic()
+
+    @property
+    def pid(self) -> int:
+        """The host's process."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the host lives."""
+        return self._process.poll() is None
+
+    def check(self) -> None:
+        """To be called now and then: a host that died is started again, not one that found that it is not needed."""
+        if self._process.poll() and time.monotonic() - self._started_at > _AGAIN_SECONDS:
+            self._let_go()
+            self._process, self._started_at = self._start(), time.monotonic()
+
+    def stop(self) -> None:
+        """End the host with its workers; takes some seconds where runs are under way."""
+        self._let_go()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:  # its workers see its end
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _let_go(self) -> None:
+        """The end of the pipe is the end of the owner."""
+        if self._process.stdin:
+            self._process.stdin.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "tidemark.warm_runs.pool_host", str(self._home), str(self._log)],
+                env={**without_token(self._env), "DAGSTER_HOME": str(self._home), "PYTHONUNBUFFERED": "1"},
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )

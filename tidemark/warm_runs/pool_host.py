@@ -1,0 +1,149 @@
+"""The host of a pool: one process a DAGSTER_HOME, the child of who owns it.
+
+    python -m tidemark.warm_runs.pool_host HOME LOG
+
+It waits until it has the lock - the former host's workers hold it too, so that their runs are over by then -, closes
+what a killed host left in the journal, and serves until its standard input ends: then its owner is gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.system.project_root import make_project_importable
+from tidemark.warm_runs.host_socket import MOST_BYTES, close_address, open_address
+from tidemark.warm_runs.options import folder_in
+
+if TYPE_CHECKING:
+    import socket
+
+    from tidemark.warm_runs.worker_pool import Pool
+
+_WAIT_SECONDS: Final = 0.2
+_TICK_SECONDS: Final = 1.0
+_RETRY_TICKS: Final = 20
+_END_SECONDS: Final = 6.0
+
+
+def main(home: Path, log: Path) -> None:
+    """Serve until the owner is gone or says so by SIGTERM."""
+    stopped = Event()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    Thread(target=_watch_owner, args=[stopped], daemon=True).start()
+    folder = folder_in(home)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    while not _locked(lock):
+        if stopped.wait(_WAIT_SECONDS):
+            return
+    _serve(home, log, lock, stopped)
+
+
+def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
+    from dagster import DagsterInstance  # noqa: PLC0415 - a host that waits for the lock needs none of it
+
+    from tidemark.warm_runs.close_runs import DagsterRunCloser  # noqa: PLC0415
+    from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
+    from tidemark.warm_runs.run_journal import Journal  # noqa: PLC0415
+    from tidemark.warm_runs.source_version import source_folders, source_version  # noqa: PLC0415
+    from tidemark.warm_runs.worker_pool import Pool  # noqa: PLC0415
+    from tidemark.warm_runs.worker_process import starter  # noqa: PLC0415
+
+    make_project_importable()
+    folder, (life, _ours) = folder_in(home), os.pipe()
+    with DagsterInstance.from_config(str(home)) as instance:
+        if not isinstance(instance.run_launcher, WarmRunLauncher):  # runs of this home go elsewhere
+            return
+        options, journal = instance.run_launcher.options, Journal(folder)
+        runs, left = DagsterRunCloser(instance, journal), journal.runs()
+        for run_id in left:
+            runs.close(run_id, "The pool of workers that ran this was killed.")
+        watched = source_folders([*options.watch, *options.modules])
+        pool = Pool(options, starter(options, home, log, lock, life), runs, lambda: source_version(watched))
+        listener, own = open_address(folder)
+        Thread(target=_answer, args=[listener, pool], daemon=True).start()
+        try:
+            _tick_until(stopped, pool)
+        finally:
+            close_address(folder, own)
+            _end(pool)
+            runs.finish(_END_SECONDS)
+
+
+def _tick_until(stopped: Event, pool: Pool) -> None:
+    ticks = 0
+    pool.tick()
+    while not stopped.wait(_TICK_SECONDS):
+        ticks += 1
+        pool.tick()
+        if ticks % _RETRY_TICKS == 0:
+            pool.retry_start()
+
+
+def _end(pool: Pool) -> None:
+    pool.close()
+    deadline = time.monotonic() + _END_SECONDS
+    while not pool.is_empty and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in pool.status()["pids"]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    while not pool.is_empty and time.monotonic() < deadline + 1:
+        time.sleep(0.05)
+
+
+def _answer(listener: socket.socket, pool: Pool) -> None:
+    """Each connection asks once, in a thread of its own: one that says nothing holds nobody up."""
+    while True:
+        connection, _ = listener.accept()
+        Thread(target=_answer_one, args=[connection, pool], daemon=True).start()
+
+
+def _answer_one(connection: socket.socket, pool: Pool) -> None:
+    with connection, connection.makefile("rb") as lines:
+        try:
+            asked = json.loads(lines.readline(MOST_BYTES))
+            connection.sendall(json.dumps(answer(pool, asked)).encode() + b"\n")
+        except (OSError, ValueError):  # who asked has gone, or asks what is no question
+            return
+
+
+def answer(pool: Pool, asked: dict[str, Any]) -> dict[str, Any]:
+    """What the host says to a question (tidemark.warm_runs.host_socket)."""
+    match asked:
+        case {"do": "run", "run": str(run_id)}:
+            return {"taken": pool.run(run_id)}
+        case {"do": "stop", "run": str(run_id)}:
+            return {"found": pool.stop_run(run_id)}
+        case {"do": "where", "run": str(run_id)}:
+            return {"at": pool.where(run_id)}
+        case _:
+            return pool.status()
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _watch_owner(stopped: Event) -> None:
+    """Standard input is a pipe that the owner alone can write to, and never does."""
+    sys.stdin.buffer.read(1)
+    stopped.set()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
