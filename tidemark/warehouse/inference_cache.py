@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from tidemark.dependency_model.errors import ParseError, QueryError
-from tidemark.dependency_model.lineage.read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import ParseError, QueryError
 from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.query import Query
     from tidemark.system.settings import Settings
 
-_MODEL: Final = Path(__file__).resolve().parent.parent / "tidemark.dependency_model"
+_MODEL: Final = Path(__file__).resolve().parent.parent / "dependency_model"
 _ANALYSIS: Final = ("lineage", "offset", "time")
 
 
