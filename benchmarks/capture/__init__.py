@@ -1,4 +1,4 @@
-"""Changes on their way from the source databases' topics to named snapshots, a broker on the same machine.
+"""Changes on their way from the source databases' topics to tagged snapshots, a broker on the same machine.
 
 `ingest`: inserts, updates and deletes of orders in a hundred shards on four instances wait in their topics; one process
 takes them into a Delta table and names each hour. `changes_per_second` is from the start of the first pass to the last

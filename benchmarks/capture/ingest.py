@@ -45,7 +45,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         report = captured.ingestion.step()
         seconds, cpu = time.perf_counter() - begun, cpu_seconds() - cpu_of(java) - cpu
         check(captured, (life.left() for life in lives.values()))
-        named = len(captured.registry.of("ods_orders_1h"))
+        tagged = len(captured.registry.of("ods_orders_1h"))
     changes = report.changes["ods_orders"]
     return {
         "changes_per_second": round(changes / seconds),
@@ -54,7 +54,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "cpu_us_per_change": round(cpu / changes * 1e6, 1),
         "shards": SHARDS * len(INSTANCES),
         "commits": report.commits,
-        "snapshots": named,
+        "snapshots": tagged,
         "change_bytes": round(size),
         **held.figures(),
     }

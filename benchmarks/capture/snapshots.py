@@ -53,8 +53,8 @@ def _table(number: int) -> SourceTable:
     """One of the tables, on two of the instances."""
     name = f"ods_t{number}"
     where = INSTANCES[:2] if number % 2 else INSTANCES[2:]
-    boundaries = ((f"{name}_1h", "hour", "2026-03-23T00"),)
-    return SourceTable(name, f"school.t{number}_*", where, ("order_id",), None, boundaries)
+    series = ((f"{name}_1h", "hour", "2026-03-23T00"),)
+    return SourceTable(name, f"school.t{number}_*", where, ("order_id",), None, series)
 
 
 def _changes(binlog: BinlogWriter, hour: int, tables: list[SourceTable]) -> Iterator[str]:

@@ -43,13 +43,13 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         changes = captured.ingestion.step().changes.get("ods_orders", 0) + sum(count for count, _ in seconds)
         lasted = time.perf_counter() - begun
         check(captured, sending.result())
-        named = len(captured.registry.of("ods_orders_1h"))
+        tagged = len(captured.registry.of("ods_orders_1h"))
     return {
         "soak_minutes": round(lasted / 60, 1),
         "soak_changes_per_second": round(changes / lasted),
         "soak_changes": changes,
         "soak_pass_s_max": round(max(each for _, each in seconds[len(seconds) // 10 :]), 1),
-        "soak_snapshots": named,
+        "soak_snapshots": tagged,
         **{f"soak_{name}": value for name, value in held.figures().items()},
     }
 

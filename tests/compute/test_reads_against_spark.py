@@ -93,7 +93,7 @@ def _reads(case: Case) -> dict[str, Read]:
 
 
 def _check(session: SparkSession, tables: dict[str, DataFrame], case: Case, days: list[date]) -> int:
-    """How many rows the answers have; fails where the named slices alone give another one."""
+    """How many rows the answers have; fails where the tagged slices alone give another one."""
     reads = {name: read for name, read in _reads(case).items() if not read.undecidable}
     rows = 0
     for day in days:

@@ -1,4 +1,4 @@
-"""A reopened snapshot wherever it is read: in SQL, in its checks and metadata; what cannot have it says so."""
+"""A restated snapshot wherever it is read: in SQL, in its checks and metadata; what cannot have it says so."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ source: {table: school.sales, instances: [a]}
 key: [id]
 allowed_lateness: 10m
 keep_snapshots: 3
-late_events: reopen
+late_events: restate
 quality: [{unique: [_shard, id]}, {row_count: {min: 1, max: 3}}]
 """
 COLUMNS = "_shard STRING, id INT, amount INT, region STRING"
-OWN = "_op STRING, _offset BIGINT, _row INT, _batch INT, _event_ms BIGINT, _named_ms BIGINT"
+OWN = "_op STRING, _offset BIGINT, _row INT, _batch INT, _event_ms BIGINT, _tagged_ms BIGINT"
 DAY = Slice("sales", "2026-03-23")
 NOW = datetime(2026, 3, 25, tzinfo=UTC)
 SAID = "snapshot('nothing', 'never')"
@@ -72,13 +72,13 @@ def computer(spark: SparkSession, runtime: Runtime) -> Computer:
     )
 
 
-def reopen(runtime: Runtime, late_batch: int) -> None:
+def restate(runtime: Runtime, late_batch: int) -> None:
     runtime.registry.restate([("sales", "day", DAY.key)], late_batch)
 
 
 def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Runtime) -> None:
     (captured,) = runtime.warehouse.source_tables()
-    assert (captured.reopened, captured.lateness) == (frozenset({"sales"}), {"sales": 600_000})
+    assert (captured.restated, captured.lateness) == (frozenset({"sales"}), {"sales": 600_000})
     assert captured.kept == {"sales": 3}
     runtime.registry.forget("sales")
     runtime.registry.tag([TaggedSnapshot("sales", "day", DAY.key, 0, 2, NOW, late_until=END_MS + 60_000)])
@@ -91,7 +91,7 @@ def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Ru
 def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: SparkSession, runtime: Runtime) -> None:
     seen = []
     for late_batch in (5, 6):
-        reopen(runtime, late_batch)
+        restate(runtime, late_batch)
         by_region = computer(spark, runtime).rows_of(Slice("totals", DAY.key)).collect()
         (told,) = computer(spark, runtime).snapshots([DAY])
         assert all(check.passed for check in told.audit.checks)
@@ -110,7 +110,7 @@ def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: Spar
 
 def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime: Runtime) -> None:
     assert version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key) == 0
-    reopen(runtime, 5)
+    restate(runtime, 5)
     path, settings = runtime.warehouse.table_path("sales"), runtime.warehouse.settings
     claims = claims_of_tags(runtime.warehouse, runtime.registry, "sales")
     keep_least, later, locks = Retention(versions=1), datetime(2099, 1, 1, tzinfo=UTC), settings.data / "locks"
@@ -122,7 +122,7 @@ def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime:
 
 
 def test_readers_in_python_and_sql_get_it(spark: SparkSession, runtime: Runtime) -> None:
-    reopen(runtime, 6)
+    restate(runtime, 6)
     snapshots = Snapshots(spark, runtime)
     rows = snapshots.read("sales", DAY.key).collect()
     assert sorted((row["id"], row["amount"], str(row["dt"])) for row in rows) == [

@@ -131,7 +131,7 @@ def test_unique_and_reconcile_catch_a_wrong_query(tmp_path: Path, spark: SparkSe
     }
 
 
-def test_an_unnamed_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, spark: SparkSession) -> None:
+def test_an_untagged_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, spark: SparkSession) -> None:
     captured = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
     warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
     with pytest.raises(SnapshotMissingError, match="let the capture go on"):

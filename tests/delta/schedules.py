@@ -35,7 +35,7 @@ Row = tuple[int, str | None, str, int]
 
 @dataclass
 class WriterSchedule:
-    """`rows` is the model, `past` what it was at each version, `named` the versions that VACUUM has to leave alone."""
+    """`rows` is the model, `past` what it was at each version, `tagged` the versions that VACUUM has to leave alone."""
 
     spark: SparkSession
     folder: Path
@@ -44,7 +44,7 @@ class WriterSchedule:
     rows: list[Row] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     past: dict[int, list[Row]] = field(default_factory=dict)
-    named: set[int] = field(default_factory=set)
+    tagged: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -82,8 +82,8 @@ class WriterSchedule:
         self.check_names()
 
     def check_names(self) -> None:
-        """Every named version is what it was."""
-        for version in sorted(self.named):
+        """Every tagged version is what it was."""
+        for version in sorted(self.tagged):
             found = Counter(tuple(row) for row in read_table(self.spark, self.path, version).collect())
             assert found == Counter(self.past[version]), (self.seed, self.done, version)
 
@@ -136,19 +136,19 @@ class WriterSchedule:
 
     def name(self) -> None:
         """A version that is to stay."""
-        self.named.add(current_version(self.path) or 0)
+        self.tagged.add(current_version(self.path) or 0)
 
     def vacuum(self) -> None:
-        """Files of older versions go, those of named ones stay."""
-        claims = [Claim(version, "named") for version in self.named]
+        """Files of older versions go, those of tagged ones stay."""
+        claims = [Claim(version, "tagged") for version in self.tagged]
         retention = Retention(self._random.randrange(1, 4), timedelta(0))
         now = datetime.now(UTC) + timedelta(days=2)
         kept = {one.version for one in vacuum(self.path, retention, claims, self.folder / "locks", now).kept}
-        assert self.named <= kept, (self.seed, self.done)
+        assert self.tagged <= kept, (self.seed, self.done)
 
     def vacuum_all(self) -> None:
         """Delta's own VACUUM, which knows of no names."""
-        if not self.named:
+        if not self.tagged:
             self.spark.sql(f"VACUUM {path_table(self.path)} RETAIN 0 HOURS")
 
     def repair(self) -> None:
@@ -159,7 +159,7 @@ class WriterSchedule:
             plan = plan_repair(self.spark, self.path, {"part": part}, version)
         except VersionGoneError:
             assert {"vacuum", "vacuum_all"} & set(self.done), (self.seed, self.done)
-            assert version not in self.named, (self.seed, self.done)
+            assert version not in self.tagged, (self.seed, self.done)
             assert current_version(self.path) == before
             return
         report = repair_partition(self.spark, plan, self.folder / "locks")

@@ -26,8 +26,8 @@ def test_what_was_the_newest_at_the_beginning_of_the_age_can_be_read_then() -> N
 
 
 def test_claims_keep_old_versions_and_say_why() -> None:
-    found = kept(Retention(1, timedelta(0)), Claim(4, "named 2026-03-14 [day]"), Claim(4, "read by x"), Claim(99, "-"))
-    assert found[4] == ("named 2026-03-14 [day]", "read by x")
+    found = kept(Retention(1, timedelta(0)), Claim(4, "tagged 2026-03-14 [day]"), Claim(4, "read by x"), Claim(99, "-"))
+    assert found[4] == ("tagged 2026-03-14 [day]", "read by x")
     assert list(found) == [4, 20]
 
 

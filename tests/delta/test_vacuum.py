@@ -46,10 +46,10 @@ def data_files(table: Path) -> list[Path]:
     return sorted(table.glob("part=*/*.parquet"))
 
 
-def test_a_named_version_stays_readable_and_others_go(table: Path) -> None:
-    plan = cleaned(table, Claim(2, "named 2026-03-23 [day]"))
+def test_a_tagged_version_stays_readable_and_others_go(table: Path) -> None:
+    plan = cleaned(table, Claim(2, "tagged 2026-03-23 [day]"))
     assert [(version.version, version.reasons) for version in plan.kept] == [
-        (2, ("named 2026-03-23 [day]",)),
+        (2, ("tagged 2026-03-23 [day]",)),
         (4, ("the newest",)),
     ]
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
@@ -104,7 +104,7 @@ def test_a_log_that_begins_with_a_checkpoint(table: Path) -> None:
     DeltaTable(str(table), version=2).create_checkpoint()
     for version in (0, 1, 2):
         (table / "_delta_log" / f"{version:020}.json").unlink()
-    plan = cleaned(table, Claim(2, "named"), Claim(1, "named"))
+    plan = cleaned(table, Claim(2, "tagged"), Claim(1, "tagged"))
     assert [kept.version for kept in plan.kept] == [2, 4]
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
 
@@ -119,12 +119,12 @@ def test_one_at_a_time_and_a_table_only(table: Path) -> None:
 def test_killed_it_has_taken_nothing_that_is_needed(table: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom tidemark.delta.retention import Claim\n"
-        "from tests.delta.test_vacuum import cleaned\ncleaned(Path(sys.argv[1]), Claim(2, 'named'))\n"
+        "from tests.delta.test_vacuum import cleaned\ncleaned(Path(sys.argv[1]), Claim(2, 'tagged'))\n"
     )
     env = {**os.environ, ENV_NAME: "vacuum.before_delete:3"}
     killed = subprocess.run([sys.executable, "-c", program, str(table)], env=env, check=False, timeout=60)
     assert killed.returncode == -signal.SIGKILL
     assert len(data_files(table)) == 10 - 2
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
-    cleaned(table, Claim(2, "named"))
+    cleaned(table, Claim(2, "tagged"))
     assert len(data_files(table)) == 4

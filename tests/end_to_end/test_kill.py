@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 LAST_DAY = ("--until", "2026-03-23")
 POINTS = [
-    "ingest.before_names",
+    "ingest.before_tags",
     "delta.before_replace:3",
     "delta.after_replace:4",
     "olap.after_delete",

@@ -1,1 +1,1 @@
-"""From recorded or streamed database changes to complete, named snapshots of Delta tables."""
+"""From recorded or streamed database changes to complete, tagged snapshots of Delta tables."""

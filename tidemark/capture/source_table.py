@@ -1,4 +1,4 @@
-"""A logical table of the source: which physical tables are its shards, and which snapshots it is named for."""
+"""A logical table of the source: which physical tables are its shards, and which snapshots are tagged of it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,11 +14,11 @@ SHARD_SUFFIX = r"_[0-9]+"
 class SourceTable:
     """`table` is `school.users`, or `school.orders_*` for every `school.orders_<digits>`, on each of `instances`.
 
-    `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned. `boundaries`
-    are (entity, period, first slice): at the end of every slice from that one on, a snapshot is named for that entity.
-    `threshold` tells when a silent table is idle and a silent instance broken. `reopened` are those of the entities
-    whose tagged snapshots are restated for changes that arrive late, `lateness` those that wait for such changes,
-    and until how long after the slice's end (ms of event time), `kept` how many names those have that do not keep all.
+    `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned.
+    `snapshot_series` are (entity, period, first slice): at the end of every slice from that one on, a snapshot is
+    tagged for that entity. `threshold` tells when a silent table is idle and a silent instance broken. `restated` are
+    those of the entities whose snapshots are restated for late changes, `lateness` those that wait for them, and
+    until how long after the slice's end (ms of event time), `kept` how many tags those have that do not keep all.
     """
 
     name: str
@@ -26,9 +26,9 @@ class SourceTable:
     instances: tuple[str, ...]
     key: tuple[str, ...]
     partition_by: str | None
-    boundaries: tuple[tuple[str, str, str], ...]
+    snapshot_series: tuple[tuple[str, str, str], ...]
     threshold: Threshold = USUAL
-    reopened: frozenset[str] = frozenset()
+    restated: frozenset[str] = frozenset()
     lateness: Mapping[str, int] = field(default_factory=dict)
     kept: Mapping[str, int] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidemark.center.cold_statuses import StoredArchive
 from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
-from tidemark.dependency_model.readiness.schedule import Named
+from tidemark.dependency_model.readiness.schedule import ScheduleProgress
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import ParseError
 from tidemark.system.garbage_collection import collection_paused
@@ -75,7 +75,7 @@ class CenterMemory:
             }
             until, schedules = read.schedules()
             archive = StoredArchive(read, floor, self.runs, self.unreadable)
-            self.index = ReadinessIndex(graph, since, now, archive, Named(until, schedules))
+            self.index = ReadinessIndex(graph, since, now, archive, ScheduleProgress(until, schedules))
             self.index.load(KnownSlice(current.slice, current.status, current.seq) for current in known)
             self.index.advance(now)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.capture.snapshots.tagging import name_missing
+from tidemark.capture.snapshots.tagging import tag_missing
 from tidemark.compute.snapshot_tags import claims_of_tags
 from tidemark.delta.vacuum import plan_vacuum
 from tidemark.delta.vacuum import vacuum as vacuum_table
@@ -33,7 +33,7 @@ def vacuum_entity(warehouse: Warehouse, registry: SnapshotRegistry, entity: str,
 def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
     """Tags that a store lost, or never had, are in the table's log still."""
     warehouse.graph.entity(entity)
-    name_missing(registry, warehouse.table_path(entity))
+    tag_missing(registry, warehouse.table_path(entity))
     return claims_of_tags(warehouse, registry, entity)
 
 

@@ -31,7 +31,7 @@ def broken_by_entity(warehouse: Warehouse, heard: Liveness, now: datetime) -> di
     for source in warehouse.source_tables():
         judged = [heard.diagnosis(instance, None, now, source.threshold) for instance in source.instances]
         broken = tuple(diagnosis for diagnosis in judged if diagnosis.health is Health.BROKEN)
-        by_entity.update((entity, broken) for entity, _, _ in source.boundaries)
+        by_entity.update((entity, broken) for entity, _, _ in source.snapshot_series)
     return by_entity
 
 
@@ -53,7 +53,9 @@ def heartbeat_checks(warehouse: Warehouse) -> list[dg.AssetChecksDefinition]:
     """A check a captured entity; none where no heartbeats are written."""
     if not warehouse.settings.databases.get_secret_value():
         return []
-    return [_check(warehouse, entity) for source in warehouse.source_tables() for entity, _, _ in source.boundaries]
+    return [
+        _check(warehouse, entity) for source in warehouse.source_tables() for entity, _, _ in source.snapshot_series
+    ]
 
 
 def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:

@@ -89,7 +89,7 @@ class VersionGoneError(TerminalError):
             expected="its part of the log",
             found=reason.partition("\n")[0],
             where=str(path),
-            hint="choose a later version or a named snapshot, or compute the partition again",
+            hint="choose a later version or a tagged snapshot, or compute the partition again",
         )
 
     @classmethod
@@ -99,7 +99,7 @@ class VersionGoneError(TerminalError):
             expected=f"all of the {wanted} files that the partition had then",
             found=f"{len(gone)} are gone, {gone[0]} among them",
             where=str(path),
-            hint="choose a named snapshot (VACUUM keeps its files), or compute the partition again",
+            hint="choose a tagged snapshot (VACUUM keeps its files), or compute the partition again",
         )
 
 

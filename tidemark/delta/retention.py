@@ -15,7 +15,7 @@ class Retention:
 
 @dataclass(frozen=True)
 class Claim:
-    """Somebody needs a version: a named snapshot, a reader, a replication."""
+    """Somebody needs a version: a tagged snapshot, a reader, a replication."""
 
     version: int
     reason: str

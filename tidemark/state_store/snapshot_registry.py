@@ -141,7 +141,7 @@ class SnapshotRegistry:
             connection.execute(sql_delete(SNAPSHOTS).where(_is_at((entity, period, slice_key))))
 
     def forget(self, entity: str) -> None:
-        """Drop all names of an entity, to build them again from its Delta log."""
+        """Drop all tags of an entity, to build them again from its Delta log."""
         with self._database.writing() as connection:
             connection.execute(sql_delete(SNAPSHOTS).where(SNAPSHOTS.c.entity == entity))
 

@@ -70,9 +70,11 @@ class Warehouse:
             instances=tuple(source.instances),
             key=tuple(entity.key),
             partition_by=entity.partition_by,
-            boundaries=tuple((each.name, str(each.period), first_slice(self.graph, each.name).key) for each in named),
+            snapshot_series=tuple(
+                (each.name, str(each.period), first_slice(self.graph, each.name).key) for each in named
+            ),
             threshold=Threshold(source.idle_after, source.broken_after),
-            reopened=frozenset(each.name for each in named if each.late_events is LateEvents.REOPEN),
+            restated=frozenset(each.name for each in named if each.late_events is LateEvents.RESTATE),
             kept={each.name: each.keep_snapshots for each in named if each.keep_snapshots is not None},
             lateness={each.name: each.allowed_lateness // _MILLISECOND for each in named if each.allowed_lateness},
         )

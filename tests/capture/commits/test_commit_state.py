@@ -6,7 +6,7 @@ from pathlib import Path
 from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.commits.commit_state import CommitState, last_commit
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.column_types import source_column
 from tidemark.capture.schema.table_columns import ColumnShape, TableColumns
 
@@ -16,7 +16,7 @@ STATE = CommitState(
     offsets={"cdc.a": 12, "cdc.b": 3},
     watermarks={"a": 1774220400000, "a.school.orders_0": 1774220300000},
     counts={"changes": 5, "late": 1},
-    closes=(Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),),
+    closes=(SliceEnd(1774220400000, "ods_orders", "day", "2026-03-22"),),
     closed={"ods_orders": 1774220400000},
     columns=TableColumns(
         lake=(AMOUNT, source_column("t", "at", "DATETIME", None, None)),
@@ -25,23 +25,23 @@ STATE = CommitState(
     ),
     positions={"a": BinlogProgress("binlog", Position(3, 4711, 2), 1774220400000, {"1": 42})},
     beats={"a": 1774220399000},
-    unloaded=("b.school.orders_1",),
+    initial_load_pending=("b.school.orders_1",),
 )
 
 
 def test_json_and_back() -> None:
     assert CommitState.from_json(STATE.to_json()) == STATE
     assert CommitState.from_json(STATE.to_json().replace('"positions"', '"unknown"')) == replace(STATE, positions={})
-    assert STATE.named_until == 1774220400000
+    assert STATE.tagged_until == 1774220400000
 
 
 def test_a_commit_without_late_changes_opens_no_snapshot_again() -> None:
-    reopens = (Boundary(1774220400000, "ods_orders", "day", "2026-03-22"),)
-    late = replace(STATE, reopens=reopens)
+    restates = (SliceEnd(1774220400000, "ods_orders", "day", "2026-03-22"),)
+    late = replace(STATE, restates=restates)
     assert CommitState.from_json(late.to_json()) == late
-    assert late.moves == reopens
-    assert replace(late, batch=8, counts={"changes": 3, "late": 0}).moves == ()
-    assert replace(late, batch=8, counts={}).moves == ()
+    assert late.own_restates == restates
+    assert replace(late, batch=8, counts={"changes": 3, "late": 0}).own_restates == ()
+    assert replace(late, batch=8, counts={}).own_restates == ()
 
 
 def test_commits_of_others_are_passed_over() -> None:
@@ -51,4 +51,4 @@ def test_commits_of_others_are_passed_over() -> None:
 
 def test_no_table_no_commit(tmp_path: Path) -> None:
     assert last_commit(tmp_path / "nothing") is None
-    assert CommitState().named_until is None
+    assert CommitState().tagged_until is None

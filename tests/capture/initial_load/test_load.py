@@ -48,10 +48,10 @@ class LoadWorld:
             self._landed = len(self.stream.lines)
         return Ingestion(self.spark, self.settings, [SOURCE], self.registry).step()
 
-    def unloaded(self) -> tuple[str, ...]:
+    def initial_load_pending(self) -> tuple[str, ...]:
         commit = last_commit(self.settings.warehouse / "ods_orders")
         assert commit is not None
-        return commit.state.unloaded
+        return commit.state.initial_load_pending
 
     def rows(self) -> dict[tuple[str, int], str]:
         rows = read_rows(self.settings.warehouse / "ods_orders").to_pylist()
@@ -62,7 +62,7 @@ def beat(stream: Stream, when: datetime) -> None:
     stream.heartbeat(when, beat_at=when)
 
 
-def test_no_snapshot_is_named_before_all_rows_of_before_have_come(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_snapshot_is_tagged_before_all_rows_of_before_have_come(spark: SparkSession, tmp_path: Path) -> None:
     world = LoadWorld(spark, tmp_path)
     stream = world.stream
     for shard in ("orders_0", "orders_1"):
@@ -76,7 +76,7 @@ def test_no_snapshot_is_named_before_all_rows_of_before_have_come(spark: SparkSe
     stream.change("orders_0", order(2, "2.00", 23), order(2, "2.50", 23), at("2026-03-23 08:59"))
     first = world.step()
     assert first.closed == ()
-    assert world.unloaded() == ("a.school.orders_0", "a.school.orders_1")
+    assert world.initial_load_pending() == ("a.school.orders_0", "a.school.orders_1")
     assert world.rows() == {("a.school.orders_0", 1): "1.50", ("a.school.orders_0", 2): "2.50"}
     assert [line.split(":")[0] for line in first.warnings] == [
         "ods_orders 2026-03-21 to 2026-03-22 (2 slices)",
@@ -88,13 +88,13 @@ def test_no_snapshot_is_named_before_all_rows_of_before_have_come(spark: SparkSe
     beat(stream, at("2026-03-23 09:11"))
     second = world.step()
     assert second.closed == ()
-    assert world.unloaded() == ("a.school.orders_1",)
+    assert world.initial_load_pending() == ("a.school.orders_1",)
     stream.loaded("orders_1", status="EMPTY")
     stream.change("orders_1", None, order(3, "3.00", 23), at("2026-03-23 09:30"))
     beat(stream, at("2026-03-23 10:00"))
     third = world.step()
     assert [(snapshot.entity, snapshot.slice) for snapshot in third.closed] == [("ods_orders_1h", "2026-03-23T10")]
-    assert world.unloaded() == ()
+    assert world.initial_load_pending() == ()
     assert world.rows()["a.school.orders_1", 3] == "3.00"
 
 
@@ -105,7 +105,7 @@ def test_a_load_that_failed_leaves_the_table_as_it_was(spark: SparkSession, tmp_
     world.stream.loaded("orders_0", status="SQL_EXCEPTION")
     beat(world.stream, at("2026-03-24 08:40"))
     assert world.step().closed == ()
-    assert world.unloaded() == ("a.school.orders_0",)
+    assert world.initial_load_pending() == ("a.school.orders_0",)
 
 
 def test_a_table_of_the_binlog_is_whole_and_stays_so_when_it_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
@@ -116,4 +116,4 @@ def test_a_table_of_the_binlog_is_whole_and_stays_so_when_it_is_read_again(spark
     beat(world.stream, at("2026-03-23 08:32"))
     closed = world.step().closed
     assert [snapshot.slice for snapshot in closed if snapshot.entity == "ods_orders"] == ["2026-03-22"]
-    assert world.unloaded() == ()
+    assert world.initial_load_pending() == ()

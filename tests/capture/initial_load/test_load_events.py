@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.initial_load.load_events import LoadEvent, Missing, missing, unloaded_at
+from tidemark.capture.initial_load.load_events import LoadEvent, Missing, missing, pending_loads_at
 from tidemark.capture.initial_load.signal_table import requests
 
 SHARDS = ["a.s.t_0", "a.s.t_1", "b.s.t_0"]
@@ -38,7 +38,7 @@ def test_a_state_lacks_what_was_found_and_has_not_come(before: list[str], events
     for instance in ("a", "b"):
         wanted = lacking(before, events, instance, offset)
         assert {gap.shard for gap in missing(instance, before, events) if gap.holds(offset)} == wanted
-        kept = unloaded_at(before, events, {"a": offset, "b": offset})
+        kept = pending_loads_at(before, events, {"a": offset, "b": offset})
         assert {shard for shard in kept if shard[0] == instance} == wanted
 
 

@@ -136,9 +136,9 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
         until(lambda: sent(broker) > asked_at + ROWS // 5)
         worker.server.kill()
         assert 0 < len(step()) < SHARDS * ROWS // 2
-        assert len(unloaded(settings)) == SHARDS
+        assert len(initial_load_pending(settings)) == SHARDS
         worker = connected()
-        until(lambda: len(step()) > SHARDS * ROWS // 2 and not unloaded(settings))
+        until(lambda: len(step()) > SHARDS * ROWS // 2 and not initial_load_pending(settings))
         life.stop()
         assert life.changes > 500
         until(lambda: step() == stored(server))
@@ -152,9 +152,9 @@ def sent(broker: Broker) -> int:
     return broker.bounds([topic_of("kept")])[topic_of("kept")].high
 
 
-def unloaded(settings: Settings) -> tuple[str, ...]:
+def initial_load_pending(settings: Settings) -> tuple[str, ...]:
     commit = last_commit(settings.warehouse / SOURCE.name)
-    return () if commit is None else commit.state.unloaded
+    return () if commit is None else commit.state.initial_load_pending
 
 
 def until(holds: Callable[[], bool]) -> None:

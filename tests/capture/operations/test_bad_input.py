@@ -31,7 +31,7 @@ TABLES = (
         instances=("a", "b"),
         key=("order_id",),
         partition_by="order_date",
-        boundaries=(("ods_orders", "day", "2026-03-23"),),
+        snapshot_series=(("ods_orders", "day", "2026-03-23"),),
     ),
     SourceTable("ods_users", "school.users", ("a",), ("user_id",), None, (("ods_users", "day", "2026-03-23"),)),
 )

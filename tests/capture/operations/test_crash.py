@@ -29,8 +29,8 @@ POINTS = (
     "merge.files_written",
     "merge.committed",
     "ingest.after_commit",
-    "ingest.before_names",
-    "ingest.after_names",
+    "ingest.before_tags",
+    "ingest.after_tags",
 )
 _OF_MERGE = functools.partial(pytest.param, marks=pytest.mark.long)  # tests/system/delta has them too
 ORDERS = SourceTable(
@@ -50,9 +50,9 @@ def landed(data: Path, seed: int) -> tuple[Settings, ShardedHistory]:
     return settings, history
 
 
-def check(spark: SparkSession, settings: Settings, history: ShardedHistory, named: tuple[TaggedSnapshot, ...]) -> None:
-    assert [snapshot.slice for snapshot in named][:3] == DAYS
-    for each in named[:3]:
+def check(spark: SparkSession, settings: Settings, history: ShardedHistory, tagged: tuple[TaggedSnapshot, ...]) -> None:
+    assert [snapshot.slice for snapshot in tagged][:3] == DAYS
+    for each in tagged[:3]:
         expected = history.state_at(PARIS.window(Period.DAY, each.slice).end)
         assert content(spark, settings.warehouse / "ods_orders", each.version) == expected, each
 

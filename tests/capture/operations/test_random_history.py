@@ -24,7 +24,7 @@ ORDERS = SourceTable(
     instances=("a", "b"),
     key=("order_id",),
     partition_by="order_date",
-    boundaries=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-25T22")),
+    snapshot_series=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-25T22")),
 )
 PARIS = Calendar("Europe/Paris")
 
@@ -71,15 +71,15 @@ def test_every_snapshot_is_the_state_at_its_boundary(spark: SparkSession, tmp_pa
 def check_snapshots(
     spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: ShardedHistory
 ) -> None:
-    named = (*registry.of("ods_orders"), *registry.of("ods_orders_1h"))
-    assert [snapshot.slice for snapshot in named if snapshot.period == "day"] == [
+    tagged = (*registry.of("ods_orders"), *registry.of("ods_orders_1h"))
+    assert [snapshot.slice for snapshot in tagged if snapshot.period == "day"] == [
         "2026-03-23",
         "2026-03-24",
         "2026-03-25",
         "2026-03-26",
     ]
-    assert len([snapshot for snapshot in named if snapshot.period == "hour"]) == 2 + 24 + 1
-    for version in distinct_versions(named):
+    assert len([snapshot for snapshot in tagged if snapshot.period == "hour"]) == 2 + 24 + 1
+    for version in distinct_versions(tagged):
         expected = history.state_at(PARIS.window(Period.parse(version.period), version.slice).end)
         assert content(spark, settings.warehouse / "ods_orders", version.version) == expected, version
         assert version.rows == len(expected)
@@ -88,9 +88,9 @@ def check_snapshots(
     assert last.state.offsets == {f"cdc.{name}": len(stream.lines) for name, stream in history.streams.items()}
 
 
-def distinct_versions(named: tuple[TaggedSnapshot, ...]) -> list[TaggedSnapshot]:
+def distinct_versions(tagged: tuple[TaggedSnapshot, ...]) -> list[TaggedSnapshot]:
     """The first and the last name of each version: what lies between them is the same."""
     by_version: dict[int, list[TaggedSnapshot]] = {}
-    for each in sorted(named, key=lambda snapshot: (snapshot.version, snapshot.slice)):
+    for each in sorted(tagged, key=lambda snapshot: (snapshot.version, snapshot.slice)):
         by_version.setdefault(each.version, []).append(each)
     return [entry for group in by_version.values() for entry in dict.fromkeys((group[0], group[-1]))]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.commits.commit_state import Commit, CommitState
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.heartbeat.health import Health
 from tidemark.capture.operations.table_status import Around, table_status
 from tidemark.capture.source_table import SourceTable
@@ -26,9 +26,9 @@ def commit(version: int, at: datetime, *closes: str, **counts: int) -> Commit:
         offsets={"cdc.a": 40, "cdc.b": 7},
         watermarks={"a": ms(NOW), "b": ms(NOW - timedelta(hours=1)), "a.school.orders_0": ms(NOW)},
         counts={"changes": sum(shards.values()), **shards},
-        closes=tuple(Boundary(1, "ods_orders", "day", name) for name in closes),
+        closes=tuple(SliceEnd(1, "ods_orders", "day", name) for name in closes),
         beats={"a": ms(NOW - timedelta(seconds=4)), "b": ms(NOW - timedelta(hours=1))},
-        unloaded=("b.school.orders_2",),
+        initial_load_pending=("b.school.orders_2",),
     )
     return Commit(version, at, state)
 
@@ -46,7 +46,7 @@ def test_a_tables_state_is_that_of_its_newest_commit_and_its_rate_that_of_the_la
     table = table_status(ORDERS, commits, Around({"a": 45, "b": 7}, halted, NOW))
     assert (table.watermark, table.last_snapshot) == (NOW - timedelta(hours=1), "2026-03-23")
     assert [(shard.shard, shard.rate) for shard in table.shards] == [("a.school.orders_0", 1.0)]
-    assert table.unloaded == ("b.school.orders_2",)
+    assert table.initial_load_pending == ("b.school.orders_2",)
     a, b = table.streams["a"], table.streams["b"]
     assert (a.offset, a.lag, a.diagnosis.health, a.halted) == (40, 5, Health.LIVE, ())
     assert (b.lag, b.diagnosis.health, b.halted) == (0, Health.BROKEN, (halted[0],))

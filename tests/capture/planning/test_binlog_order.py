@@ -203,9 +203,9 @@ def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> N
     a.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
     a.change("orders_0", changed("3.00"), changed("4.00"), at("2026-03-23 23:01"))
     assert {snapshot.slice for snapshot in capture.step(a).closed} == {"2026-03-23"}
-    named = capture.registry.get("ods_orders", "day", "2026-03-23")
-    assert named is not None
-    assert capture.orders(named.version) == {1: "3.00"}
+    tagged = capture.registry.get("ods_orders", "day", "2026-03-23")
+    assert tagged is not None
+    assert capture.orders(tagged.version) == {1: "3.00"}
 
 
 def test_of_what_spark_reads_the_same_runs_are_cut(spark: SparkSession, tmp_path: Path) -> None:

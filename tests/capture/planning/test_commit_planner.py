@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.capture.binlog.minute_statistics import EventMinute
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.planning.commit_planner import CommitPlan, PlannedBatch, Span, TopicStream, fold_empty, make_plan
 
 MINUTE = 60_000
@@ -30,12 +30,12 @@ def topics() -> st.SearchStrategy[Topics]:
     return st.fixed_dictionaries({"a": steps.map(times), "b": steps.map(times)})
 
 
-def boundaries_until(minute: int) -> list[Boundary]:
+def slice_ends_until(minute: int) -> list[SliceEnd]:
     """A finer and a coarser entity, like hours and days."""
     ends = [("fine", end) for end in range(10, minute + 20, 10)] + [
         ("coarse", end) for end in range(30, minute + 60, 30)
     ]
-    return [Boundary(end * MINUTE, entity, "p", f"{entity}-{end}") for entity, end in ends]
+    return [SliceEnd(end * MINUTE, entity, "p", f"{entity}-{end}") for entity, end in ends]
 
 
 @dataclass
@@ -44,7 +44,7 @@ class PlanReader:
 
     topics: Topics
     position: dict[str, int] = field(default_factory=lambda: {"a": 0, "b": 0})
-    named: list[Boundary] = field(default_factory=list)
+    tagged: list[SliceEnd] = field(default_factory=list)
     snapshots: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     late: set[tuple[str, int]] = field(default_factory=set)
     reads: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -52,8 +52,8 @@ class PlanReader:
     def step(self, ends: dict[str, int]) -> CommitPlan:
         streams = [self._stream(instance, end) for instance, end in ends.items()]
         last = max([time for times in self.topics.values() for time in times], default=0) // MINUTE
-        still_open = [boundary for boundary in boundaries_until(last) if boundary not in self.named]
-        plan = make_plan(streams, still_open, max((snapshot.end_ms for snapshot in self.named), default=None))
+        still_open = [slice_end for slice_end in slice_ends_until(last) if slice_end not in self.tagged]
+        plan = make_plan(streams, still_open, max((snapshot.end_ms for snapshot in self.tagged), default=None))
         for batch in plan.batches:
             self._apply(batch)
         return plan
@@ -76,9 +76,9 @@ class PlanReader:
                 if batch.late_before is not None and self.topics[instance][offset] < batch.late_before:
                     self.late.add((instance, offset))
             self.position[instance] = span.end
-        for boundary in batch.closes:
-            self.snapshots[boundary.slice] = set(self.reads)
-        self.named += batch.closes
+        for slice_end in batch.closes:
+            self.snapshots[slice_end.slice] = set(self.reads)
+        self.tagged += batch.closes
 
 
 def model_cut(times: list[int], end_ms: int) -> int | None:
@@ -93,19 +93,19 @@ def model_snapshot(topics_read: Topics, end_ms: int) -> set[tuple[str, int]] | N
     return {(instance, offset) for instance, cut in cuts.items() for offset in range(cut or 0)}
 
 
-def model_late(topics_read: Topics, named: list[Boundary], reads: Counter[tuple[str, int]]) -> set[tuple[str, int]]:
+def model_late(topics_read: Topics, tagged: list[SliceEnd], reads: Counter[tuple[str, int]]) -> set[tuple[str, int]]:
     """Read records that belong to a snapshot's time but came after its cut."""
     return {
         (instance, offset)
         for instance, offset in reads
-        for snapshot in named
+        for snapshot in tagged
         if topics_read[instance][offset] < snapshot.end_ms
         and offset >= (model_cut(topics_read[instance], snapshot.end_ms) or 0)
     }
 
 
 @given(topics(), st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), max_size=6))
-def test_snapshots_are_never_torn_never_early_and_each_named_once(
+def test_snapshots_are_never_torn_never_early_and_each_tagged_once(
     topics_read: Topics, growth: list[tuple[int, int]]
 ) -> None:
     reader, ends = PlanReader(topics_read), {"a": 0, "b": 0}
@@ -117,18 +117,18 @@ def test_snapshots_are_never_torn_never_early_and_each_named_once(
         reader.step(ends)
         seen = {instance: times[: ends[instance]] for instance, times in topics_read.items()}
         last = max([time for times in topics_read.values() for time in times], default=0) // MINUTE
-        wanted = {boundary.slice: model_snapshot(seen, boundary.end_ms) for boundary in boundaries_until(last)}
+        wanted = {slice_end.slice: model_snapshot(seen, slice_end.end_ms) for slice_end in slice_ends_until(last)}
         assert reader.snapshots == {name: content for name, content in wanted.items() if content is not None}
-    assert len(reader.named) == len(set(reader.named))
+    assert len(reader.tagged) == len(set(reader.tagged))
     assert set(reader.reads.values()) <= {1}
-    assert reader.late == model_late(topics_read, reader.named, reader.reads)
+    assert reader.late == model_late(topics_read, reader.tagged, reader.reads)
 
 
 @given(topics())
 def test_what_is_behind_the_next_open_boundary_waits(topics_read: Topics) -> None:
     reader = PlanReader(topics_read)
     plan = reader.step({instance: len(times) for instance, times in topics_read.items()})
-    first_open = min(slice_waiting.boundary.end_ms for slice_waiting in plan.waiting)
+    first_open = min(slice_waiting.slice_end.end_ms for slice_waiting in plan.waiting)
     for instance, times in topics_read.items():
         cut = model_cut(times, first_open)
         assert reader.position[instance] == (len(times) if cut is None else cut)
@@ -138,22 +138,24 @@ def test_what_is_behind_the_next_open_boundary_waits(topics_read: Topics) -> Non
 def test_waiting_names_exactly_the_instances_that_have_not_passed(topics_read: Topics) -> None:
     plan = PlanReader(topics_read).step({instance: len(times) for instance, times in topics_read.items()})
     for each in plan.waiting:
-        behind = {instance for instance, times in topics_read.items() if model_cut(times, each.boundary.end_ms) is None}
+        behind = {
+            instance for instance, times in topics_read.items() if model_cut(times, each.slice_end.end_ms) is None
+        }
         assert {instance for instance, _ in each.blockers} == behind
         assert all(ms == max(topics_read[instance], default=None) for instance, ms in each.blockers)
-    assert {slice_waiting.boundary.entity for slice_waiting in plan.waiting} == {"fine", "coarse"}
+    assert {slice_waiting.slice_end.entity for slice_waiting in plan.waiting} == {"fine", "coarse"}
 
 
 def batch(start: int, end: int, *closes: str) -> PlannedBatch:
     return PlannedBatch(
-        {"a": Span(start, end)}, {"a": end}, tuple(Boundary(end, "e", "p", name) for name in closes), None
+        {"a": Span(start, end)}, {"a": end}, tuple(SliceEnd(end, "e", "p", name) for name in closes), None
     )
 
 
-def test_a_batch_without_changes_is_named_by_the_commit_before_it() -> None:
+def test_a_batch_without_changes_is_tagged_by_the_commit_before_it() -> None:
     batches = [batch(0, 10, "h1"), batch(10, 20, "h2"), batch(20, 30, "h3"), batch(30, 40)]
     folded = fold_empty(batches, [True, False, True, False])
-    assert [(index, [boundary.slice for boundary in joined.closes]) for index, joined in folded] == [
+    assert [(index, [slice_end.slice for slice_end in joined.closes]) for index, joined in folded] == [
         (0, ["h1", "h2"]),
         (2, ["h3"]),
     ]

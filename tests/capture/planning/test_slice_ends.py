@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from tidemark.capture.planning.slice_ends import missed_boundaries, open_boundaries
+from tidemark.capture.planning.slice_ends import missed_slice_ends, open_slice_ends
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar
 
@@ -13,7 +13,7 @@ TABLE = SourceTable(
     instances=("a",),
     key=("order_id",),
     partition_by=None,
-    boundaries=(("ods_orders", "day", "2026-03-28"), ("ods_orders_1h", "hour", "2026-03-29T00")),
+    snapshot_series=(("ods_orders", "day", "2026-03-28"), ("ods_orders_1h", "hour", "2026-03-29T00")),
 )
 
 
@@ -22,25 +22,25 @@ def ms(text: str) -> int:
 
 
 def test_days_and_hours_up_to_what_was_read_and_one_more_of_each() -> None:
-    open_ends = open_boundaries(TABLE, PARIS, {}, 0, ms("2026-03-29 02:30"))
+    open_ends = open_slice_ends(TABLE, PARIS, {}, 0, ms("2026-03-29 02:30"))
     days = [(entry.slice, entry.end_ms) for entry in open_ends if entry.period == "day"]
     assert days == [("2026-03-28", ms("2026-03-28 23:00")), ("2026-03-29", ms("2026-03-29 22:00"))]
     hours = [entry.slice for entry in open_ends if entry.period == "hour"]
     assert hours == ["2026-03-29T00", "2026-03-29T01", "2026-03-29T03", "2026-03-29T04"]
 
 
-def test_what_is_named_is_not_cut_again() -> None:
+def test_what_is_tagged_is_not_cut_again() -> None:
     closed = {"ods_orders": ms("2026-03-28 23:00"), "ods_orders_1h": ms("2026-03-29 01:00")}
-    open_ends = open_boundaries(TABLE, PARIS, closed, ms("2026-03-29 00:59"), ms("2026-03-29 01:30"))
+    open_ends = open_slice_ends(TABLE, PARIS, closed, ms("2026-03-29 00:59"), ms("2026-03-29 01:30"))
     assert [entry.slice for entry in open_ends] == ["2026-03-29", "2026-03-29T03"]
 
 
 def test_an_entity_that_is_new_gets_no_name_for_a_state_that_has_passed() -> None:
     closed = {"ods_orders": ms("2026-03-28 23:00")}
     merged = ms("2026-03-29 01:10")
-    assert [boundary.slice for boundary in missed_boundaries(TABLE, PARIS, closed, merged)] == [
+    assert [slice_end.slice for slice_end in missed_slice_ends(TABLE, PARIS, closed, merged)] == [
         "2026-03-29T00",
         "2026-03-29T01",
     ]
-    open_ends = open_boundaries(TABLE, PARIS, closed, merged, merged)
+    open_ends = open_slice_ends(TABLE, PARIS, closed, merged, merged)
     assert [entry.slice for entry in open_ends if entry.period == "hour"] == ["2026-03-29T03"]

@@ -168,9 +168,9 @@ def test_the_snapshot_before_a_change_has_the_types_of_then(world: TypeWorld) ->
         stream.heartbeat(at("2026-03-23 23:30"))
     world.a.declare("orders_0", WIDE, at("2026-03-24 08:00"))
     world.a.change("orders_0", None, wide(5, "1.0001"), at("2026-03-24 08:00"))
-    (named,) = world.step().closed
-    assert named.slice == "2026-03-23"
-    assert {row[0] for row in world.rows(named.version).values()} == {
+    (tagged,) = world.step().closed
+    assert tagged.slice == "2026-03-23"
+    assert {row[0] for row in world.rows(tagged.version).values()} == {
         Decimal("0.25"),
         Decimal("1.25"),
         Decimal("2.25"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DAY = "2024-06-02"
 CAPTURED = (
-    "{period: day, kind: Snapshot, source: {table: school.orders, instances: [a]}, key: [id], late_events: reopen}"
+    "{period: day, kind: Snapshot, source: {table: school.orders, instances: [a]}, key: [id], late_events: restate}"
 )
 NAMED = TaggedSnapshot("ods", "day", DAY, 4, 10, datetime(2024, 6, 3, tzinfo=UTC))
 
@@ -35,7 +35,7 @@ class Captured(CenterWorld):
     def poll(self) -> None:
         SnapshotDetector(self.registry, self.center, self.store.read).poll()
 
-    def reopen(self, late_batch: int) -> None:
+    def restate(self, late_batch: int) -> None:
         self.registry.restate([("ods", "day", DAY)], late_batch)
 
     def run_state(self, name: str = "ods") -> tuple[RunState, int]:
@@ -54,7 +54,7 @@ def test_a_restated_snapshot_is_computed_again_and_so_is_what_was_made_of_it(wor
     world.run(f"dwd@{DAY}", "r2")
     assert (world.run_state(), world.run_state("dwd")) == ((RunState.COMPLETED, 1), (RunState.COMPLETED, 1))
 
-    world.reopen(7)
+    world.restate(7)
     for _ in range(3):
         world.poll()
     assert (world.run_state(), world.run_state("dwd")) == ((RunState.READY, 2), (RunState.COMPLETED, 1))
@@ -73,7 +73,7 @@ def test_what_waits_for_late_events_is_not_there_yet(world: Captured) -> None:
     world.registry.tag([replace(NAMED, late_until=1000)])
     world.poll()
     assert world.run_state() == (RunState.WAITING, 1)
-    world.reopen(7)
+    world.restate(7)
     world.poll()
     assert world.run_state() == (RunState.WAITING, 1)
     world.registry.stop_waiting([("ods", "day", DAY)])
@@ -84,9 +84,9 @@ def test_what_waits_for_late_events_is_not_there_yet(world: Captured) -> None:
 
 
 def test_what_is_restated_before_it_is_computed_is_computed_once(world: Captured) -> None:
-    world.reopen(7)
+    world.restate(7)
     world.poll()
-    world.reopen(8)
+    world.restate(8)
     world.poll()
     world.run(f"ods@{DAY}", "r1")
     world.poll()
@@ -96,7 +96,7 @@ def test_what_is_restated_before_it_is_computed_is_computed_once(world: Captured
 def test_a_run_that_may_have_read_what_was_is_followed_by_another(world: Captured) -> None:
     world.poll()
     assert world.center.launch([Slice("ods", DAY)], "r1", "default")
-    world.reopen(7)
+    world.restate(7)
     world.poll()
     assert world.run_state() == (RunState.LAUNCHED, 1)
     world.tell(f"ods@{DAY}", "completed", run="r1")
@@ -110,6 +110,6 @@ def test_a_failed_one_is_tried_again_and_one_that_nobody_knows_is_passed_over(wo
     world.poll()
     assert world.center.launch([Slice("ods", DAY)], "r1", "default")
     world.tell(f"ods@{DAY}", "failed", run="r1")
-    world.reopen(7)
+    world.restate(7)
     world.poll()
     assert world.run_state() == (RunState.READY, 2)

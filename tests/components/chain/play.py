@@ -49,7 +49,7 @@ class Play:
         if self.writer.failure is not None:
             raise self.writer.failure
         self._tell("everything is written", always=True)
-        self._drain("snapshots that are not named", lambda: len(TABLES) * self.story.hours - self._named())
+        self._drain("snapshots that are not tagged", lambda: len(TABLES) * self.story.hours - self._tagged())
         contents = self.writer.now()
         self._drain("tables that are not the database's", lambda: sum(map(bool, self._behind(contents))))
         names = topics(self.world.databases)
@@ -92,7 +92,7 @@ class Play:
             for table in TABLES
         ]
 
-    def _named(self) -> int:
+    def _tagged(self) -> int:
         return sum(len(self.registry.of(table.name, PERIOD)) for table in TABLES)
 
     def _tell(self, what: str, *, always: bool = False) -> None:
@@ -102,7 +102,7 @@ class Play:
         self.world.bookmark()
         self._say(
             f"step {self.writer.step + 1} of {self.story.steps}: {self.writer.written:,} written, "
-            f"{self.world.taker.taken():,} captured, {self._named()} of {len(TABLES) * self.story.hours} named"
+            f"{self.world.taker.taken():,} captured, {self._tagged()} of {len(TABLES) * self.story.hours} named"
             f"{what and ', '}{what}"
         )
 

@@ -53,8 +53,8 @@ class ChainTable:
     def source(self) -> SourceTable:
         """As it is declared to the capture: a snapshot an hour."""
         pattern = self.shards[0].rstrip("0123456789") + "*" if len(self.shards) > 1 else self.shards[0]
-        boundaries = ((self.name, PERIOD, FIRST_SLICE),)
-        return SourceTable(self.name, f"{DATABASE}.{pattern}", INSTANCES, self.key, self.partition_by, boundaries)
+        series = ((self.name, PERIOD, FIRST_SLICE),)
+        return SourceTable(self.name, f"{DATABASE}.{pattern}", INSTANCES, self.key, self.partition_by, series)
 
 
 def _shards(name: str, count: int) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ POINTS: Final = (
     "merge.files_written",
     "merge.committed",
     "ingest.after_commit",
-    "ingest.before_names",
-    "ingest.after_names",
+    "ingest.before_tags",
+    "ingest.after_tags",
 )
 _POINT_SECONDS: Final = 60.0
 _WORK_SECONDS: Final = 120.0

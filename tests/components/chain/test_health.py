@@ -91,7 +91,7 @@ class World:
             assert time.monotonic() < deadline, report
 
     def take_in_until(self, key: str) -> None:
-        """Until that hour is named."""
+        """Until that hour is tagged."""
         self.take_in(lambda _: self.registry.get("ods_orders", "hour", key) is not None)
 
     def halted(self, until: str) -> str:
@@ -106,9 +106,9 @@ class World:
         return status.streams[instance].diagnosis
 
     def rows(self, key: str) -> list[int]:
-        named = self.registry.get("ods_orders", "hour", key)
-        assert named is not None
-        found: list[int] = read_rows(self.settings.warehouse / "ods_orders", named.version)["id"].to_pylist()
+        tagged = self.registry.get("ods_orders", "hour", key)
+        assert tagged is not None
+        found: list[int] = read_rows(self.settings.warehouse / "ods_orders", tagged.version)["id"].to_pylist()
         return sorted(found)
 
     def _newest(self, instance: str) -> datetime:
@@ -139,17 +139,17 @@ def started(spark: SparkSession, kafka: Kafka, folder: Path) -> Iterator[World]:
         yield World(servers, worker, ingestion, settings, registry)
 
 
-def test_idle_is_named_on_time_and_broken_or_stopped_is_held(
+def test_idle_is_tagged_on_time_and_broken_or_stopped_is_held(
     spark: SparkSession, kafka_server: Kafka, tmp_path: Path
 ) -> None:
     require(MARIADB)
     with started(spark, kafka_server, tmp_path) as world:
-        idle_is_named(world)
+        idle_is_tagged(world)
         broken_connector_is_held(world)
         stopped_database_is_held(world)
 
 
-def idle_is_named(world: World) -> None:
+def idle_is_tagged(world: World) -> None:
     """Nothing but heartbeats comes of the quiet one."""
     world.beat("10:00", "10:00")
     world.change(QUIET, "10:01")

@@ -45,17 +45,17 @@ class Verdict:
     def snapshots(self, story: Story, warehouse: Path, registry: SnapshotRegistry, writer: Writer) -> None:
         """Each at its version, against what the database answered then."""
         for table in TABLES:
-            named = {snapshot.slice: snapshot for snapshot in registry.of(table.name, PERIOD)}
+            tagged = {snapshot.slice: snapshot for snapshot in registry.of(table.name, PERIOD)}
             for key in story.slices:
-                if key not in named:
-                    self.problems.append(f"{table.name} {key} is not named")
+                if key not in tagged:
+                    self.problems.append(f"{table.name} {key} is not tagged")
                     continue
                 expected = kept(writer.truth(table.name, key))
-                rows = captured(warehouse / table.name, table, named[key].version)
+                rows = captured(warehouse / table.name, table, tagged[key].version)
                 self.compared += len(rows)
                 wrong = difference(rows, expected)
                 self.equal += not wrong
-                self._note(f"{table.name} {key} (version {named[key].version})", wrong)
+                self._note(f"{table.name} {key} (version {tagged[key].version})", wrong)
 
     def topics(self, servers: str, names: dict[str, str], warehouse: Path) -> None:
         """Each change once in the lake's count, each message once in the logical topics."""

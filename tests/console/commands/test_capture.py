@@ -58,7 +58,7 @@ def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: S
     assert next(one for one in found["tables"] if one["table"] == "ods_orders")["late"] == late
     shown = run("capture", "status").stdout
     assert (
-        "late: ods_orders, changes that came when the snapshot of their time was named: 2026-03-23 4, 2026-03-25 1"
+        "late: ods_orders, changes that came when the snapshot of their time was tagged: 2026-03-23 4, 2026-03-25 1"
         in shown
     )
 

@@ -21,7 +21,7 @@ def test_the_interval_where_nothing_ends_in_it() -> None:
     assert seconds_to_next([at(3600), at(301)], NOW, 300) == 300
 
 
-def test_a_slice_that_ends_is_looked_for_at_its_end_and_again_until_it_is_named() -> None:
+def test_a_slice_that_ends_is_looked_for_at_its_end_and_again_until_it_is_tagged() -> None:
     assert seconds_to_next([at(3600), at(40)], NOW, 300) == 40
     assert seconds_to_next([at(0), at(40)], NOW, 300) == SOON_SECONDS
     assert seconds_to_next([at(-7200)], NOW, 5) == 5

@@ -1,4 +1,4 @@
-"""`tidemark up-kafka`: refused where something is missing; and once whole, from rows to named snapshots."""
+"""`tidemark up-kafka`: refused where something is missing; and once whole, from rows to tagged snapshots."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypa
 
 @pytest.mark.long
 @pytest.mark.components
-def test_rows_in_the_databases_become_named_snapshots_and_ctrl_c_stops_everything(tmp_path: Path) -> None:
+def test_rows_in_the_databases_become_tagged_snapshots_and_ctrl_c_stops_everything(tmp_path: Path) -> None:
     require(MARIADB, KAFKA)
     with _start(tmp_path) as started:
         below = _watched(started, tmp_path)
@@ -57,7 +57,7 @@ def test_rows_in_the_databases_become_named_snapshots_and_ctrl_c_stops_everythin
 
 
 def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]:
-    """See it come to named snapshots, and stop it; returns what it had started."""
+    """See it come to tagged snapshots, and stop it; returns what it had started."""
     try:
         where = _announced(started)
         below = psutil.Process(started.pid).children(recursive=True)

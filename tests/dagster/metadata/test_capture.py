@@ -12,7 +12,7 @@ from deltalake import CommitProperties, write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.commits.commit_state import CommitState
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.capture import capture_metadata
@@ -71,7 +71,7 @@ def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, li
         offsets={"cdc.a": 40, "cdc.b": 7},
         watermarks={"a": ms(NOW), "b": ms(NOW - timedelta(hours=1)), "a.school.sales_0": ms(NOW)},
         counts={"changes": 3600, "a.school.sales_0": 3600},
-        closes=(Boundary(1, "sales", "day", DAY.key),),
+        closes=(SliceEnd(1, "sales", "day", DAY.key),),
     )
     commit(runtime, first)
     late = {"sales": {DAY.key: 4}, "sales_1h": {"2026-03-23T22": 4}}

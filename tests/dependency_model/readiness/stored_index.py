@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
-from tidemark.dependency_model.readiness.schedule import Named
+from tidemark.dependency_model.readiness.schedule import ScheduleProgress
 from tidemark.dependency_model.status import RunState, SliceStatus
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ class StoredIndex:
     def __init__(self) -> None:
         self.floor = ""
         self.known: dict[Slice, tuple[SliceStatus, int]] = {}
-        self.named = Named()
+        self.progress = ScheduleProgress()
         self._waiting: set[Slice] = set()
 
     def note(self, checkpoint: Checkpoint) -> None:
         assert self._waiting.isdisjoint(checkpoint.waiting)
         self._waiting.update(checkpoint.waiting)
-        schedules = {k: v for k, v in {**self.named.schedules, **checkpoint.schedules}.items() if v}
-        self.named = Named(checkpoint.until if checkpoint.is_last else self.named.until, schedules)
+        schedules = {k: v for k, v in {**self.progress.schedules, **checkpoint.schedules}.items() if v}
+        self.progress = ScheduleProgress(checkpoint.until if checkpoint.is_last else self.progress.until, schedules)
 
     def forget(self, entity: str) -> None:
         """The entity is as if it were new."""
         self._waiting = {slice_ for slice_ in self._waiting if slice_.entity != entity}
-        others = {name: text for name, text in self.named.schedules.items() if name != entity}
-        self.named = Named(self.named.until, others)
+        others = {name: text for name, text in self.progress.schedules.items() if name != entity}
+        self.progress = ScheduleProgress(self.progress.until, others)
 
     def loaded(self) -> list[KnownSlice]:
         """What a start reads."""

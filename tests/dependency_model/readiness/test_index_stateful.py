@@ -139,7 +139,7 @@ class IndexMachine(RuleBasedStateMachine):
         self.stored.known, self.stored.floor = known, floor
         loaded = self.stored.loaded()
         random.Random(seed).shuffle(loaded)
-        self.index = ReadinessIndex(self.graph, SINCE, self.reference.now, self.stored, self.stored.named)
+        self.index = ReadinessIndex(self.graph, SINCE, self.reference.now, self.stored, self.stored.progress)
         self.index.load(loaded)
 
     def _piece(self, number: int) -> Slice:

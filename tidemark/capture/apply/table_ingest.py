@@ -12,7 +12,7 @@ from tidemark.capture.apply.batch_changes import BatchStats, batch_stats, held_c
 from tidemark.capture.apply.batch_columns import columns_by_batch, of_one_type
 from tidemark.capture.commits.commit_state import APP, CommitState
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
-from tidemark.capture.initial_load.load_events import unloaded_at
+from tidemark.capture.initial_load.load_events import pending_loads_at
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
 from tidemark.capture.planning.slice_ends import waits_of
@@ -121,8 +121,8 @@ class TableIngest:
         return LateSummary(late_minutes(changes, slow), slow)
 
     def _keeps_late(self, state: CommitState) -> bool:
-        """Whether late changes come into named snapshots: also of entities that are not declared to wait any more."""
-        return bool(self._table.reopened or self._table.lateness or state.waits)
+        """Whether late changes come into tagged snapshots: also of entities that are not declared to wait any more."""
+        return bool(self._table.restated or self._table.lateness or state.waits)
 
     def _widen(self, state: CommitState, columns: TableColumns) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         """The lake's columns get the types of `columns`, in a commit that says so: who starts again knows it too."""
@@ -158,15 +158,20 @@ class TableIngest:
         changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
         for index, batch in fold_empty(batches, changed):
             after = passed(state, batch, columns[index], order)
-            is_told = index in by_batch or batch.closes or batch.settles or after.unloaded != state.unloaded
+            is_told = (
+                index in by_batch
+                or batch.closes
+                or batch.settles
+                or after.initial_load_pending != state.initial_load_pending
+            )
             if not columns[index] or not is_told:
                 state = after
                 continue
             earlier, after = state, next_state(self._table, state, batch, by_batch[index], columns[index], order)
             state = late.told(index, earlier, after, self._table, self._calendar)
-            if state.reopens:
+            if state.restates:
                 rows = changes.where(sf.col("_batch") == index)
-                self._kept.keep(rows, state.columns.kinds, state.batch, earlier.named_until or 0, late.slow)
+                self._kept.keep(rows, state.columns.kinds, state.batch, earlier.tagged_until or 0, late.slow)
             committed.append((self._commit(changes, index, by_batch[index], state), state))
         return state, committed
 
@@ -212,8 +217,8 @@ class TableIngest:
     def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
         return [
             f"{stat.shard}: {stat.late} late change{'s' * (stat.late > 1)}, the first at "
-            f"{scan.place(_instance(stat.shard), stat.first_late)}: the snapshot of that time is named already"
-            f"{'' if self._table.reopened or self._table.lateness else ', the change is in the next one'}"
+            f"{scan.place(_instance(stat.shard), stat.first_late)}: the snapshot of that time is tagged already"
+            f"{'' if self._table.restated or self._table.lateness else ', the change is in the next one'}"
             for stat in stats
             if stat.first_late is not None
         ]
@@ -221,9 +226,9 @@ class TableIngest:
     def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
         return [
             f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were restated or "
-            f"waited for them: {len(state.reopens)}, the first {state.reopens[0].entity} {state.reopens[0].slice}"
+            f"waited for them: {len(state.restates)}, the first {state.restates[0].entity} {state.restates[0].slice}"
             for _, state in committed
-            if state.reopens
+            if state.restates
         ]
 
 
@@ -247,13 +252,13 @@ def next_state(
             "late": sum(stat.late for stat in stats),
             **{stat.shard: stat.changes for stat in stats},
         },
-        closes=tuple(replace(boundary, late_ms=table.lateness.get(boundary.entity, 0)) for boundary in batch.closes),
-        reopens=(),
+        closes=tuple(replace(slice_end, late_ms=table.lateness.get(slice_end.entity, 0)) for slice_end in batch.closes),
+        restates=(),
         settles=batch.settles,
         waits=tuple(
-            boundary for boundary in (*state.waits, *waits_of(table, batch.closes)) if boundary not in batch.settles
+            slice_end for slice_end in (*state.waits, *waits_of(table, batch.closes)) if slice_end not in batch.settles
         ),
-        closed={**state.closed, **{boundary.entity: boundary.end_ms for boundary in sorted(batch.closes)}},
+        closed={**state.closed, **{slice_end.entity: slice_end.end_ms for slice_end in sorted(batch.closes)}},
     )
 
 
@@ -273,7 +278,9 @@ def passed(state: CommitState, batch: PlannedBatch, columns: TableColumns, order
         positions={**state.positions, **{name: progress for name, progress in read.items() if progress is not None}},
         beats={**state.beats, **{name: beat for name, beat in beats.items() if beat is not None}},
         behind=tuple(sorted(behind)),
-        unloaded=unloaded_at(state.unloaded, loads, {name: span.end for name, span in batch.spans.items()}),
+        initial_load_pending=pending_loads_at(
+            state.initial_load_pending, loads, {name: span.end for name, span in batch.spans.items()}
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a Delta commit of captured changes says about itself: offsets, watermarks, counts and the names it gives.
+"""What a Delta commit of captured changes says about itself: offsets, watermarks, counts and the slices it tags.
 
 It travels as the commit's `userMetadata`, in the same atomic step as the data; a restart reads it back, so there is
 no second place that could disagree (design.md, "The path of a record").
@@ -14,7 +14,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from tidemark.capture.binlog.continuity import BinlogProgress
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.delta_rs_table import table_exists
 
@@ -27,29 +27,29 @@ class CommitState:
     """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
 
     `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
-    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice named so far. `batch` counts this
+    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice tagged so far. `batch` counts this
     table's commits from 1. `positions` are per instance how far its binlog was read, `beats` the time (epoch ms) of its
     newest heartbeat, `behind` the instances whose clocks that heartbeat showed to be slow. `late` are per entity and
-    slice the late changes of that time so far, `reopens` the named slices to which those of this commit belong.
-    `waits` are where named slices will stop waiting for late changes, `settles` those that this commit has come to.
-    `unloaded` are shards of which rows were there before their changes were captured, and have not all come.
+    slice the late changes of that time so far, `restates` the tagged slices to which those of this commit belong.
+    `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
+    `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
     """
 
     batch: int = 0
     offsets: Mapping[str, int] = field(default_factory=dict)
     watermarks: Mapping[str, int] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
-    closes: tuple[Boundary, ...] = ()
+    closes: tuple[SliceEnd, ...] = ()
     closed: Mapping[str, int] = field(default_factory=dict)
     columns: TableColumns = field(default_factory=TableColumns)
     positions: Mapping[str, BinlogProgress] = field(default_factory=dict)
     beats: Mapping[str, int] = field(default_factory=dict)
     behind: tuple[str, ...] = ()
     late: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    reopens: tuple[Boundary, ...] = ()
-    unloaded: tuple[str, ...] = ()
-    settles: tuple[Boundary, ...] = ()
-    waits: tuple[Boundary, ...] = ()
+    restates: tuple[SliceEnd, ...] = ()
+    initial_load_pending: tuple[str, ...] = ()
+    settles: tuple[SliceEnd, ...] = ()
+    waits: tuple[SliceEnd, ...] = ()
 
     @property
     def merged_ms(self) -> int:
@@ -57,18 +57,18 @@ class CommitState:
         return max((ms for name, ms in self.watermarks.items() if "." not in name), default=0)
 
     @property
-    def named_until(self) -> int | None:
-        """The end (epoch ms) of the newest slice that is named, of whatever entity."""
+    def tagged_until(self) -> int | None:
+        """The end (epoch ms) of the newest slice tagged, of whatever entity."""
         return max(self.closed.values(), default=None)
 
     def next(self, **counts: int) -> "CommitState":
-        """The state of a commit after this one that gives, opens and settles no names, with counts of its own."""
-        return replace(self, batch=self.batch + 1, counts=counts, closes=(), reopens=(), settles=())
+        """The state of a commit after this one that tags, restates and settles no slice, with counts of its own."""
+        return replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=())
 
     @property
-    def moves(self) -> tuple[Boundary, ...]:
-        """`reopens`, if they are of this commit: one without late changes opens nothing, whatever it took over."""
-        return self.reopens if self.counts.get("late") else ()
+    def own_restates(self) -> tuple[SliceEnd, ...]:
+        """`restates`, if they are of this commit: one without late changes restates nothing, whatever it took over."""
+        return self.restates if self.counts.get("late") else ()
 
     def to_json(self) -> str:
         """The userMetadata text."""
@@ -86,8 +86,8 @@ class CommitState:
                 "beats": dict(self.beats),
                 "behind": list(self.behind),
                 "late": {entity: dict(slices) for entity, slices in self.late.items()},
-                "reopens": _listed(self.reopens),
-                "unloaded": list(self.unloaded),
+                "restates": _listed(self.restates),
+                "initial_load_pending": list(self.initial_load_pending),
                 "settles": _listed(self.settles),
                 "waits": _listed(self.waits),
             }
@@ -107,7 +107,7 @@ class CommitState:
             offsets=entry["offsets"],
             watermarks=entry["watermarks"],
             counts=entry["counts"],
-            closes=_boundaries(entry["closes"]),
+            closes=_slice_ends(entry["closes"]),
             closed=entry["closed"],
             columns=TableColumns.from_json(entry),
             positions={
@@ -117,28 +117,28 @@ class CommitState:
             beats=entry.get("beats", {}),
             behind=tuple(entry.get("behind", ())),
             late=entry.get("late", {}),
-            reopens=_boundaries(entry.get("reopens", ())),
-            unloaded=tuple(entry.get("unloaded", ())),
-            settles=_boundaries(entry.get("settles", ())),
-            waits=_boundaries(entry.get("waits", ())),
+            restates=_slice_ends(entry.get("restates", ())),
+            initial_load_pending=tuple(entry.get("initial_load_pending", ())),
+            settles=_slice_ends(entry.get("settles", ())),
+            waits=_slice_ends(entry.get("waits", ())),
         )
 
 
-def _listed(boundaries: Iterable[Boundary]) -> list[list[str | int]]:
+def _listed(slice_ends: Iterable[SliceEnd]) -> list[list[str | int]]:
     return [
         [
-            boundary.entity,
-            boundary.period,
-            boundary.slice,
-            boundary.end_ms,
-            *([boundary.late_ms] if boundary.late_ms else []),
+            slice_end.entity,
+            slice_end.period,
+            slice_end.slice,
+            slice_end.end_ms,
+            *([slice_end.late_ms] if slice_end.late_ms else []),
         ]
-        for boundary in boundaries
+        for slice_end in slice_ends
     ]
 
 
-def _boundaries(listed: Iterable[Sequence[Any]]) -> tuple[Boundary, ...]:
-    return tuple(Boundary(end, entity, period, key, *late) for entity, period, key, end, *late in listed)
+def _slice_ends(listed: Iterable[Sequence[Any]]) -> tuple[SliceEnd, ...]:
+    return tuple(SliceEnd(end, entity, period, key, *late) for entity, period, key, end, *late in listed)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, order=True)
-class Boundary:
-    """The end (epoch ms) of one slice for which a snapshot is named, or `late_ms` after it the end of its waiting."""
+class SliceEnd:
+    """The end (epoch ms) of one slice for which a snapshot is tagged, or `late_ms` after it the end of its waiting."""
 
     end_ms: int
     entity: str
@@ -15,5 +15,5 @@ class Boundary:
 
     @property
     def of_slice(self) -> tuple[str, str, str]:
-        """Entity, period, slice: where the name is."""
+        """Entity, period, slice: what the tag is of."""
         return self.entity, self.period, self.slice

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Health(StrEnum):
-    """Of one table on one instance. A snapshot is named on time while it is LIVE or IDLE, and waits while BROKEN."""
+    """Of one table on one instance. A snapshot is tagged on time while it is LIVE or IDLE, and waits while BROKEN."""
 
     LIVE = "live"
     IDLE = "idle"

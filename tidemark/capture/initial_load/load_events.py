@@ -45,7 +45,7 @@ def missing(instance: str, before: Collection[str], events: Iterable[LoadEvent])
     return (*gaps, *(Missing(shard, start, None) for shard, start in sorted(open_.items())))
 
 
-def unloaded_at(before: Collection[str], events: Iterable[LoadEvent], ends: Mapping[str, int]) -> tuple[str, ...]:
+def pending_loads_at(before: Collection[str], events: Iterable[LoadEvent], ends: Mapping[str, int]) -> tuple[str, ...]:
     """The shards that lack rows before the offsets `ends` (per instance); `before` as in `missing`."""
     lacking = set(before)
     for event in sorted(events):

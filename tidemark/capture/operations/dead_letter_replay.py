@@ -2,7 +2,7 @@
 
 The rule: a letter that can be read now has the effect that it would have had when it came. Its topic is read again from
 the letter on up to where its table stands, into the columns of today, and of each key among the letters the newest
-change is merged: a change that came later stays, and so does a later delete. Snapshots that are named already stay as
+change is merged: a change that came later stays, and so does a later delete. Snapshots that are tagged already stay as
 they are, as with any late change. What cannot be read still, or not any more, stays a dead letter.
 """
 

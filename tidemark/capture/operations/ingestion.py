@@ -1,7 +1,7 @@
-"""Records of changes into Delta tables and named snapshots: one step takes in whatever is there.
+"""Records of changes into Delta tables and tagged snapshots: one step takes in whatever is there.
 
 Each table keeps its own offsets in its own commits, so a crash between two tables, or between a commit and the
-names it gives, is reconciled by the next step (B1, B2, B4).
+tags it gives, is reconciled by the next step (B1, B2, B4).
 """
 
 import time
@@ -27,12 +27,12 @@ from tidemark.capture.operations.ingestion_report import (
     IngestReport,
     missed_warnings,
     snapshot_waiting,
-    unnamed_warnings,
+    untagged_warnings,
 )
-from tidemark.capture.planning.commit_planner import CommitPlan, OpenBoundary, make_plan
+from tidemark.capture.planning.commit_planner import CommitPlan, OpenSliceEnd, make_plan
 from tidemark.capture.planning.readable_offsets import ReadableScan, readable_scan
-from tidemark.capture.planning.slice_ends import missed_boundaries, open_boundaries, waits_of
-from tidemark.capture.snapshots.tagging import keep_newest, name_commit, name_missing
+from tidemark.capture.planning.slice_ends import missed_slice_ends, open_slice_ends, waits_of
+from tidemark.capture.snapshots.tagging import keep_newest, tag_commit, tag_missing
 from tidemark.capture.source.change_files import ChangeFile
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.file_intake import FileIntake
@@ -90,7 +90,7 @@ class _Position:
 
     states: Mapping[str, CommitState] = field(default_factory=dict)
     versions: Mapping[str, int | None] = field(default_factory=dict)
-    waiting: Mapping[str, tuple[OpenBoundary, ...]] = field(default_factory=dict)
+    waiting: Mapping[str, tuple[OpenSliceEnd, ...]] = field(default_factory=dict)
     halted: Mapping[str, tuple[BinlogFinding, ...]] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[int]] = field(default_factory=dict)
     units: Sequence[ReadUnit] = ()
@@ -147,7 +147,7 @@ class Ingestion:
         self._position = _Position()
 
     def step(self) -> IngestReport:
-        """Take in everything that has landed, name what is complete, and say what waits.
+        """Take in everything that has landed, tag what is complete, and say what waits.
 
         Raises, after having taken in all that can be, the first of ChangeFileError, OffsetGapError, ColumnTypeError,
         DeclarationError, ChangeValueError, UnexpectedTableError; before anything AlreadyRunningError, DiskPathError.
@@ -169,18 +169,18 @@ class Ingestion:
         return self._report(step, position, time.monotonic() - started)
 
     def _with_logs(self, position: _Position, step: _StepResult) -> _Position:
-        """Where each table stands, from its own log; names that a crash kept from being written are written now."""
+        """Where each table stands, from its own log; tags that a crash kept from being written are written now."""
         for source in self._sources:
             path = self._settings.warehouse / source.name
             version = current_version(path)
             if source.name in position.states and position.versions[source.name] == version:
                 continue
-            step.closed += name_missing(self._registry, path)
+            step.closed += tag_missing(self._registry, path)
             keep_newest(self._registry, source)
             last = last_commit(path)
             state = CommitState() if last is None else last.state
             position = replace(position.moved(source.name, state, version), units=())
-            missed = missed_boundaries(source, self._calendar, state.closed, state.merged_ms)
+            missed = missed_slice_ends(source, self._calendar, state.closed, state.merged_ms)
             step.warnings += missed_warnings(missed)
         return position
 
@@ -239,7 +239,7 @@ class Ingestion:
         watched = readable_scan(scan, active, states, reached, self._policy, before.accepted)
         step.beats |= watched.order.newest_beats
         plans = self._plans(step, watched, active, states)
-        step.warnings += [text for plan in plans.values() for text in unnamed_warnings(plan.unnamed)]
+        step.warnings += [text for plan in plans.values() for text in untagged_warnings(plan.untagged)]
         after = replace(
             before,
             halted={**before.halted, **{source.name: watched.halted(source) for source in active}},
@@ -279,12 +279,12 @@ class Ingestion:
     def _plan(self, source: SourceTable, watched: ReadableScan, state: CommitState) -> CommitPlan:
         streams = watched.streams(source, state)
         reached = max((mark.newest_ms for stream in streams for mark in stream.marks), default=0)
-        boundaries = open_boundaries(source, self._calendar, state.closed, state.merged_ms, reached)
-        waits = [*state.waits, *waits_of(source, boundaries)]
-        return make_plan(streams, [*boundaries, *waits], max(state.closed.values(), default=None))
+        slice_ends = open_slice_ends(source, self._calendar, state.closed, state.merged_ms, reached)
+        waits = [*state.waits, *waits_of(source, slice_ends)]
+        return make_plan(streams, [*slice_ends, *waits], max(state.closed.values(), default=None))
 
     def _settle(self, before: _Position, step: _StepResult, name: str, future: Future[TableOutcome]) -> _Position:
-        """Write the names that a table's commits give; where it stands now."""
+        """Write the tags that a table's commits give; where it stands now."""
         try:
             outcome = future.result()
         except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
@@ -292,25 +292,25 @@ class Ingestion:
             # What it committed before it stopped is in its log.
             rest = {table: state for table, state in before.states.items() if table != name}
             return self._with_logs(replace(before, states=rest), step)
-        crash_point("ingest.before_names")
+        crash_point("ingest.before_tags")
         version = before.versions[name]
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)
-            step.closed += name_commit(self._registry, self._settings.warehouse / name, commit)
+            step.closed += tag_commit(self._registry, self._settings.warehouse / name, commit)
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]
         if any(state.closes for _, state in outcome.committed):
             keep_newest(self._registry, outcome.table)
-        crash_point("ingest.after_names")
+        crash_point("ingest.after_tags")
         step.commits += len(outcome.committed)
         step.warnings += outcome.warnings
         return before.moved(name, outcome.state, version)
 
     def _report(self, step: _StepResult, position: _Position, seconds: float) -> IngestReport:
         waiting = tuple(
-            snapshot_waiting(boundary, position.states[name].watermarks, position.halted.get(name, ()))
-            for name, boundaries in position.waiting.items()
-            for boundary in boundaries
+            snapshot_waiting(slice_end, position.states[name].watermarks, position.halted.get(name, ()))
+            for name, slice_ends in position.waiting.items()
+            for slice_end in slice_ends
         )
         return IngestReport(
             changes=dict(step.changes),

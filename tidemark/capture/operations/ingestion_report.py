@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tidemark.capture.binlog.finding import BinlogFinding
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.epoch_time import utc
-from tidemark.capture.planning.commit_planner import OpenBoundary, UntaggedBoundary
+from tidemark.capture.planning.commit_planner import OpenSliceEnd, UntaggedSliceEnd
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 
 @dataclass(frozen=True)
 class SnapshotWaiting:
-    """A slice that cannot be named yet. Times are UTC.
+    """A slice that cannot be tagged yet. Times are UTC.
 
     `blockers` are (instance, newest event time read of it); `idle` per shard of those the time that its own newest
     event is older than its instance's newest: heartbeats go on while the shard is silent. `halted` says of blockers why
@@ -43,7 +43,7 @@ _WORTH_SAYING = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Changes merged and of these late ones per table, snapshots named, slices that wait, and warnings in words.
+    """Changes merged and of these late ones per table, snapshots tagged, slices that wait, and warnings in words.
 
     `halted` are findings in the order of the instances' binlogs, from which on nothing is taken in.
     """
@@ -58,22 +58,22 @@ class IngestReport:
     halted: tuple[BinlogFinding, ...] = ()
 
 
-def missed_warnings(missed: Iterable[Boundary]) -> list[str]:
-    """Slices that were never named and cannot be any more, a line an entity."""
-    return [f"{slices}: never named, the changes of later times are merged" for slices in _by_entity(missed)]
+def missed_warnings(missed: Iterable[SliceEnd]) -> list[str]:
+    """Slices that were never tagged and cannot be any more, a line an entity."""
+    return [f"{slices}: never tagged, the changes of later times are merged" for slices in _by_entity(missed)]
 
 
-def unnamed_warnings(unnamed: Sequence[UntaggedBoundary]) -> list[str]:
-    """Slices that get no name as their tables were not whole, a line an entity."""
-    shards = ", ".join(dict.fromkeys(shard for boundary in unnamed for shard in boundary.shards))
-    why = f"never named, rows of {shards} from before were not all there (tidemark capture load asks for them)"
-    return [f"{slices}: {why}" for slices in _by_entity(boundary.boundary for boundary in unnamed)]
+def untagged_warnings(untagged: Sequence[UntaggedSliceEnd]) -> list[str]:
+    """Slices that are not tagged as their tables were not whole, a line an entity."""
+    shards = ", ".join(dict.fromkeys(shard for slice_end in untagged for shard in slice_end.shards))
+    why = f"never tagged, rows of {shards} from before were not all there (tidemark capture load asks for them)"
+    return [f"{slices}: {why}" for slices in _by_entity(slice_end.slice_end for slice_end in untagged)]
 
 
-def _by_entity(boundaries: Iterable[Boundary]) -> list[str]:
+def _by_entity(slice_ends: Iterable[SliceEnd]) -> list[str]:
     slices: dict[str, list[str]] = {}
-    for boundary in boundaries:
-        slices.setdefault(boundary.entity, []).append(boundary.slice)
+    for slice_end in slice_ends:
+        slices.setdefault(slice_end.entity, []).append(slice_end.slice)
     return [f"{entity} {_span(keys)}" for entity, keys in slices.items()]
 
 
@@ -82,7 +82,7 @@ def _span(slices: Sequence[str]) -> str:
 
 
 def snapshot_waiting(
-    waiting: OpenBoundary, watermarks: Mapping[str, int], halted: Sequence[BinlogFinding]
+    waiting: OpenSliceEnd, watermarks: Mapping[str, int], halted: Sequence[BinlogFinding]
 ) -> SnapshotWaiting:
     """A planner's answer in words of time; `watermarks` are the table's (instance or shard -> epoch ms)."""
     instances = {name for name, _ in waiting.blockers}
@@ -93,10 +93,10 @@ def snapshot_waiting(
         if (instance := shard.partition(".")[0]) in newest and shard not in instances
     }
     return SnapshotWaiting(
-        entity=waiting.boundary.entity,
-        period=waiting.boundary.period,
-        slice=waiting.boundary.slice,
-        end=utc(waiting.boundary.end_ms),
+        entity=waiting.slice_end.entity,
+        period=waiting.slice_end.period,
+        slice=waiting.slice_end.slice,
+        end=utc(waiting.slice_end.end_ms),
         blockers=tuple((name, None if ms is None else utc(ms)) for name, ms in waiting.blockers),
         idle=idle,
         halted=tuple(finding for finding in halted if finding.instance in instances),

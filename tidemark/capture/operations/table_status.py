@@ -41,7 +41,7 @@ class TableStatus:
     """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
 
     `late` are per entity and slice the changes that came when its snapshot was named already.
-    `unloaded` are shards whose initial load is not complete.
+    `initial_load_pending` are shards whose initial load is not complete.
     """
 
     table: str
@@ -50,7 +50,7 @@ class TableStatus:
     shards: tuple[ShardStatus, ...]
     streams: Mapping[str, StreamStatus]
     late: Mapping[str, Mapping[str, int]]
-    unloaded: tuple[str, ...] = ()
+    initial_load_pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,24 +73,24 @@ def table_status(source: SourceTable, commits: Iterable[Commit], around: Around)
     """What the table's commits, newest first, say; those older than the window are not looked at."""
     recent: list[Commit] = []
     newest: Commit | None = None
-    last_named: str | None = None
+    last_tagged: str | None = None
     for commit in commits:
         newest = newest or commit
-        if last_named is None and commit.state.closes:
-            last_named = commit.state.closes[-1].slice
+        if last_tagged is None and commit.state.closes:
+            last_tagged = commit.state.closes[-1].slice
         if around.now - commit.at <= RATE_WINDOW:
             recent.append(commit)
-        elif last_named is not None:
+        elif last_tagged is not None:
             break
     state = newest.state if newest else CommitState()
     return TableStatus(
         table=source.name,
         watermark=_watermark(source, state),
-        last_snapshot=last_named,
+        last_snapshot=last_tagged,
         shards=_shards(state, recent),
         streams={instance: _stream(source, instance, state, around) for instance in source.instances},
         late=state.late,
-        unloaded=state.unloaded,
+        initial_load_pending=state.initial_load_pending,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from tidemark.capture.binlog.minute_statistics import EventMinute
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.initial_load.load_events import Missing
 
 
@@ -23,7 +23,7 @@ class TopicStream:
     `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
     `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do. Marks from
     offset `sure_until` on are not confirmed yet (trusted_times): what is behind them waits, but closes nothing.
-    Where rows are `missing` the state is not the table's, and gets no name.
+    Where rows are `missing` the state is not the table's, and is not tagged.
     """
 
     instance: str
@@ -34,18 +34,18 @@ class TopicStream:
     sure_until: int | None = None
     missing: Sequence[Missing] = ()
 
-    def has_passed(self, boundary_ms: int) -> bool:
+    def has_passed(self, end_ms: int) -> bool:
         """Whether a confirmed record is at or past the boundary."""
-        cut = self.cut(boundary_ms)
+        cut = self.cut(end_ms)
         return cut is not None and (self.sure_until is None or cut < self.sure_until)
 
-    def cut(self, boundary_ms: int) -> int | None:
+    def cut(self, end_ms: int) -> int | None:
         """The offset of the first record at or past the boundary; None while there is none."""
-        return min((mark.first_offset for mark in self.marks if mark.minute >= boundary_ms), default=None)
+        return min((mark.first_offset for mark in self.marks if mark.minute >= end_ms), default=None)
 
-    def lacking(self, boundary_ms: int) -> list[str]:
+    def lacking(self, end_ms: int) -> list[str]:
         """The shards whose rows are not all in the state at the boundary, which it has passed."""
-        cut = self.cut(boundary_ms)
+        cut = self.cut(end_ms)
         return [gap.shard for gap in self.missing if cut is not None and gap.holds(cut)]
 
     def watermark(self, end_offset: int) -> int | None:
@@ -67,104 +67,104 @@ class Span:
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """One commit to be: everything in `spans`, after which `closes` are named and late changes of `settles` are in.
+    """One commit to be: everything in `spans`, after which `closes` are tagged and late changes of `settles` are in.
 
-    A record in it with an event time before `late_before` is late: a snapshot that it belonged to is named already.
+    A record in it with an event time before `late_before` is late: a snapshot that it belonged to is tagged already.
     `watermarks` are the newest event times (epoch ms) of each instance up to the batch's end, of whatever table.
     """
 
     spans: Mapping[str, Span]
     watermarks: Mapping[str, int]
-    closes: tuple[Boundary, ...]
+    closes: tuple[SliceEnd, ...]
     late_before: int | None
-    settles: tuple[Boundary, ...] = ()
+    settles: tuple[SliceEnd, ...] = ()
 
 
 @dataclass(frozen=True)
-class OpenBoundary:
+class OpenSliceEnd:
     """A boundary that is next of its entity, and the instances that have not passed it with their watermarks."""
 
-    boundary: Boundary
+    slice_end: SliceEnd
     blockers: tuple[tuple[str, int | None], ...]
 
 
 @dataclass(frozen=True)
-class UntaggedBoundary:
+class UntaggedSliceEnd:
     """A boundary that gets no name: when it passed, rows of these shards had not been loaded yet."""
 
-    boundary: Boundary
+    slice_end: SliceEnd
     shards: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """Batches in order, what waits, and what never gets a name."""
+    """Batches in order, what waits, and what is never tagged."""
 
     batches: tuple[PlannedBatch, ...]
-    waiting: tuple[OpenBoundary, ...]
-    unnamed: tuple[UntaggedBoundary, ...] = ()
+    waiting: tuple[OpenSliceEnd, ...]
+    untagged: tuple[UntaggedSliceEnd, ...] = ()
 
 
-def make_plan(streams: Sequence[TopicStream], boundaries: Iterable[Boundary], named_until: int | None) -> CommitPlan:
+def make_plan(streams: Sequence[TopicStream], slice_ends: Iterable[SliceEnd], tagged_until: int | None) -> CommitPlan:
     """Cut what can be read at every boundary that closes; the rest goes up to the first open boundary.
 
-    `boundaries` are all open ones of the table as far as the streams reach and one more of each entity; `named_until`
-    is the end of the newest slice that is named already. Where a slice waits for its late changes no less than where
+    `slice_ends` are all open ones of the table as far as the streams reach and one more of each entity; `tagged_until`
+    is the end of the newest slice tagged already. Where a slice waits for its late changes no less than where
     one ends every stream is cut: what is late enough depends on the topics alone, too.
     """
     position = {stream.instance: stream.next_offset for stream in streams}
     batches: list[PlannedBatch] = []
-    unnamed: list[UntaggedBoundary] = []
-    by_end = [(end, tuple(group)) for end, group in groupby(sorted(boundaries), key=lambda boundary: boundary.end_ms)]
+    untagged: list[UntaggedSliceEnd] = []
+    by_end = [(end, tuple(group)) for end, group in groupby(sorted(slice_ends), key=lambda slice_end: slice_end.end_ms)]
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
     for end, group in closing:
-        closes = tuple(boundary for boundary in group if not boundary.late_ms)
-        never = {boundary.boundary.of_slice for boundary in unnamed}
-        settles = tuple(boundary for boundary in group if boundary.late_ms and boundary.of_slice not in never)
+        closes = tuple(slice_end for slice_end in group if not slice_end.late_ms)
+        never = {slice_end.slice_end.of_slice for slice_end in untagged}
+        settles = tuple(slice_end for slice_end in group if slice_end.late_ms and slice_end.of_slice not in never)
         shards = tuple(shard for stream in streams for shard in stream.lacking(end))
         if shards:
-            unnamed += [UntaggedBoundary(boundary, shards) for boundary in closes]
+            untagged += [UntaggedSliceEnd(slice_end, shards) for slice_end in closes]
             closes = ()
         if not closes and not settles:
             continue
-        batches.append(replace(_batch(streams, position, end, named_until), closes=closes, settles=settles))
+        batches.append(replace(_batch(streams, position, end, tagged_until), closes=closes, settles=settles))
         position = {instance: span.end for instance, span in batches[-1].spans.items()}
-        named_until = end if closes else named_until
+        tagged_until = end if closes else tagged_until
     waiting = by_end[len(closing) :]
-    tail = _batch(streams, position, waiting[0][0] if waiting else None, named_until)
+    tail = _batch(streams, position, waiting[0][0] if waiting else None, tagged_until)
     if any(span.end > span.start for span in tail.spans.values()):
         batches.append(tail)
-    names = [boundary for _, group in waiting for boundary in group if not boundary.late_ms]
-    return CommitPlan(tuple(batches), _first_of_each(names, streams), tuple(unnamed))
+    waits = [slice_end for _, group in waiting for slice_end in group if not slice_end.late_ms]
+    return CommitPlan(tuple(batches), _first_of_each(waits, streams), tuple(untagged))
 
 
 def _batch(
     streams: Sequence[TopicStream],
     position: Mapping[str, int],
-    boundary_ms: int | None,
-    named_until: int | None,
+    end_ms: int | None,
+    tagged_until: int | None,
 ) -> PlannedBatch:
-    spans = _spans(streams, position, boundary_ms)
+    spans = _spans(streams, position, end_ms)
     watermarks = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
-    return PlannedBatch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), named_until)
+    return PlannedBatch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), tagged_until)
 
 
-def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], boundary_ms: int | None) -> dict[str, Span]:
+def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], end_ms: int | None) -> dict[str, Span]:
     """From where each instance is to its cut at the boundary, or to the end where it has not passed it."""
     spans = {}
     for stream in streams:
         start = position[stream.instance]
-        cut = None if boundary_ms is None else stream.cut(boundary_ms)
+        cut = None if end_ms is None else stream.cut(end_ms)
         spans[stream.instance] = Span(start, max(start, stream.end_offset if cut is None else cut))
     return spans
 
 
-def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[TopicStream]) -> tuple[OpenBoundary, ...]:
-    first: dict[str, Boundary] = {}
-    for boundary in boundaries:
-        first.setdefault(boundary.entity, boundary)
+def _first_of_each(slice_ends: Sequence[SliceEnd], streams: Sequence[TopicStream]) -> tuple[OpenSliceEnd, ...]:
+    first: dict[str, SliceEnd] = {}
+    for slice_end in slice_ends:
+        first.setdefault(slice_end.entity, slice_end)
     return tuple(
-        OpenBoundary(
+        OpenSliceEnd(
             waiting, tuple((s.instance, s.watermark(s.end_offset)) for s in streams if not s.has_passed(waiting.end_ms))
         )
         for waiting in first.values()
@@ -172,10 +172,10 @@ def _first_of_each(boundaries: Sequence[Boundary], streams: Sequence[TopicStream
 
 
 def fold_empty(batches: Sequence[PlannedBatch], changed: Sequence[bool]) -> tuple[tuple[int, PlannedBatch], ...]:
-    """Join a batch without changes of the table to the commit before it: the state is the same, one version names both.
+    """Join a batch without changes of the table to the commit before it: the state is the same, one version is both.
 
     Returns (index of the batch that has the changes, batch with the joined spans and closes). Empty batches at the
-    beginning become one commit without changes, which names what they close.
+    beginning become one commit without changes, which tags what they close.
     """
     commits: list[tuple[int, PlannedBatch]] = []
     for index, batch in enumerate(batches):

@@ -50,7 +50,7 @@ class ReadableScan:
             marks=trust.marks,
             merged_ms=state.watermarks.get(instance),
             sure_until=trust.sure_until,
-            missing=missing(instance, state.unloaded, self._loads(source, start)),
+            missing=missing(instance, state.initial_load_pending, self._loads(source, start)),
         )
 
     def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:

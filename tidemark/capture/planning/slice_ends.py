@@ -4,52 +4,52 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.epoch_time import utc
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
 
-def open_boundaries(
+def open_slice_ends(
     table: SourceTable, calendar: Calendar, closed: Mapping[str, int], merged_ms: int, reached_ms: int
-) -> list[Boundary]:
-    """Slices of each of the table's entities that are not named, up to `reached_ms`, and the one after it.
+) -> list[SliceEnd]:
+    """Slices of each of the table's entities that are not tagged, up to `reached_ms`, and the one after it.
 
     A slice that ended at or before `merged_ms` (the newest event that is in the table) is left out: when the entity
     is new the state of that time has passed. All times are epoch ms.
     """
-    boundaries: list[Boundary] = []
-    for entity, period, start in table.boundaries:
-        for boundary in slices_after(
+    slice_ends: list[SliceEnd] = []
+    for entity, period, start in table.snapshot_series:
+        for slice_end in slices_after(
             calendar, entity, Period.parse(period), start, max(closed.get(entity, 0), merged_ms)
         ):
-            boundaries.append(boundary)
-            if boundary.end_ms > reached_ms:
+            slice_ends.append(slice_end)
+            if slice_end.end_ms > reached_ms:
                 break
-    return boundaries
+    return slice_ends
 
 
-def waits_of(table: SourceTable, boundaries: Iterable[Boundary]) -> list[Boundary]:
+def waits_of(table: SourceTable, slice_ends: Iterable[SliceEnd]) -> list[SliceEnd]:
     """Where the snapshots of these slices stop waiting for late changes, of entities that wait."""
     return [
-        replace(boundary, end_ms=boundary.end_ms + late_ms, late_ms=late_ms)
-        for boundary in boundaries
-        if (late_ms := table.lateness.get(boundary.entity, 0))
+        replace(slice_end, end_ms=slice_end.end_ms + late_ms, late_ms=late_ms)
+        for slice_end in slice_ends
+        if (late_ms := table.lateness.get(slice_end.entity, 0))
     ]
 
 
-def missed_boundaries(
+def missed_slice_ends(
     table: SourceTable, calendar: Calendar, closed: Mapping[str, int], merged_ms: int
-) -> list[Boundary]:
-    """Slices that were never named and cannot be any more."""
-    boundaries: list[Boundary] = []
-    for entity, period, start in table.boundaries:
+) -> list[SliceEnd]:
+    """Slices that were never tagged and cannot be any more."""
+    slice_ends: list[SliceEnd] = []
+    for entity, period, start in table.snapshot_series:
         since = slices_after(calendar, entity, Period.parse(period), start, closed.get(entity, 0))
-        boundaries += takewhile(lambda boundary: boundary.end_ms <= merged_ms, since)
-    return boundaries
+        slice_ends += takewhile(lambda slice_end: slice_end.end_ms <= merged_ms, since)
+    return slice_ends
 
 
-def slices_after(calendar: Calendar, entity: str, period: Period, start: str, after_ms: int) -> Iterator[Boundary]:
+def slices_after(calendar: Calendar, entity: str, period: Period, start: str, after_ms: int) -> Iterator[SliceEnd]:
     """Slices from `start` on whose end (epoch ms) is later than `after_ms`, without end."""
     first = calendar.window(period, start)
     instant = max(first.start, utc(after_ms))
@@ -57,5 +57,5 @@ def slices_after(calendar: Calendar, entity: str, period: Period, start: str, af
         window = calendar.window(period, instant)
         end_ms = int(window.end.timestamp() * 1000)
         if end_ms > after_ms:
-            yield Boundary(end_ms, entity, str(period), calendar.key(period, window.start))
+            yield SliceEnd(end_ms, entity, str(period), calendar.key(period, window.start))
         instant = window.end

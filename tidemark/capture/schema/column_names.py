@@ -19,7 +19,7 @@ _RESERVED: Final = frozenset(META_COLUMNS) | {
     "_last",
     "_row",
     "_event_ms",
-    "_named_ms",
+    "_tagged_ms",
     "_no_before",
     "_partition_before",
     "_partition_after",

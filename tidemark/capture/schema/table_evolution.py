@@ -14,7 +14,7 @@ from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import path_table, quoted
 
 _PROPERTIES = {
-    # A named snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
+    # A tagged snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
     "delta.logRetentionDuration": "interval 3650 days",
     "delta.deletedFileRetentionDuration": "interval 3650 days",
     "delta.checkpointInterval": "50",

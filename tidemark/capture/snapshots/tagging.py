@@ -1,4 +1,4 @@
-"""Names of snapshots out of Delta commits: the registry is a projection that a crash or a lost file cannot harm."""
+"""Tags of snapshots out of Delta commits: the registry is a projection that a crash or a lost file cannot harm."""
 
 from itertools import takewhile
 from pathlib import Path
@@ -9,55 +9,57 @@ from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 
-def name_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[TaggedSnapshot, ...]:
-    """Write the names that one commit gives, and those that it moves or settles; doing it again changes nothing.
+def tag_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[TaggedSnapshot, ...]:
+    """Write the tags that one commit gives, restate and settle those that it says; doing it again changes nothing.
 
     Returns those that it gives.
     """
-    state, named = commit.state, tuple[TaggedSnapshot, ...]()
-    if state.moves:
-        registry.restate([boundary.of_slice for boundary in state.moves], state.batch)
+    state, tagged = commit.state, tuple[TaggedSnapshot, ...]()
+    if state.own_restates:
+        registry.restate([slice_end.of_slice for slice_end in state.own_restates], state.batch)
     if state.closes:
         rows = table_metrics(path, version=commit.version).rows
-        named = tuple(
+        tagged = tuple(
             TaggedSnapshot(
-                *boundary.of_slice,
+                *slice_end.of_slice,
                 commit.version,
                 rows,
                 commit.at,
-                late_until=boundary.end_ms + boundary.late_ms if boundary.late_ms else 0,
+                late_until=slice_end.end_ms + slice_end.late_ms if slice_end.late_ms else 0,
             )
-            for boundary in state.closes
+            for slice_end in state.closes
         )
-        registry.tag(named)
+        registry.tag(tagged)
     if state.settles:
-        registry.stop_waiting(boundary.of_slice for boundary in state.settles)
-    return named
+        registry.stop_waiting(slice_end.of_slice for slice_end in state.settles)
+    return tagged
 
 
-def name_missing(registry: SnapshotRegistry, path: Path) -> tuple[TaggedSnapshot, ...]:
-    """Write the names that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
+def tag_missing(registry: SnapshotRegistry, path: Path) -> tuple[TaggedSnapshot, ...]:
+    """Write the tags that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
 
-    Names are written in order, so the walk back through the log ends at the first commit whose names are all there.
+    Tags are written in order, so the walk back through the log ends at the first commit whose tags are all there.
     """
-    naming = (commit for commit in commits(path) if commit.state.closes or commit.state.moves or commit.state.settles)
-    missing = list(takewhile(lambda commit: not _named(registry, commit.state), naming))
-    return tuple(snapshot for commit in reversed(missing) for snapshot in name_commit(registry, path, commit))
+    tagging = (
+        commit for commit in commits(path) if commit.state.closes or commit.state.own_restates or commit.state.settles
+    )
+    missing = list(takewhile(lambda commit: not _is_tagged(registry, commit.state), tagging))
+    return tuple(snapshot for commit in reversed(missing) for snapshot in tag_commit(registry, path, commit))
 
 
 def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
-    """Drop the names that are too many by the table's declaration: VACUUM may have their versions then."""
-    for entity, period, _ in table.boundaries:
+    """Drop the tags that are too many by the table's declaration: VACUUM may have their versions then."""
+    for entity, period, _ in table.snapshot_series:
         if entity in table.kept:
             registry.keep(entity, period, table.kept[entity])
 
 
-def _named(registry: SnapshotRegistry, state: CommitState) -> bool:
-    given = (registry.get(*boundary.of_slice) for boundary in state.closes)
-    moved = (registry.get(*boundary.of_slice) for boundary in state.moves)
-    settled = (registry.get(*boundary.of_slice) for boundary in state.settles)
+def _is_tagged(registry: SnapshotRegistry, state: CommitState) -> bool:
+    given = (registry.get(*slice_end.of_slice) for slice_end in state.closes)
+    moved = (registry.get(*slice_end.of_slice) for slice_end in state.own_restates)
+    settled = (registry.get(*slice_end.of_slice) for slice_end in state.settles)
     return (
         all(given)
-        and all(boundary is not None and boundary.late_batch >= state.batch for boundary in moved)
-        and all(boundary is not None and not boundary.waits_for_late for boundary in settled)
+        and all(slice_end is not None and slice_end.late_batch >= state.batch for slice_end in moved)
+        and all(slice_end is not None and not slice_end.waits_for_late for slice_end in settled)
     )

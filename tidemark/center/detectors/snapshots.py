@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.reader import StateReader
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
-CURSOR: Final = "reopened snapshots"
+CURSOR: Final = "restated snapshots"
 _UNDER_WAY: Final = frozenset({RunState.LAUNCHED, RunState.RUNNING})
 _OVER: Final = frozenset({RunState.COMPLETED, RunState.FAILED, RunState.ABSENT})
 
@@ -58,18 +58,18 @@ class SnapshotDetector:
                 if run_state in _UNDER_WAY:
                     break  # that run may have read what was: asked for again when it is over
                 if run_state in _OVER:
-                    event_id = f"snapshot:{slice_}:reopened:{snapshot.generation}"
+                    event_id = f"snapshot:{slice_}:restated:{snapshot.generation}"
                     facts.append(Fact(event_id, slice_, Event.BACKFILL_REQUESTED, now, "capture", _why(snapshot)))
             after = snapshot.restatement
         if after > before:
             self._center.report(facts, cursors={CURSOR: str(after)})
 
 
-def _told(named: TaggedSnapshot) -> Facts:
-    return Facts(snapshot_id=str(named.version), row_count=named.rows)
+def _told(tagged: TaggedSnapshot) -> Facts:
+    return Facts(snapshot_id=str(tagged.version), row_count=tagged.rows)
 
 
-def _why(named: TaggedSnapshot) -> str:
-    if named.generation > 1:
-        return f"version {named.version} was restated with late changes, generation {named.generation}"
-    return f"version {named.version} was tagged"
+def _why(tagged: TaggedSnapshot) -> str:
+    if tagged.generation > 1:
+        return f"version {tagged.version} was restated with late changes, generation {tagged.generation}"
+    return f"version {tagged.version} was tagged"

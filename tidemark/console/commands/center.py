@@ -53,7 +53,7 @@ def center(
 ) -> None:
     """Start what is ready at once, take in what happens, and tell what waits, as a service.
 
-    It follows Dagster's event log, named snapshots and the clock, and hands each slice that is released to a warm
+    It follows Dagster's event log, tagged snapshots and the clock, and hands each slice that is released to a warm
     worker. It answers over HTTP: other schedulers report to it (POST /v1/reports) and ask what a slice waits for (GET
     /v1/slices?subject=ods_orders@2026-03-29); /health and /metrics are for those who watch over it. What it does is
     told on standard error, a line of JSON each. /docs describes the interface.

@@ -1,4 +1,4 @@
-"""`tidemark graph`: which entity needs which."""
+"""`tidemark graph`: which entity reads which."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ALL = 1_000_000
 
 @click.command()
 @click.argument("entity", required=False)
-@click.option("--up", type=click.IntRange(0), default=_ALL, show_default="all", help="Steps towards what it needs.")
-@click.option("--down", type=click.IntRange(0), default=_ALL, show_default="all", help="Steps towards what needs it.")
+@click.option("--up", type=click.IntRange(0), default=_ALL, show_default="all", help="Steps upstream.")
+@click.option("--down", type=click.IntRange(0), default=_ALL, show_default="all", help="Steps downstream.")
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Only entities with this tag; may be repeated.")
 @click.option("--layer", "layers", multiple=True, help="Only entities of this layer; may be repeated.")
 @click.option("--format", "form", type=click.Choice(["text", "mermaid", "json"]), default="text", show_default=True)
@@ -37,9 +37,9 @@ def graph(
     form: str,
     as_json: bool,
 ) -> None:
-    """Show which entity needs which: all of them, or those around ENTITY.
+    """Show which entity reads which: all of them, or those around ENTITY.
 
-    As text, one line an entity in the order of computation, with what it needs and at which offset; as a mermaid
+    As text, one line an entity in the order of computation, with its upstream entities and their offsets; as a mermaid
     flow chart for documents; or as JSON for programs.
 
     \b
@@ -113,7 +113,7 @@ def _print(whole: DependencyGraph, shown: View) -> None:
     rows = []
     for name in shown.entities:
         entity = whole.entity(name)
-        needs = [arrow for arrow in shown.arrows if arrow.down == name]
-        words = ", ".join(f"{arrow.up} {arrow.offset}" for arrow in needs)
+        upstream = [arrow for arrow in shown.arrows if arrow.down == name]
+        words = ", ".join(f"{arrow.up} {arrow.offset}" for arrow in upstream)
         rows.append([entity.layer, name, str(entity.period or "static"), words])
-    print_table(["layer", "entity", "period", "needs"], rows)
+    print_table(["layer", "entity", "period", "upstream"], rows)

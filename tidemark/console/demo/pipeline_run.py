@@ -108,7 +108,7 @@ class DemoReplay:
         display.waiting([str(snapshot) for snapshot in report.waiting])
         if landed:
             local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
-            display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots named")
+            display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots tagged")
         return landed
 
     def moments(self) -> list[datetime]:

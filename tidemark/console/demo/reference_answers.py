@@ -90,12 +90,12 @@ def load_oracle(sample: Path) -> OracleAnswers:
 
 
 def compare_snapshots(oracle: Sequence[OracleSnapshot], warehouse: Warehouse, registry: SnapshotRegistry) -> Comparison:
-    """Rows and checksum of every named version against the database's."""
+    """Rows and checksum of every tagged version against the database's."""
     result = Comparison()
     for expected in oracle:
         entity = f"ods_{expected.table}" + ("_1h" if expected.period == "hour" else "")
-        named = registry.get(entity, expected.period, expected.slice)
-        actual = None if named is None else _checksum(warehouse.table_path(entity), named.version, expected.columns)
+        tagged = registry.get(entity, expected.period, expected.slice)
+        actual = None if tagged is None else _checksum(warehouse.table_path(entity), tagged.version, expected.columns)
         result.add(f"{entity}@{expected.slice}", (expected.rows, expected.checksum), actual)
     return result
 

@@ -92,7 +92,7 @@ def _snapshot(entity: Entity) -> Broken:
     if entity.source or entity.snapshot_of:
         return
     of_captured = {
-        "late_events": (entity.late_events is LateEvents.REOPEN, "only snapshots of a captured table are reopened"),
+        "late_events": (entity.late_events is LateEvents.RESTATE, "only snapshots of a captured table are restated"),
         "allowed_lateness": (entity.allowed_lateness, "only snapshots of a captured table wait for late events"),
         "keep_snapshots": (entity.keep_snapshots is not None, "only snapshots of a captured table have names"),
     }

@@ -47,10 +47,10 @@ class Reprocess(Enum):
 
 
 class LateEvents(Enum):
-    """What becomes of changes that arrive when the snapshot of their time is named already (seed capability B2)."""
+    """What becomes of changes that arrive when the snapshot of their time is tagged already (seed capability B2)."""
 
     NEXT_SNAPSHOT = "next_snapshot"
-    REOPEN = "reopen"
+    RESTATE = "restate"
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)

@@ -27,7 +27,7 @@ from tidemark.dependency_model.readiness.checkpoint import Checkpoint
 from tidemark.dependency_model.readiness.cold_statuses import Archive, EmptyArchive, KnownSlice
 from tidemark.dependency_model.readiness.counter_registrations import Registrations
 from tidemark.dependency_model.readiness.missing_inputs_counter import Counter, WaitingSlice
-from tidemark.dependency_model.readiness.schedule import Named, Schedule, not_before
+from tidemark.dependency_model.readiness.schedule import Schedule, ScheduleProgress, not_before
 from tidemark.dependency_model.readiness.scheduled_entity import is_scheduled, next_state
 from tidemark.dependency_model.readiness.status_table import StatusTable
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _UNKNOWN = SliceStatus()
 _NOT_LAUNCHED = (RunState.WAITING, RunState.READY)
 _NO_ARCHIVE = EmptyArchive()
-_NOTHING_NAMED = Named()
+_NOTHING_SCHEDULED = ScheduleProgress()
 _ALL = 1 << 62
 _AT_ONCE = 1_000
 
@@ -70,7 +70,7 @@ class ReadinessIndex:
         since: datetime,
         now: datetime,
         archive: Archive = _NO_ARCHIVE,
-        named: Named = _NOTHING_NAMED,
+        progress: ScheduleProgress = _NOTHING_SCHEDULED,
     ) -> None:
         self._graph = graph
         self._now = seconds_of(now)
@@ -82,7 +82,7 @@ class ReadinessIndex:
         self._noting: list[WaitingSlice] = []
         self._order = count()
         self._registered = Registrations(graph, self._statuses)
-        self._schedule = Schedule(graph, seconds_of(since), named)
+        self._schedule = Schedule(graph, seconds_of(since), progress)
 
     @property
     def work(self) -> int:
@@ -219,8 +219,8 @@ class ReadinessIndex:
     def _take_scheduled(self, until: int, limit: int) -> int:
         """Count slices whose time comes by then, at most `limit`; how many there were."""
         taken = 0
-        named = iter(lambda: self._schedule.take(until), None)
-        while slices := list(islice(named, min(limit - taken, _AT_ONCE))):
+        scheduled = iter(lambda: self._schedule.take(until), None)
+        while slices := list(islice(scheduled, min(limit - taken, _AT_ONCE))):
             self._follow_all(slices)
             taken += len(slices)
         return taken

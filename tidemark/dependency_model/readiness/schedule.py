@@ -1,7 +1,7 @@
 """When which slice's time comes: one entry an entity and part, which moves on slice by slice.
 
-So that a start does not go through the past again, it is noted up to when everything has been named, and of what an
-entity's schedule was made then: one that is new, or is cut or timed otherwise since, is named from the beginning.
+So that a start does not go through the past again, it is noted up to when everything has been scheduled, and of what an
+entity's schedule was made then: one that is new, or is cut or timed otherwise since, is scheduled from the beginning.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ def not_before(entity: Entity, grid: Grid, ordinal: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """Every slice whose earliest time is `until` (seconds) or before was named, of entities with these schedules."""
+class ScheduleProgress:
+    """Scheduled are all slices of entities with these schedules whose earliest time is `until` (seconds) or before."""
 
     until: int = 0
     schedules: Mapping[str, str] = field(default_factory=dict)
 
 
 class Schedule:
-    """Names every slice of every scheduled entity once, from the one of `since` (seconds) on, as time goes on.
+    """Yields every slice of every scheduled entity once, from the one of `since` (seconds) on, as time goes on.
 
-    What is `named` already is passed over.
+    What `progress` says was scheduled is passed over.
     """
 
-    def __init__(self, graph: DependencyGraph, since: int, named: Named) -> None:
+    def __init__(self, graph: DependencyGraph, since: int, progress: ScheduleProgress) -> None:
         self._graph, self._since = graph, since
-        self.until, self._named = named.until, dict(named.schedules)
+        self.until, self._noted = progress.until, dict(progress.schedules)
         self._first: dict[tuple[str, Sub], int] = {}
-        self.unnoted: dict[str, None] = {name: None for name in self._named if name not in graph}
+        self.unnoted: dict[str, None] = {name: None for name in self._noted if name not in graph}
         """Entities whose schedule is not the one that was noted."""
         self._heap: list[tuple[int, str, Sub, int, Node]] = []
         for name in graph:
@@ -83,11 +83,11 @@ class Schedule:
         return None
 
     def refresh(self, entity: str) -> None:
-        """The entity came, changed or went; its slices are named anew from the first one."""
+        """The entity came, changed or went; its slices are scheduled anew from the first one."""
         for key in [key for key in self._first if key[0] == entity]:
             del self._first[key]
         self._heap = [entry for entry in self._heap if entry[1] != entity]
-        self._named.pop(entity, None)
+        self._noted.pop(entity, None)
         self.unnoted[entity] = None
         if entity in self._graph:
             self._heap += self._entries(entity)
@@ -113,14 +113,14 @@ class Schedule:
             grid = node.grid_of(sub)
             if grid is not None:
                 self._first[name, sub] = max(node.existing_of(sub).start, grid.at(self._since))
-        is_named = name in self._named and self._named[name] == self.text_of(name)
-        if not is_named and (parts or name in self._named):
+        is_noted = name in self._noted and self._noted[name] == self.text_of(name)
+        if not is_noted and (parts or name in self._noted):
             self.unnoted[name] = None
         for sub in parts:
             grid, first = node.grid_of(sub), self._first.get((name, sub))
             if grid is None or first is None:
                 continue
-            ordinal = max(first, _next(node.entity, grid, self.until)) if is_named else first
+            ordinal = max(first, _next(node.entity, grid, self.until)) if is_noted else first
             if ordinal in node.existing_of(sub):
                 yield not_before(node.entity, grid, ordinal), name, sub, ordinal, node
 

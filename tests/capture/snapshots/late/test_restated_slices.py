@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.capture.commits.commit_state import CommitState
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.snapshots.late import restated_slices as slices
-from tidemark.capture.snapshots.late.restated_slices import counted, reopened
+from tidemark.capture.snapshots.late.restated_slices import counted, restated
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
@@ -32,7 +32,7 @@ TABLE = SourceTable(
     ("order_id",),
     None,
     tuple((name, *told) for name, told in ENTITIES.items()),
-    reopened=frozenset({"day", "hour"}),
+    restated=frozenset({"day", "hour"}),
 )
 
 
@@ -73,18 +73,18 @@ def test_the_slices_of_late_changes(
     oldest = min((minute for minute, _ in minutes), default=None)
     state = CommitState(closed=closed)
     every = [
-        Boundary(end, entity, ENTITIES[entity][0], key)
+        SliceEnd(end, entity, ENTITIES[entity][0], key)
         for entity, until in closed.items()
         if oldest is not None
         for key, _, end in every_slice(entity)
         if oldest < end <= until
     ]
-    assert list(reopened(TABLE, PARIS, state, oldest)) == every
+    assert list(restated(TABLE, PARIS, state, oldest)) == every
     hours = [(key, end) for key, _, end in every_slice("hour") if end <= hour_until][-open_hours:]
-    waits = tuple(Boundary(end + lateness, "hour", "hour", key, lateness) for key, end in hours)
-    waiting = replace(TABLE, reopened=frozenset({"day"}))
-    assert list(reopened(waiting, PARIS, replace(state, waits=waits), oldest)) == [
-        boundary for boundary in every if boundary.entity == "day" or boundary.slice in {key for key, _ in hours}
+    waits = tuple(SliceEnd(end + lateness, "hour", "hour", key, lateness) for key, end in hours)
+    waiting = replace(TABLE, restated=frozenset({"day"}))
+    assert list(restated(waiting, PARIS, replace(state, waits=waits), oldest)) == [
+        slice_end for slice_end in every if slice_end.entity == "day" or slice_end.slice in {key for key, _ in hours}
     ]
 
 
@@ -92,16 +92,16 @@ def test_a_table_that_does_not_reopen_counts_all_the_same() -> None:
     plain = SourceTable("day", "t.t", ("a",), ("id",), None, (("day", "day", "2026-03-29"),))
     closed = {"day": ms(START) + 23 * 60 * MINUTE}
     assert counted(plain, PARIS, closed, [(ms(START), 2)], {}) == {"day": {"2026-03-29": 2}}
-    assert reopened(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
+    assert restated(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
 
 
 def test_of_a_clock_of_1970_the_newest_slices_are_opened_again_and_few_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(slices, "REOPENED", 3)
+    monkeypatch.setattr(slices, "MOST_RESTATED", 3)
     monkeypatch.setattr(slices, "COUNTED", 2)
     closed = {"hour": ms(START) + 10 * 60 * MINUTE}
-    outcome = reopened(TABLE, PARIS, CommitState(closed=closed), 0)
+    outcome = restated(TABLE, PARIS, CommitState(closed=closed), 0)
     assert [entry.end_ms for entry in outcome] == [closed["hour"] - back * 60 * MINUTE for back in (2, 1, 0)]
     minutes = [(ms(START) + hour * 60 * MINUTE, 1) for hour in range(5)]
     assert counted(TABLE, PARIS, closed, minutes, {}) == {"hour": {"2026-03-29T04": 1, "2026-03-29T05": 1}}

@@ -1,4 +1,4 @@
-"""The rows of a reopened snapshot, against a model that plays every change back."""
+"""The rows of a restated snapshot, against a model that plays every change back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Late(NamedTuple):
     row: int
     batch: int
     event_ms: int
-    named_ms: int
+    tagged_ms: int
     later_column: str | None
 
 
@@ -40,9 +40,17 @@ def drawn(seed: int) -> tuple[dict[tuple[str, int], str], list[Late]]:
     late = []
     for number in range(SHARDS):
         for place in range(chance.randrange(7)):
-            named = chance.choice(ENDS)
+            tagged = chance.choice(ENDS)
             batch = 1 + place * 5 // 7
-            change = (chance.choice("cudd"), f"l{place}", place // 2, place % 2, batch, chance.randrange(named), named)
+            change = (
+                chance.choice("cudd"),
+                f"l{place}",
+                place // 2,
+                place % 2,
+                batch,
+                chance.randrange(tagged),
+                tagged,
+            )
             late.append(Late(f"a.s_{number}", chance.randrange(KEYS), *change, "new"))
     return version, late
 
@@ -52,7 +60,7 @@ def modelled(
 ) -> dict[tuple[str, int], str]:
     rows = dict(version)
     for change in late:
-        if change.batch <= batch and change.event_ms < end_ms <= change.named_ms:
+        if change.batch <= batch and change.event_ms < end_ms <= change.tagged_ms:
             rows.pop((change.shard, change.key), None)
             if change.op != "d":
                 rows[change.shard, change.key] = change.note
@@ -62,7 +70,7 @@ def modelled(
 def frames(spark: SparkSession, version: dict[tuple[str, int], str], late: list[Late]) -> tuple[DataFrame, DataFrame]:
     rows = [(shard, key, note, "old") for (shard, key), note in version.items()]
     names = "_shard STRING, id INT, _op STRING, note STRING, _offset BIGINT, _row INT, _batch INT, _event_ms BIGINT"
-    kept = spark.createDataFrame(random.Random(0).sample(late, len(late)), f"{names}, _named_ms BIGINT, came STRING")
+    kept = spark.createDataFrame(random.Random(0).sample(late, len(late)), f"{names}, _tagged_ms BIGINT, came STRING")
     return spark.createDataFrame(rows, "_shard STRING, id INT, note STRING, dropped STRING"), kept
 
 

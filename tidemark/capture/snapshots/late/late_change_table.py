@@ -1,10 +1,10 @@
-"""The late changes of a table whose snapshots are reopened, kept beside it: a Delta table of rows as they came.
+"""The late changes of a table whose snapshots are restated, kept beside it: a Delta table of rows as they came.
 
-A version cannot be changed and Delta has no branches. So a reopened snapshot is its version and the late changes that
+A version cannot be changed and Delta has no branches. So a restated snapshot is its version and the late changes that
 belong to it (late.snapshot); these are kept here once, however many snapshots they belong to.
 
 They are written before the commit that merges them and carry its number. A process that dies between the two leaves
-rows of a commit that is not there: no name refers to them, and the next step removes them first.
+rows of a commit that is not there: no tag refers to them, and the next step removes them first.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ from tidemark.system.crash_points import crash_point
 
 FOLDER = "_late_changes"
 
-_OWN_TYPES = {"_op": "STRING", "_row": "INT", "_batch": "INT", "_event_ms": "BIGINT", "_named_ms": "BIGINT"}
-"""Beside the lake's columns: `_batch` is the number of the table's commit, `_named_ms` the end (epoch ms) of the newest
-slice that was named before it."""
+_OWN_TYPES = {"_op": "STRING", "_row": "INT", "_batch": "INT", "_event_ms": "BIGINT", "_tagged_ms": "BIGINT"}
+"""Beside the lake's columns: `_batch` is the number of the table's commit, `_tagged_ms` the end (epoch ms) of the
+newest slice that was tagged before it."""
 
 
 def late_path(warehouse: Path, table: str) -> Path:
@@ -46,7 +46,7 @@ class LateChanges:
         self._path = late_path(warehouse, table)
 
     def keep(
-        self, rows: DataFrame, columns: Mapping[str, str], batch: int, named_ms: int, slow: Mapping[str, Spans]
+        self, rows: DataFrame, columns: Mapping[str, str], batch: int, tagged_ms: int, slow: Mapping[str, Spans]
     ) -> None:
         """Write the late ones among a commit's changes (`changes.table_changes`), in one commit of their own.
 
@@ -60,12 +60,12 @@ class LateChanges:
         told = {
             "_row": sf.col("_row").cast("int"),
             "_batch": sf.lit(batch),
-            "_named_ms": sf.lit(named_ms).cast("bigint"),
+            "_tagged_ms": sf.lit(tagged_ms).cast("bigint"),
         }
         late = rows.where("_late AND NOT _bad").where(is_dated(slow)).withColumns(told).select(*names)
         written = late.coalesce(1).write.format("delta").mode("overwrite")
         written.option("replaceWhere", f"_batch >= {batch}").save(str(self._path))
-        crash_point("late.kept")
+        crash_point("late_changes.stored")
 
     def widen(self, wider: Mapping[str, tuple[str, str]], batch: int) -> None:
         """Give columns the types that the table's get with its commit `batch` (delta.widen)."""

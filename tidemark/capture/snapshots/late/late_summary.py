@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.slow_clock import Spans
 from tidemark.capture.snapshots.late.late_minutes import LateMinute
-from tidemark.capture.snapshots.late.restated_slices import counted, reopened
+from tidemark.capture.snapshots.late.restated_slices import counted, restated
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar
 
 
 @dataclass(frozen=True)
 class LateSummary:
-    """`slow` are per instance the offsets at which its clock was: no snapshot is reopened for what is dated there."""
+    """`slow` are per instance the offsets at which its clock was: no snapshot is restated for what is dated there."""
 
     minutes: Sequence[LateMinute] = ()
     slow: Mapping[str, Spans] = field(default_factory=dict)
@@ -29,5 +29,5 @@ class LateSummary:
             late=counted(
                 table, calendar, before.closed, [(minute.minute, minute.changes) for minute in mine], before.late
             ),
-            reopens=reopened(table, calendar, before, min(dated, default=None)),
+            restates=restated(table, calendar, before, min(dated, default=None)),
         )

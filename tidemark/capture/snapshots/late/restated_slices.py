@@ -1,7 +1,7 @@
 """Which slices late changes belong to. No Spark.
 
 A change of 23:50 is counted for the slices that 23:50 lies in, and belongs to the state at the end of each slice that
-ends after it: of the day, and of every hour since, as far as they are named.
+ends after it: of the day, and of every hour since, as far as they are tagged.
 """
 
 from collections import Counter, deque
@@ -11,13 +11,13 @@ from itertools import takewhile
 from typing import Final
 
 from tidemark.capture.commits.commit_state import CommitState
-from tidemark.capture.commits.slice_end import Boundary
+from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.epoch_time import utc
 from tidemark.capture.planning.slice_ends import slices_after
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
-REOPENED: Final = 1_000
+MOST_RESTATED: Final = 1_000
 """So many slices of an entity, the newest, are restated at most: a clock of 1970 is no reason to go through all."""
 COUNTED: Final = 50
 """Of so many slices of an entity, the newest, the counts are kept."""
@@ -38,7 +38,7 @@ def counted(
         return before
     counts = {
         entity: _of(calendar, Period.parse(period), start, closed.get(entity, 0), minutes, before.get(entity, {}))
-        for entity, period, start in table.boundaries
+        for entity, period, start in table.snapshot_series
     }
     return {entity: _newest(slices) for entity, slices in counts.items() if slices}
 
@@ -65,32 +65,32 @@ def _newest(counts: Counter[str]) -> dict[str, int]:
     return {slice_: counts[slice_] for slice_ in sorted(counts)[-COUNTED:]}
 
 
-def reopened(
+def restated(
     table: SourceTable, calendar: Calendar, before: CommitState, oldest_ms: int | None
-) -> tuple[Boundary, ...]:
-    """The slices, named `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
+) -> tuple[SliceEnd, ...]:
+    """The slices, tagged `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
 
-    Of reopened entities all that end after it, of the others those that wait for late changes still.
+    Of restated entities all that end after it, of the others those that wait for late changes still.
     """
     if oldest_ms is None:
         return ()
     every = (
-        boundary
-        for entity, period, start in table.boundaries
-        if entity in table.reopened
-        for boundary in deque(
-            _named(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=REOPENED
+        slice_end
+        for entity, period, start in table.snapshot_series
+        if entity in table.restated
+        for slice_end in deque(
+            _tagged(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=MOST_RESTATED
         )
     )
-    ends = (replace(boundary, end_ms=boundary.end_ms - boundary.late_ms, late_ms=0) for boundary in before.waits)
-    waiting = (end for end in ends if end.entity not in table.reopened and end.end_ms > oldest_ms)
+    ends = (replace(slice_end, end_ms=slice_end.end_ms - slice_end.late_ms, late_ms=0) for slice_end in before.waits)
+    waiting = (end for end in ends if end.entity not in table.restated and end.end_ms > oldest_ms)
     return (*every, *waiting)
 
 
-def _named(
+def _tagged(
     calendar: Calendar, entity: str, period: str, start: str, oldest_ms: int, closed_ms: int
-) -> Iterator[Boundary]:
+) -> Iterator[SliceEnd]:
     return takewhile(
-        lambda boundary: boundary.end_ms <= closed_ms,
+        lambda slice_end: slice_end.end_ms <= closed_ms,
         slices_after(calendar, entity, Period.parse(period), start, oldest_ms),
     )

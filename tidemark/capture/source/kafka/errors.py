@@ -54,7 +54,7 @@ class OffsetsLostError(CaptureError):
             expected=f"offset {expected}",
             found=f"{low} as the first one: Kafka's retention dropped {low - expected} records before they were read",
             where=topic,
-            hint="no snapshot that needs them is named; load the tables of this instance anew, and keep records longer",
+            hint="no snapshot that needs them is tagged; load this instance's tables anew, and keep records longer",
         )
 
 

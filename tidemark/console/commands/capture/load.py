@@ -25,7 +25,7 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
     """Ask for the rows that a captured TABLE (ods_orders) had before its changes were captured.
 
     They come with the changes that go on meanwhile, and the table is whole once all are there; until then no snapshot
-    of it is named. A connector that is stopped or killed goes on with it when it runs again. Asked for a table that is
+    of it is tagged. A connector that is stopped or killed goes on with it when it runs again. Asked for a table that is
     whole, it compares every row once more.
 
     Needs the instances' addresses in TIDEMARK_DATABASES, and connectors with snapshot.mode=no_data, a

@@ -91,7 +91,7 @@ def _serve(
 def _as_line(report: IngestReport) -> None:
     if report.commits or report.closed:
         names = (
-            f", named {', '.join(f'{snapshot.entity} {snapshot.slice}' for snapshot in report.closed[-3:])}"
+            f", tagged {', '.join(f'{snapshot.entity} {snapshot.slice}' for snapshot in report.closed[-3:])}"
             if report.closed
             else ""
         )

@@ -30,7 +30,7 @@ def status(*, as_json: bool) -> None:
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
     With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
     "streams": {instance: {"offset", "lag", "diagnosis": {...}, "halted": [...]}},
-    "late": {entity: {slice: changes}}, "unloaded": [shard, ...]}], "dead_letters"}.
+    "late": {entity: {slice: changes}}, "initial_load_pending": [shard, ...]}], "dead_letters"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.collect_status import table_statuses  # noqa: PLC0415
     from tidemark.capture.source.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
@@ -51,8 +51,8 @@ def status(*, as_json: bool) -> None:
     for line in _late(tables):
         print_line(line)
     for table in tables:
-        if table.unloaded:
-            missing = f"the initial load is not complete for {', '.join(table.unloaded)}"
+        if table.initial_load_pending:
+            missing = f"the initial load is not complete for {', '.join(table.initial_load_pending)}"
             print_line(f"not whole: {table.table}: {missing}; tidemark capture load {table.table} asks for them")
     if letters:
         print_line(f"dead-letter queue: {letters}; tidemark dlq list shows the records")
@@ -62,7 +62,7 @@ def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
     for table in tables:
         for entity, slices in table.late.items():
             told = ", ".join(f"{slice_} {count}" for slice_, count in list(slices.items())[-_SHOWN:])
-            yield f"late: {entity}, changes that came when the snapshot of their time was named: {told}"
+            yield f"late: {entity}, changes that came when the snapshot of their time was tagged: {told}"
 
 
 def _rows(table: TableStatus) -> list[list[str]]:

@@ -22,7 +22,7 @@ def replay(*, as_json: bool) -> None:
     """Read the dead-letter queue again from Kafka, and merge what can be read now.
 
     A letter has the effect that it would have had when it came: what changed the same row later stays, and so does a
-    later delete. Snapshots that are named already stay as they are. What still cannot be read stays a dead letter.
+    later delete. Snapshots that are tagged already stay as they are. What still cannot be read stays a dead letter.
 
     \b
     Exit codes: 0 nothing waits any more, 1 some letters stay (or no Kafka is set), 75 Kafka does not answer.

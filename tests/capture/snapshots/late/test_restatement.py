@@ -50,8 +50,8 @@ TABLE = SourceTable(
     instances=("a",),
     key=("order_id",),
     partition_by="order_date",
-    boundaries=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-23T22")),
-    reopened=frozenset({"ods_orders"}),
+    snapshot_series=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-23T22")),
+    restated=frozenset({"ods_orders"}),
 )
 
 
@@ -68,19 +68,19 @@ class RestatingCapture:
         """A step of a process that was just started."""
         return Ingestion(self.spark, self.settings, [self.table], self.registry).step()
 
-    def named(self, entity: str = "ods_orders") -> dict[str, TaggedSnapshot]:
+    def tagged(self, entity: str = "ods_orders") -> dict[str, TaggedSnapshot]:
         return {entry.slice: entry for entry in self.registry.of(entity)}
 
-    def rows(self, named: TaggedSnapshot) -> list[Any]:
-        version = read_table(self.spark, self.settings.warehouse / "ods_orders", named.version)
-        if not named.is_restated:
+    def rows(self, tagged: TaggedSnapshot) -> list[Any]:
+        version = read_table(self.spark, self.settings.warehouse / "ods_orders", tagged.version)
+        if not tagged.is_restated:
             return version.collect()
         late = read_table(self.spark, late_path(self.settings.warehouse, "ods_orders"))
-        end_ms = int(PARIS.window(Period.parse(named.period), named.slice).end.timestamp() * 1000)
-        return with_late_changes(version, late, ("_shard", "order_id"), end_ms, named.late_batch).collect()
+        end_ms = int(PARIS.window(Period.parse(tagged.period), tagged.slice).end.timestamp() * 1000)
+        return with_late_changes(version, late, ("_shard", "order_id"), end_ms, tagged.late_batch).collect()
 
-    def amounts(self, named: TaggedSnapshot) -> dict[int, str]:
-        return {row["order_id"]: str(row["amount"]) for row in self.rows(named)}
+    def amounts(self, tagged: TaggedSnapshot) -> dict[int, str]:
+        return {row["order_id"]: str(row["amount"]) for row in self.rows(tagged)}
 
 
 @pytest.fixture
@@ -110,54 +110,54 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: RestatingCapture)
     first_day(stream)
     stream.land(capture.settings.landing, 0)
     capture.step()
-    before, landed = capture.named()["2026-03-23"], len(stream.lines)
+    before, landed = capture.tagged()["2026-03-23"], len(stream.lines)
     assert (before.generation, before.is_restated) == (1, False)
 
     late_events(stream)
     stream.heartbeat(at("2026-03-24 23:01"))
     stream.land(capture.settings.landing, landed)
     report = capture.step()
-    named = capture.named()
+    tagged = capture.tagged()
     assert report.late == {"ods_orders": 3}
     assert [text for text in report.warnings if "waited for them: 1, the first ods_orders 2026-03-23" in text]
-    assert named["2026-03-23"] == replace(
-        before, generation=2, late_batch=named["2026-03-23"].late_batch, restatement=1
+    assert tagged["2026-03-23"] == replace(
+        before, generation=2, late_batch=tagged["2026-03-23"].late_batch, restatement=1
     )
-    assert capture.amounts(named["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    assert capture.amounts(tagged["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
     assert capture.amounts(before) == {1: "1.00", 2: "1.00", 3: "1.00"}
-    assert capture.amounts(named["2026-03-24"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
-    assert named["2026-03-24"].generation == 1
+    assert capture.amounts(tagged["2026-03-24"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    assert tagged["2026-03-24"].generation == 1
     last = last_commit(capture.settings.warehouse / "ods_orders")
     assert last is not None
     assert last.state.late == {"ods_orders": {"2026-03-23": 3}, "ods_orders_1h": {"2026-03-23T23": 3}}
     # The hours of the same table keep their policy.
-    assert {snapshot.generation for snapshot in capture.named("ods_orders_1h").values()} == {1}
+    assert {snapshot.generation for snapshot in capture.tagged("ods_orders_1h").values()} == {1}
 
     landed = len(stream.lines)
     stream.change("orders_0", order(3, "1.00", 23), order(3, "9.00", 23), at("2026-03-23 22:00"))
     stream.land(capture.settings.landing, landed)
     capture.step()
-    again = capture.named()
+    again = capture.tagged()
     assert [again[day].generation for day in ("2026-03-23", "2026-03-24")] == [3, 2]
     assert capture.amounts(again["2026-03-23"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
     assert capture.amounts(again["2026-03-24"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
 
 
 def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture) -> None:
-    capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders": 10 * 60_000})
+    capture.table = replace(TABLE, restated=frozenset(), lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
     capture.step()
-    first, landed = capture.named()["2026-03-23"], len(stream.lines)
+    first, landed = capture.tagged()["2026-03-23"], len(stream.lines)
     assert (first.waits_for_late, first.late_batch) == (True, 0)
     # The hours of the same table wait for nothing.
-    assert not any(snapshot.waits_for_late for snapshot in capture.named("ods_orders_1h").values())
+    assert not any(snapshot.waits_for_late for snapshot in capture.tagged("ods_orders_1h").values())
 
     late_events(stream)
     stream.land(capture.settings.landing, landed)
     capture.step()
-    waiting = capture.named()["2026-03-23"]
+    waiting = capture.tagged()["2026-03-23"]
     assert waiting == replace(first, late_batch=waiting.late_batch)
     assert waiting.late_batch > 0
 
@@ -167,14 +167,14 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture
     stream.change("orders_0", order(3, "1.00", 23), order(3, "9.00", 23), at("2026-03-23 22:00"))
     stream.land(capture.settings.landing, landed)
     assert capture.step().late == {"ods_orders": 2}
-    settled = capture.named()["2026-03-23"]
+    settled = capture.tagged()["2026-03-23"]
     assert (settled.waits_for_late, settled.generation, settled.restatement) == (False, 1, 0)
     # What comes behind the end of waiting is in the next snapshot, also when it was read at once with what is before.
     assert capture.amounts(settled) == {1: "3.00", 3: "1.00", 4: "5.00"}
 
     capture.registry.forget("ods_orders")
     capture.step()
-    assert replace(capture.named()["2026-03-23"], tagged_at=settled.tagged_at) == settled
+    assert replace(capture.tagged()["2026-03-23"], tagged_at=settled.tagged_at) == settled
 
 
 def test_only_the_newest_names_are_kept(capture: RestatingCapture) -> None:
@@ -185,8 +185,8 @@ def test_only_the_newest_names_are_kept(capture: RestatingCapture) -> None:
     stream.land(capture.settings.landing, 0)
     for _ in range(2):
         capture.step()
-        assert [*capture.named("ods_orders_1h")] == ["2026-03-24T00", "2026-03-24T01"]
-        assert [*capture.named()] == ["2026-03-23"]
+        assert [*capture.tagged("ods_orders_1h")] == ["2026-03-24T00", "2026-03-24T01"]
+        assert [*capture.tagged()] == ["2026-03-23"]
         capture.registry.forget("ods_orders_1h")
 
 
@@ -196,29 +196,29 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Restat
     first_day(stream)
     stream.land(capture.settings.landing, 0)
     capture.step()
-    assert capture.named()["2026-03-23"].waits_for_late
+    assert capture.tagged()["2026-03-23"].waits_for_late
     # Nor are names from before given to those who wait from now on.
-    capture.table = replace(TABLE, reopened=frozenset(), lateness={"ods_orders_1h": 60_000})
+    capture.table = replace(TABLE, restated=frozenset(), lateness={"ods_orders_1h": 60_000})
     landed = len(stream.lines)
     late_events(stream)
     stream.land(capture.settings.landing, landed)
     capture.step()
-    assert capture.named()["2026-03-23"].waits_for_late
-    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    assert capture.tagged()["2026-03-23"].waits_for_late
+    assert capture.amounts(capture.tagged()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
     landed = len(stream.lines)
     stream.heartbeat(at("2026-03-23 23:10"))
     stream.land(capture.settings.landing, landed)
     capture.step()
-    named = {entity: capture.named(entity) for entity in ("ods_orders", "ods_orders_1h")}
-    assert not any(name.waits_for_late or name.generation > 1 for names in named.values() for name in names.values())
+    tagged = {entity: capture.tagged(entity) for entity in ("ods_orders", "ods_orders_1h")}
+    assert not any(name.waits_for_late or name.generation > 1 for names in tagged.values() for name in names.values())
     # The newest commit settles and does nothing else: the walk back through the log goes on behind it.
     for lost in (["ods_orders"], ["ods_orders", "ods_orders_1h"]):
         for entity in lost:
             capture.registry.forget(entity)
         capture.step()
-        for entity, names in named.items():
-            assert capture.named(entity) == {
-                key: replace(each, tagged_at=capture.named(entity)[key].tagged_at) for key, each in names.items()
+        for entity, names in tagged.items():
+            assert capture.tagged(entity) == {
+                key: replace(each, tagged_at=capture.tagged(entity)[key].tagged_at) for key, each in names.items()
             }
 
 
@@ -233,14 +233,14 @@ def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: RestatingCaptu
     stream.change("orders_0", None, order(4, "4.00", 23), at("2026-03-23 22:03"))
     stream.land(capture.settings.landing, landed)
     assert capture.step().late == {"ods_orders": 1}
-    assert capture.named()["2026-03-23"].generation == 1
+    assert capture.tagged()["2026-03-23"].generation == 1
 
     landed = len(stream.lines)
     stream.heartbeat(at("2026-03-23 23:04"), beat_at=at("2026-03-23 23:04"))
     stream.change("orders_0", None, order(5, "5.00", 23), at("2026-03-23 22:59"))
     stream.land(capture.settings.landing, landed)
     capture.step()
-    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "1.00", 2: "1.00", 3: "1.00", 5: "5.00"}
+    assert capture.amounts(capture.tagged()["2026-03-23"]) == {1: "1.00", 2: "1.00", 3: "1.00", 5: "5.00"}
 
 
 _LONG = functools.partial(pytest.param, marks=pytest.mark.long)
@@ -249,11 +249,11 @@ _LONG = functools.partial(pytest.param, marks=pytest.mark.long)
 @pytest.mark.parametrize(
     "point",
     [
-        "late.kept",
+        "late_changes.stored",
         _LONG("ingest.before_commit"),
         _LONG("ingest.after_commit"),
-        _LONG("ingest.before_names"),
-        _LONG("ingest.after_names"),
+        _LONG("ingest.before_tags"),
+        _LONG("ingest.after_tags"),
     ],
 )
 def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_one(
@@ -263,7 +263,7 @@ def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_on
     first_day(stream)
     stream.land(capture.settings.landing, 0)
     capture.step()
-    old, landed = capture.named()["2026-03-23"], len(stream.lines)
+    old, landed = capture.tagged()["2026-03-23"], len(stream.lines)
     late_events(stream)
     stream.land(capture.settings.landing, landed)
 
@@ -276,8 +276,8 @@ def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_on
             patch.setattr(module, "crash_point", die)
         with pytest.raises(Killed):
             capture.step()
-    restated = capture.named()["2026-03-23"]
-    assert restated.generation == (2 if point == "ingest.after_names" else 1)
+    restated = capture.tagged()["2026-03-23"]
+    assert restated.generation == (2 if point == "ingest.after_tags" else 1)
     if not restated.is_restated:
         assert capture.amounts(restated) == capture.amounts(old) == {1: "1.00", 2: "1.00", 3: "1.00"}
     # The next step finds more than the one that died, so that it cuts other commits.
@@ -285,7 +285,7 @@ def test_a_step_that_stops_leaves_the_old_snapshot_and_the_next_makes_the_new_on
     stream.change("orders_0", None, order(5, "5.00", 23), at("2026-03-23 22:57"))
     stream.land(capture.settings.landing, landed)
     capture.step()
-    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00", 5: "5.00"}
+    assert capture.amounts(capture.tagged()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00", 5: "5.00"}
     late = read_table(capture.spark, late_path(capture.settings.warehouse, "ods_orders")).collect()
     assert sorted((row["_offset"], row["order_id"]) for row in late) == sorted(
         (json.loads(line)["offset"], order_id)
@@ -330,28 +330,30 @@ def test_every_snapshot_of_a_random_life_holds_its_late_changes(
     history, chance = ShardedHistory(seed, changes=80, late=0.1), random.Random(seed)
     hours = ("ods_orders_1h", "hour", "2026-03-24T20")
     entities = frozenset({"ods_orders", "ods_orders_1h"})
-    capture.table = replace(TABLE, instances=("a", "b"), boundaries=(TABLE.boundaries[0], hours), reopened=entities)
+    capture.table = replace(
+        TABLE, instances=("a", "b"), snapshot_series=(TABLE.snapshot_series[0], hours), restated=entities
+    )
     if waits:
         late_ms = dict.fromkeys(entities, waits // timedelta(milliseconds=1))
-        capture.table = replace(capture.table, reopened=frozenset(), lateness=late_ms)
+        capture.table = replace(capture.table, restated=frozenset(), lateness=late_ms)
     feeders = [Feeder(stream, capture.settings.landing, chance) for stream in history.streams.values()]
     for share in (0.4, 0.3, 1):
         for feeder in feeders:
             feeder.land_some(share)
         capture.step()
-    days = list(capture.named().values())
+    days = list(capture.tagged().values())
     assert [day.slice for day in days] == ["2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
-    hourly = list(capture.named("ods_orders_1h").values())
-    reopened = [snapshot for snapshot in hourly if snapshot.is_restated]
-    assert waits or (reopened and any(day.is_restated for day in days))
+    hourly = list(capture.tagged("ods_orders_1h").values())
+    restated = [snapshot for snapshot in hourly if snapshot.is_restated]
+    assert waits or (restated and any(day.is_restated for day in days))
     assert not waits or {day.generation for day in (*days, *hourly)} == {1}
-    for snapshot in (*days, *chance.sample(reopened, min(3, len(reopened))), *chance.sample(hourly, 2)):
+    for snapshot in (*days, *chance.sample(restated, min(3, len(restated))), *chance.sample(hourly, 2)):
         rows = capture.rows(snapshot)
-        restated = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
+        values = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
         expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end, waits)
         if "coupon" not in rows[0].asDict():  # the table got that column after the slice's end
             expected = {key: (*told[:-1], None) for key, told in expected.items()}
-        assert restated == expected, snapshot
+        assert values == expected, snapshot
 
 
 def _told(row: Any) -> tuple[Any, ...]:
@@ -370,17 +372,17 @@ def test_killed_for_real_before_the_commit_that_says_it(capture: RestatingCaptur
     program = (
         "from pathlib import Path; import sys\n"
         "from tidemark.system.settings import Settings; from tidemark.spark.session import spark_session\n"
-        "from tests.capture.snapshots.late.test_reopen import TABLE, Ingestion, SnapshotRegistry\n"
+        "from tests.capture.snapshots.late.test_restatement import TABLE, Ingestion, SnapshotRegistry\n"
         "settings = Settings.at(Path(sys.argv[1]))\n"
         "Ingestion(spark_session(settings), settings, [TABLE], SnapshotRegistry.at(settings.state_db)).step()\n"
     )
-    env = {**os.environ, ENV_NAME: "late.kept"}
+    env = {**os.environ, ENV_NAME: "late_changes.stored"}
     data = str(capture.settings.data)
     killed = subprocess.run([sys.executable, "-c", program, data], env=env, check=False, timeout=300)
     assert killed.returncode == -signal.SIGKILL
-    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "1.00", 2: "1.00", 3: "1.00"}
+    assert capture.amounts(capture.tagged()["2026-03-23"]) == {1: "1.00", 2: "1.00", 3: "1.00"}
     capture.step()
-    assert capture.amounts(capture.named()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
+    assert capture.amounts(capture.tagged()["2026-03-23"]) == {1: "3.00", 3: "1.00", 4: "4.00"}
 
 
 @pytest.mark.long
@@ -401,9 +403,9 @@ def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(captu
     stream.change("orders_0", None, order(3, "3.00", 23, user_id=2**40), at("2026-03-23 22:00"))
     stream.land(capture.settings.landing, landed)
     capture.step()
-    named = capture.named()["2026-03-23"]
-    assert named.generation == 3
-    restated = {row["order_id"]: (row["user_id"], str(row["amount"])) for row in capture.rows(named)}
+    tagged = capture.tagged()["2026-03-23"]
+    assert tagged.generation == 3
+    restated = {row["order_id"]: (row["user_id"], str(row["amount"])) for row in capture.rows(tagged)}
     assert restated == {1: (7, "1.00"), 2: (8, "2.00"), 3: (2**40, "3.00")}
 
 
@@ -417,17 +419,17 @@ def test_names_are_moved_again_from_the_log(capture: RestatingCapture) -> None:
     late_events(stream)
     stream.land(capture.settings.landing, landed)
     capture.step()
-    before = capture.named()["2026-03-23"]
+    before = capture.tagged()["2026-03-23"]
     capture.registry.forget("ods_orders")
     capture.step()
-    again = capture.named()["2026-03-23"]
+    again = capture.tagged()["2026-03-23"]
     assert replace(again, restatement=before.restatement, tagged_at=before.tagged_at) == before
     assert again.restatement > before.restatement
 
 
 @pytest.mark.long
 def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: RestatingCapture) -> None:
-    capture.table = replace(TABLE, reopened=frozenset())
+    capture.table = replace(TABLE, restated=frozenset())
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
@@ -436,5 +438,5 @@ def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: RestatingCa
     late_events(stream)
     stream.land(capture.settings.landing, landed)
     assert capture.step().late == {"ods_orders": 3}
-    assert capture.named()["2026-03-23"].generation == 1
+    assert capture.tagged()["2026-03-23"].generation == 1
     assert not table_exists(late_path(capture.settings.warehouse, "ods_orders"))
