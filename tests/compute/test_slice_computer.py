@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
+from tidemark.compute.quality_checks import check_names
 from tidemark.compute.slice_computer import Computer
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.metadata.slice import preview_table
@@ -181,7 +182,7 @@ class TestInDagster:
             result = materialize(warehouse, instance, ["totals", "olap_totals"], "2026-03-23")
         metadata = result.asset_materializations_for_node("totals")[0].metadata
         assert metadata["dagster/row_count"].value == 2
-        assert str(metadata["plot"].value).startswith("![totals 2026-03-23](data:image/png;base64,")
+        assert str(metadata["plot"].value).startswith("![totals 2026-03-23](data:image/svg+xml,")
         published = open_store("duckdb", warehouse.settings.data).read("totals", {"dt": MONDAY}).to_pylist()
         assert sorted((row["region"], row["amount"]) for row in published) == [("cn", 11), ("eu", 5)]
 
@@ -198,7 +199,7 @@ class TestInDagster:
         assert verdicts["accepted_values"] is False
         assert verdicts["unique"] is True
 
-    def test_a_range_of_partitions_is_one_run_with_a_row_a_slice(self, warehouse: Warehouse) -> None:
+    def test_a_range_of_partitions_is_one_run_and_each_slice_tells_of_itself(self, warehouse: Warehouse) -> None:
         with dg.DagsterInstance.ephemeral() as instance:
             for day in ("2026-03-23", "2026-03-24"):
                 report(instance, "sales", day)
@@ -208,9 +209,25 @@ class TestInDagster:
             }
             result = materialize(warehouse, instance, ["totals"], None, tags=tags)
             assert instance.get_materialized_partitions(dg.AssetKey("totals")) == {"2026-03-23", "2026-03-24"}
-        text = str(result.asset_materializations_for_node("totals")[0].metadata["slices"].value)
-        assert "| 2026-03-23 | 2 |" in text
-        assert "| 2026-03-24 | 1 |" in text
+        told = {event.partition: event.metadata for event in result.asset_materializations_for_node("totals")}
+        assert {key: shown["dagster/row_count"].value for key, shown in told.items()} == {
+            "2026-03-23": 2,
+            "2026-03-24": 1,
+        }
+        assert "| eu | 5 |" in str(told["2026-03-23"]["preview"].value)
+        assert "| eu | 7 |" in str(told["2026-03-24"]["preview"].value)
+        schema = told["2026-03-24"]["dagster/column_schema"].value
+        assert isinstance(schema, dg.TableSchema)
+        assert [(column.name, column.type) for column in schema.columns] == [
+            ("region", "string"),
+            ("amount", "bigint"),
+            ("dt", "date"),
+        ]
+        checks = result.get_asset_check_evaluations()
+        assert {check.partition for check in checks} == {"2026-03-23", "2026-03-24"}
+        assert {check.check_name for check in checks if check.partition == "2026-03-24"} == set(
+            check_names(warehouse.entities["totals"].quality)
+        )
 
 
 def materialize(

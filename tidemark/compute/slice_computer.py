@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.quality_checks import Audit, audit
-from tidemark.delta.delta_rs_table import first_rows, read_table, table_metrics
+from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
 from tidemark.delta.replace_partition import partition_predicate, partitions_last, replace_partitions
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 
@@ -30,19 +30,20 @@ if TYPE_CHECKING:
 
 
 SAMPLE_ROWS: Final = 8
+SAMPLED_SNAPSHOTS: Final = 31
 _TABLES_A_JOB: Final = 8
 
 
 @dataclass(frozen=True)
 class ComputedSlice:
-    """A slice as it now is in storage; `seconds` is its share of the step's time, `sample` the last one's head."""
+    """A slice as it now is in storage; `seconds` is its share of the step's time, `sample` some of its rows."""
 
     slice: Slice
     path: Path
     metrics: TableMetrics
     seconds: float
     audit: Audit
-    sample: pa.Table
+    sample: pa.Table | None
 
 
 class Computer:
@@ -74,11 +75,12 @@ class Computer:
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
         audits = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
-        sample = first_rows(path, SAMPLE_ROWS, parts[-1][0], written.version)
+        partitions = [partition for partition, _ in parts]
+        samples = first_rows_by_partition(path, SAMPLE_ROWS, partitions, written.version)
         seconds = (time.monotonic() - started) / len(slices)
         return [
             ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample)
-            for slice_, metrics in zip(slices, written.metrics, strict=True)
+            for slice_, metrics, sample in zip(slices, written.metrics, samples, strict=True)
         ]
 
     def rows_of(self, slice_: Slice) -> DataFrame:
@@ -97,7 +99,7 @@ class Computer:
         rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
         by_partition = {tuple(partition.values()): slice_}
         audits = audit(self._entity(slice_).quality, partitions_last(rows, partition), by_partition, self._inputs)
-        sample = first_rows(path, SAMPLE_ROWS, partition, metrics.version)
+        (sample,) = first_rows_by_partition(path, SAMPLE_ROWS, [partition], metrics.version)
         return ComputedSlice(slice_, path, metrics, time.monotonic() - started, audits[slice_], sample)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
@@ -106,11 +108,11 @@ class Computer:
         path = self._warehouse.table_path(slices[0].entity)
         tagged = [self._inputs.snapshot_tag(slice_) for slice_ in slices]
         audits = self._audit(slices)
-        sample = self._first_rows(path, slices[-1], tagged[-1])
+        samples = self._samples(path, list(zip(slices, tagged, strict=True)))
         metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, measured, seconds, audits[slice_], sample)
+            ComputedSlice(slice_, path, measured, seconds, audits[slice_], samples.get(slice_))
             for slice_, measured in zip(slices, metrics, strict=True)
         ]
 
@@ -118,6 +120,10 @@ class Computer:
         """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""
         metrics = table_metrics(path, version=tagged.version)
         return replace(metrics, rows=self._inputs.snapshots([slice_]).count()) if tagged.is_restated else metrics
+
+    def _samples(self, path: Path, tagged: Sequence[tuple[Slice, TaggedSnapshot]]) -> dict[Slice, pa.Table]:
+        """Of the last ones: each version has to be opened, and a run over weeks of hours has hundreds."""
+        return {slice_: self._first_rows(path, slice_, snapshot) for slice_, snapshot in tagged[-SAMPLED_SNAPSHOTS:]}
 
     def _first_rows(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
         if tagged.is_restated:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
 from tidemark.compute.business_time import partition_values
-from tidemark.compute.errors import InputMissingError, QualityError, SnapshotMissingError, UnreadFunctionError
+from tidemark.compute.errors import InputMissingError, SnapshotMissingError, UnreadFunctionError
 from tidemark.compute.input_views import required_slices
-from tidemark.dagster.metadata.capture import capture_metadata
-from tidemark.dagster.metadata.slice import figures, plot_metadata, slice_metadata
+from tidemark.dagster.metadata.capture import CaptureMetadata
+from tidemark.dagster.metadata.slice import SliceDrawings
+from tidemark.dagster.slice_results import StepResult, slice_results
 from tidemark.dependency_model.slice import Slice
 from tidemark.warehouse.partition_keys import dagster_key, period_of, slice_key
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 
     from tidemark.compute.runtime import Runtime
     from tidemark.compute.slice_computer import ComputedSlice
+    from tidemark.dagster.metadata.slice import Metadata
     from tidemark.dependency_model.entity import Entity
     from tidemark.warehouse.warehouse import Warehouse
-
-StepResult = dg.AssetCheckResult | dg.MaterializeResult[Any]
 
 
 class AssetBody(Protocol):
@@ -43,9 +43,9 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
     for slice_ in slices:
         _capture(runtime, slice_)
     computed = runtime.computer().snapshots(slices)
-    yield from _check_results(computed)
-    captured = capture_metadata(runtime, slices[-1], datetime.now(UTC))
-    yield dg.MaterializeResult(metadata={**slice_metadata(computed), **captured})
+    captured = CaptureMetadata(runtime, entity.name, datetime.now(UTC))
+    shown = {result.slice: captured.of_slice(result.slice) for result in computed}
+    yield from slice_results(context, entity, computed, shown, captured.of_table())
 
 
 def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
@@ -56,13 +56,14 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     computed = runtime.computer().compute(slices)
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
-    yield from _check_results(computed)
-    metadata = slice_metadata(computed)
-    if entity.export:
-        last = computed[-1]
-        partition = partition_values(str(entity.period), last.slice.key)
-        metadata["plot"] = plot_metadata(f"{entity.name} {last.slice.key}", last.path, partition)
-    yield dg.MaterializeResult(metadata=metadata)
+    drawn = _drawings(entity, computed) if entity.export else {}
+    yield from slice_results(context, entity, computed, drawn)
+
+
+def _drawings(entity: Entity, computed: Sequence[ComputedSlice]) -> dict[Slice, Metadata]:
+    partitions = {result.slice: partition_values(str(entity.period), result.slice.key) for result in computed}
+    drawings = SliceDrawings(entity.name, computed[0].path, list(partitions.values()))
+    return {slice_: drawings.metadata(slice_.key, partition) for slice_, partition in partitions.items()}
 
 
 def _capture(runtime: Runtime, slice_: Slice) -> None:
@@ -107,21 +108,3 @@ def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: S
             ]
         if missing:
             raise InputMissingError.of(slice_, missing)
-
-
-def _check_results(computed: Sequence[ComputedSlice]) -> Iterator[StepResult]:
-    """Check results first: a slice that fails is not reported as materialized. Raises QualityError."""
-    for index, first in enumerate(computed[0].audit.checks):
-        verdicts = {result.slice: result.audit.checks[index] for result in computed}
-        failed = {slice_: check for slice_, check in verdicts.items() if not check.passed}
-        shown = next(iter(failed.values()), verdicts[computed[-1].slice])
-        yield dg.AssetCheckResult(
-            check_name=first.name,
-            passed=not failed,
-            description="; ".join(f"{slice_.key}: {check.reason}" for slice_, check in failed.items()) or shown.reason,
-            metadata={**figures(shown.figures), "slices": len(verdicts)},
-        )
-    for result in computed:
-        wrong = {check.name: check.reason for check in result.audit.checks if not check.passed}
-        if wrong:
-            raise QualityError.of(result.slice, wrong)

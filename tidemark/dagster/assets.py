@@ -8,12 +8,14 @@ from typing import Any
 import dagster as dg
 
 from tidemark.compute.quality_checks import check_names
-from tidemark.dagster.asset_bodies import AssetBody, StepResult, snapshot_step, sql_step
+from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset import code_references, column_metadata
+from tidemark.dagster.metadata.rules import rule_in_words
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.dagster.slice_results import StepResult
 from tidemark.dependency_model.entity import Entity
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 
@@ -33,7 +35,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.Asset
         group_name=entity.layer,
         partitions_def=partitions_definition(entity, warehouse.graph),
         deps=_deps(warehouse, entity),
-        check_specs=_check_specs(entity),
+        check_specs=_check_specs(warehouse, entity),
         backfill_policy=dg.BackfillPolicy.single_run(),
         freshness_policy=_freshness(entity),
         tags=dict(entity.tags),
@@ -69,9 +71,13 @@ def _mappings(warehouse: Warehouse, entity: Entity) -> dict[str, BuiltInMapping]
     return {name: partition_mapping(warehouse.entities[name], entity) for name in upstreams}
 
 
-def _check_specs(entity: Entity) -> list[dg.AssetCheckSpec]:
+def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec]:
+    """A check a rule, with a result a slice: it has the partitions of its asset."""
+    partitions = partitions_definition(entity, warehouse.graph)
     return [
-        dg.AssetCheckSpec(name, asset=entity.name, blocking=True, description=repr(rule))
+        dg.AssetCheckSpec(
+            name, asset=entity.name, blocking=True, description=rule_in_words(rule), partitions_def=partitions
+        )
         for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
     ]
 

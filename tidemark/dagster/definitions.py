@@ -18,7 +18,7 @@ def warehouse_definitions(warehouse: Warehouse) -> dg.Definitions:
         assets=build_assets(warehouse),
         asset_checks=heartbeat_checks(warehouse),
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
-        schedules=[nightly(clustering)],
+        schedules=[nightly(clustering, warehouse.settings.time_zone)],
         executor=dg.in_process_executor,
     )
 

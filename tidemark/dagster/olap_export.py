@@ -10,12 +10,13 @@ import dagster as dg
 from tidemark.compute.business_time import partition_values
 from tidemark.dagster.asset_bodies import refuse_unready, requested_slices
 from tidemark.delta.delta_rs_table import read_partition
+from tidemark.warehouse.partition_keys import dagster_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.compute.runtime import Runtime
-    from tidemark.dagster.asset_bodies import StepResult
+    from tidemark.dagster.slice_results import StepResult
     from tidemark.dependency_model.entity import Entity
 
 
@@ -25,16 +26,14 @@ def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Ent
     refuse_unready(context.instance, runtime.warehouse, slices)
     source = entity.depends_on[0].entity
     path = runtime.warehouse.table_path(source)
-    started = time.monotonic()
-    published = []
+    period = str(entity.period)
     for slice_ in slices:
-        partition = partition_values(str(entity.period), slice_.key)
-        published.append(runtime.olap.publish(source, read_partition(path, partition), partition))
-    yield dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": sum(publication.rows for publication in published),
-            "table_in_store": source,
-            "checksum": published[-1].checksum,
+        started, partition = time.monotonic(), partition_values(period, slice_.key)
+        publication = runtime.olap.publish(source, read_partition(path, partition), partition)
+        metadata = {
+            "dagster/row_count": publication.rows,
+            "checksum": publication.checksum,
             "seconds": round(time.monotonic() - started, 3),
         }
-    )
+        context.add_asset_metadata(metadata, partition_key=dagster_key(period, slice_.key))
+    yield dg.MaterializeResult(metadata={"table_in_store": source})

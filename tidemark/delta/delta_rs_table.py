@@ -65,11 +65,17 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
     )
 
 
-def first_rows(path: Path, count: int, partition: Partition | None = None, version: int | None = None) -> pa.Table:
-    """Some rows of a version or of one partition of it."""
-    if not partition:
-        return read_rows(path, version, limit=count)
-    return _dataset(path, version).head(count, filter=_is_in(partition))
+def first_rows(path: Path, count: int, version: int | None = None) -> pa.Table:
+    """Some rows of a version."""
+    return read_rows(path, version, limit=count)
+
+
+def first_rows_by_partition(
+    path: Path, count: int, partitions: Sequence[Partition], version: int | None = None
+) -> list[pa.Table]:
+    """Some rows of each of these partitions of a version, which is opened once."""
+    dataset = _dataset(path, version)
+    return [dataset.head(count, filter=_is_in(partition)) for partition in partitions]
 
 
 def read_rows(

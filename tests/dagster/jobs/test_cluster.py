@@ -30,7 +30,8 @@ def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
     warehouse = clustered(tmp_path)
     assert clustered_columns(warehouse) == {"sales": ("id", "amount")}
     job = cluster_job(warehouse)
-    assert nightly(job).cron_schedule == "30 4 * * *"
+    schedule = nightly(job, "Europe/Paris")
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 4 * * *", "Europe/Paris")
     assert [sensor.name for sensor in cluster_sensors(warehouse)] == ["cluster_sales"]
 
 

@@ -15,7 +15,7 @@ from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.metadata.capture import capture_metadata
+from tidemark.dagster.metadata.capture import CaptureMetadata
 from tidemark.dependency_model.slice import Slice
 from tidemark.errors import TransientError
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
@@ -42,6 +42,11 @@ def live(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     monkeypatch.setattr(Broker, "bounds", lambda _, topics: dict.fromkeys(topics, Bounds(0, 45)))
     settings = runtime.warehouse.settings.model_copy(update={"kafka": "127.0.0.1:1"})
     return Runtime(replace(runtime.warehouse, settings=settings))
+
+
+def capture_metadata(runtime: Runtime, slice_: Slice, now: datetime) -> Metadata:
+    shown = CaptureMetadata(runtime, slice_.entity, now)
+    return {**shown.of_table(), **shown.of_slice(slice_)}
 
 
 def ms(moment: datetime) -> int:

@@ -95,7 +95,7 @@ class EventLogDetector:
             event_id = f"dagster:{record.storage_id}:{slice_}"
             yield Fact(event_id, slice_, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
             entity = self._center.graph.entity(slice_.entity)
-            if is_there and entity.quality and checks.have_passed(entry.run_id, entity):
+            if is_there and entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
                 yield Fact(f"{event_id}:quality", slice_, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:

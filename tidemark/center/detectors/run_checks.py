@@ -21,17 +21,24 @@ class RunChecks:
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
-        self._passed: dict[str, dict[tuple[str, str], bool]] = {}
+        self._passed: dict[str, dict[tuple[str, str, str | None], bool]] = {}
 
-    def have_passed(self, run_id: str, entity: Entity) -> bool:
-        """Whether the run evaluated as many checks of the entity as it has rules, and all passed."""
+    def have_passed(self, run_id: str, entity: Entity, partition: str | None) -> bool:
+        """Whether the run evaluated as many checks of the entity as it has rules, and all passed for this partition.
+
+        A check without partitions speaks for all of them.
+        """
         if run_id not in self._passed:
             self._passed[run_id] = self._results(run_id)
-        results = [passed for (asset, _), passed in self._passed[run_id].items() if asset == entity.name]
+        results = [
+            passed
+            for (asset, _, of), passed in self._passed[run_id].items()
+            if asset == entity.name and of in (None, partition)
+        ]
         return len(results) >= max(len(entity.quality), 1) and all(results)
 
-    def _results(self, run_id: str) -> dict[tuple[str, str], bool]:
-        """By asset and check; nothing where there is no run. The last one counts: a step may have been tried again."""
+    def _results(self, run_id: str) -> dict[tuple[str, str, str | None], bool]:
+        """By asset, check and partition; nothing without a run. The last one counts: a step may be tried again."""
         if not self._instance.has_run(run_id):
             return {}
         events = self._instance.all_logs(run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
@@ -39,6 +46,6 @@ class RunChecks:
             entry.dagster_event.asset_check_evaluation_data for entry in events if entry.dagster_event is not None
         ]
         return {
-            (evaluation.asset_key.to_user_string(), evaluation.check_name): evaluation.passed
+            (evaluation.asset_key.to_user_string(), evaluation.check_name, evaluation.partition): evaluation.passed
             for evaluation in evaluations
         }

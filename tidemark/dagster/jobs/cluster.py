@@ -88,9 +88,9 @@ def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: La
     }
 
 
-def nightly(job: dg.JobDefinition) -> dg.ScheduleDefinition:
+def nightly(job: dg.JobDefinition, time_zone: str) -> dg.ScheduleDefinition:
     """Every night, after the figures of the day are there; tables without new files cost a look at their log."""
-    return dg.ScheduleDefinition(name="cluster_nightly", job=job, cron_schedule=_NIGHTLY)
+    return dg.ScheduleDefinition(name="cluster_nightly", job=job, cron_schedule=_NIGHTLY, execution_timezone=time_zone)
 
 
 def run_config(name: str, partition: str) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
         report, written = carry_out(runtime, planned)
         context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
         if told := materialization(runtime, planned, written):
-            for evaluation in check_evaluations(written):
+            for evaluation in check_evaluations(runtime.warehouse, written):
                 context.log_event(evaluation)  # type: ignore[arg-type]  # taken, and not in its annotation
             context.log_event(told)
 
@@ -80,17 +80,18 @@ def materialization(
     if slice_ is None or written is None or planned.plan.way == "nothing":
         return None
     key = dagster_key(str(runtime.warehouse.entities[slice_.entity].period), slice_.key)
-    metadata = slice_metadata([written])
+    metadata = slice_metadata(written)
     return dg.AssetMaterialization(slice_.entity, description="repaired", partition=key, metadata=metadata)
 
 
-def check_evaluations(written: ComputedSlice | None) -> list[dg.AssetCheckEvaluation]:
+def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> list[dg.AssetCheckEvaluation]:
     """What the repair found when it checked the slice: by it the center knows the slice's quality."""
     if written is None:
         return []
-    key = dg.AssetKey([written.slice.entity])
+    key, period = dg.AssetKey([written.slice.entity]), str(warehouse.entities[written.slice.entity].period)
+    partition = dagster_key(period, written.slice.key)
     return [
-        dg.AssetCheckEvaluation(key, check.name, check.passed, description=check.reason)
+        dg.AssetCheckEvaluation(key, check.name, check.passed, description=check.reason, partition=partition)
         for check in written.audit.checks
     ]
 

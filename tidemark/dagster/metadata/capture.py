@@ -30,32 +30,51 @@ _SHOWN: Final = 20
 """So many physical tables, and so many slices with late changes."""
 
 
-def capture_metadata(runtime: Runtime, slice_: Slice, now: datetime) -> Metadata:
-    """Of a captured entity's slice, and of the table that it is a snapshot of as it is `now`; nothing of another's."""
-    warehouse = runtime.warehouse
-    name = warehouse.captured(slice_.entity).name
-    source = next((table for table in warehouse.source_tables() if table.name == name), None)
-    if source is None:
-        return {}
-    status = _status(warehouse, source, now)
-    tagged = runtime.registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
-    late = status.late.get(slice_.entity, {})
-    metadata: Metadata = {
-        "generation": dg.IntMetadataValue(tagged.generation if tagged else 1),
-        "late_changes": dg.IntMetadataValue(late.get(slice_.key, 0)),
-        "changes_per_second": dg.FloatMetadataValue(round(sum((shard.rate for shard in status.shards), 0.0), 3)),
-        "instances": dg.MarkdownMetadataValue(_instances(status)),
-        "physical_tables": dg.MarkdownMetadataValue(_shards(status)),
-        **_places(status),
-    }
-    if late:
-        rows = [(key, str(count)) for key, count in list(late.items())[-_SHOWN:]]
-        metadata["late_changes_by_slice"] = dg.MarkdownMetadataValue(_table(("slice", "late changes"), rows))
-    # Of what was recorded long ago it says nothing; hourly snapshots would have the event log keep it every hour.
-    is_worth_it = warehouse.settings.kafka and slice_.entity == name
-    if is_worth_it and (picture := _picture(source, warehouse.table_path(name))):
-        metadata["capture"] = dg.MarkdownMetadataValue(picture)
-    return metadata
+class CaptureMetadata:
+    """Of a captured entity, and of the table that it is a snapshot of as it is `now`; nothing of another's."""
+
+    def __init__(self, runtime: Runtime, entity: str, now: datetime) -> None:
+        self._runtime, self._entity = runtime, entity
+        name = runtime.warehouse.captured(entity).name
+        tables = runtime.warehouse.source_tables()
+        self._source = next((table for table in tables if table.name == name), None)
+        self._status = _status(runtime.warehouse, self._source, now) if self._source else None
+        self._late = self._status.late.get(entity, {}) if self._status else {}
+
+    def of_slice(self, slice_: Slice) -> Metadata:
+        """How often the snapshot was tagged, and how many changes came after it."""
+        if self._source is None:
+            return {}
+        period = period_of(self._runtime.warehouse.graph, slice_.entity)
+        tagged = self._runtime.registry.get(slice_.entity, period, slice_.key)
+        return {
+            "generation": dg.IntMetadataValue(tagged.generation if tagged else 1),
+            "late_changes": dg.IntMetadataValue(self._late.get(slice_.key, 0)),
+        }
+
+    def of_table(self) -> Metadata:
+        """Where the capture of the table stands, the same for all slices of a run."""
+        source, status = self._source, self._status
+        if source is None or status is None:
+            return {}
+        metadata: Metadata = {
+            "changes_per_second": dg.FloatMetadataValue(round(sum((shard.rate for shard in status.shards), 0.0), 3)),
+            "instances": dg.MarkdownMetadataValue(_instances(status)),
+            "physical_tables": dg.MarkdownMetadataValue(_shards(status)),
+            **_places(status),
+        }
+        if self._late:
+            rows = [(key, str(count)) for key, count in list(self._late.items())[-_SHOWN:]]
+            metadata["late_changes_by_slice"] = dg.MarkdownMetadataValue(_table(("slice", "late changes"), rows))
+        return metadata | self._drawn(source)
+
+    def _drawn(self, source: SourceTable) -> Metadata:
+        """Of what was recorded long ago it says nothing; hourly snapshots would have the log keep it every hour."""
+        warehouse = self._runtime.warehouse
+        if not warehouse.settings.kafka or self._entity != source.name:
+            return {}
+        picture = _picture(source, warehouse.table_path(source.name))
+        return {"capture": dg.MarkdownMetadataValue(picture)} if picture else {}
 
 
 def _status(warehouse: Warehouse, source: SourceTable, now: datetime) -> TableStatus:

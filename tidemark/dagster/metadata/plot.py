@@ -1,9 +1,8 @@
-"""A picture of an ADS slice for the Dagster UI: one would rather look than read."""
+"""Pictures for the Dagster UI of layouts and of captures: one would rather look than read."""
 
 from __future__ import annotations
 
 import base64
-import decimal
 import io
 from typing import TYPE_CHECKING, Final
 
@@ -11,27 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _COLOUR: Final = ("#0b6e99", "#e07a3f", "#4f8a4c", "#8b5fa3")
-_BARS: Final = 25
-
-
-def slice_plot(title: str, current: pd.DataFrame, history: pd.DataFrame) -> str:
-    """Markdown with the picture inside it (a PNG data URI).
-
-    `current` is the slice's rows, `history` those of this and earlier slices with their time in `dt` (and `hour`).
-    One row a slice becomes lines over time, several become bars by their first column.
-    """
-    figure, axes = _empty()
-    measures = _measures(current)
-    if len(current) == 1:
-        _lines(axes, history, measures)
-    else:
-        _bars(axes, current, measures[0] if measures else None)
-    return _picture(figure, axes, title)
 
 
 def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
@@ -84,39 +66,3 @@ def _picture(figure: Figure, axes: Axes, title: str) -> str:
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer)  # type: ignore[no-untyped-call]
     return f"![{title}](data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()})"
-
-
-def _measures(rows: pd.DataFrame) -> list[str]:
-    """Rates and amounts (decimals) before counts; the key column of a many-row slice is no measure."""
-    names = [str(name) for name in rows.columns if name not in ("dt", "hour")]
-    candidates = names if len(rows) == 1 else names[1:]
-    decimals = [name for name in candidates if rows[name].map(lambda v: isinstance(v, decimal.Decimal)).any()]
-    return decimals or [name for name in candidates if rows[name].dtype.kind in "if"]
-
-
-def _lines(axes: Axes, history: pd.DataFrame, measures: list[str]) -> None:
-    time = history["dt"].astype(str)
-    if "hour" in history:
-        time = time.str.slice(5) + " " + history["hour"].astype(str) + "h"
-    for colour, name in zip(_COLOUR, measures, strict=False):
-        axes.plot(time, history[name].astype(float), marker="o", markersize=3.5, color=colour, label=name)
-    axes.set_ylim(bottom=0)
-    axes.tick_params(axis="x", rotation=45, labelsize=7)
-    if len(time) > _BARS:
-        axes.set_xticks(axes.get_xticks()[:: len(time) // 12])
-    axes.grid(axis="y", alpha=0.3)
-    if measures:
-        axes.legend(frameon=False, fontsize=8)
-
-
-def _bars(axes: Axes, rows: pd.DataFrame, measure: str | None) -> None:
-    if measure is None:
-        axes.text(0.5, 0.5, "no rows", ha="center", va="center", transform=axes.transAxes)
-        return
-    key = str(rows.columns[0])
-    top = rows.assign(_value=rows[measure].astype(float)).sort_values("_value", ascending=False).head(_BARS)
-    axes.bar(top[key].astype(str), top["_value"], color=_COLOUR[0])
-    axes.set_xlabel(key, fontsize=8)
-    axes.set_ylabel(measure, fontsize=8)
-    axes.tick_params(labelsize=7)
-    axes.grid(axis="y", alpha=0.3)

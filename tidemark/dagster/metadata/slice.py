@@ -1,80 +1,96 @@
-"""What a materialization tells the Dagster UI: figures, a preview table and, for ADS, a picture."""
+"""What the materialization of one slice tells the Dagster UI: figures, columns, a preview and, for ADS, a drawing."""
 
 from __future__ import annotations
 
+import decimal
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 from deltalake import DeltaTable
 
-from tidemark.dagster.metadata.plot import slice_plot
+from tidemark.dagster.metadata.chart import SHOWN_AT_ONCE, Series, bars, lines
+from tidemark.dagster.metadata.column_types import table_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pandas as pd
     import pyarrow as pa
 
     from tidemark.compute.slice_computer import ComputedSlice
 
 HISTORY_SLICES: Final = 48
+_TIMES: Final = ("dt", "hour", "minute")
+
+Metadata = dict[str, dg.MetadataValue[Any]]
 
 
-def slice_metadata(computed: Sequence[ComputedSlice]) -> dict[str, dg.MetadataValue[Any]]:
-    """Metadata of one run over one or several slices: totals, and a row a slice where there are several."""
-    last = computed[-1]
-    metadata: dict[str, dg.MetadataValue[Any]] = {
-        "dagster/row_count": dg.IntMetadataValue(sum(result.metrics.rows for result in computed)),
-        "bytes": dg.IntMetadataValue(sum(result.metrics.size_bytes for result in computed)),
-        "delta_version": dg.IntMetadataValue(last.metrics.version),
-        "seconds": dg.FloatMetadataValue(round(sum(result.seconds for result in computed), 3)),
-        "preview": dg.MarkdownMetadataValue(preview_table(last.sample)),
-        "table": dg.PathMetadataValue(str(last.path)),
+def slice_metadata(computed: ComputedSlice) -> Metadata:
+    """Metadata of one slice; numbers are values of their own, which Dagster plots over the partitions."""
+    metadata: Metadata = {
+        "dagster/row_count": dg.IntMetadataValue(computed.metrics.rows),
+        "bytes": dg.IntMetadataValue(computed.metrics.size_bytes),
+        "delta_version": dg.IntMetadataValue(computed.metrics.version),
+        "seconds": dg.FloatMetadataValue(round(computed.seconds, 3)),
+        "table": dg.PathMetadataValue(str(computed.path)),
     }
-    times = [result.audit.event_times for result in computed if result.audit.event_times]
-    if times:
-        metadata["min_event_time"] = dg.TextMetadataValue(min(first for first, _ in times))
-        metadata["max_event_time"] = dg.TextMetadataValue(max(end for _, end in times))
-    if len(computed) > 1:
-        metadata["slices"] = dg.MarkdownMetadataValue(_slices_table(computed))
+    if computed.sample is not None:
+        metadata["preview"] = dg.MarkdownMetadataValue(preview_table(computed.sample))
+        metadata["dagster/column_schema"] = dg.TableColumnSchemaMetadataValue(table_schema(computed.sample.schema))
+    if computed.audit.event_times:
+        first, last = computed.audit.event_times
+        metadata["min_event_time"] = dg.TextMetadataValue(first)
+        metadata["max_event_time"] = dg.TextMetadataValue(last)
     return metadata
 
 
-def plot_metadata(title: str, path: Path, partition: Mapping[str, object]) -> dg.MetadataValue[Any]:
-    """The picture of an ADS slice and, where it is one row, of those before it. Read by delta-rs: no Spark job."""
-    columns = list(partition)
-    now = tuple(str(value) for value in partition.values())
-    table = DeltaTable(str(path))
-    stored = sorted({tuple(values[name] for name in columns) for values in table.partitions()})
-    times = [time for time in stored if time <= now][-HISTORY_SLICES:]
-    days = sorted({date.fromisoformat(time[0]) for time in times})
-    history = table.to_pandas(filters=[("dt", "in", days)])
-    spelled = history[columns].astype(str).apply(tuple, axis=1)
-    current = history[spelled == now].drop(columns=columns)
-    return dg.MarkdownMetadataValue(slice_plot(title, current, history[spelled.isin(times)].sort_values(columns)))
+class SliceDrawings:
+    """Drawings of slices of one ADS table; its rows are read once (by delta-rs: no Spark job)."""
+
+    def __init__(self, entity: str, path: Path, partitions: Sequence[Mapping[str, object]]) -> None:
+        """`partitions` are those of the slices to be drawn: they and the slices before them are read."""
+        self._entity, self._columns = entity, list(partitions[0])
+        table = DeltaTable(str(path))
+        self._rows = table.to_pandas(filters=[("dt", "in", self._days(table, partitions))])
+        self._times = self._rows[self._columns].astype(str).apply(tuple, axis=1)
+
+    def metadata(self, slice_key: str, partition: Mapping[str, object]) -> Metadata:
+        """The drawing of a slice; where it is one row, also its measures, to be plotted over the partitions."""
+        now, title = _spelled(partition), f"{self._entity} {slice_key}"
+        current = self._rows[self._times == now].drop(columns=self._columns)
+        measures = _measures(current)
+        if len(current) != 1:
+            return {"plot": dg.MarkdownMetadataValue(_bars(title, current, measures))}
+        history = self._rows[self._times.map(lambda time: time <= now)].sort_values(self._columns).tail(HISTORY_SLICES)
+        drawn = [Series(name, history[name].astype(float).fillna(0.0).tolist()) for name in measures]
+        first = " ".join(map(str, history[self._columns].iloc[0]))
+        known = current[measures].iloc[0].dropna()
+        values: Metadata = {str(name): dg.FloatMetadataValue(float(value)) for name, value in known.items()}
+        return {"plot": dg.MarkdownMetadataValue(lines(title, first, drawn)), **values}
+
+    def _days(self, table: DeltaTable, partitions: Sequence[Mapping[str, object]]) -> list[date]:
+        first, last = min(map(_spelled, partitions)), max(map(_spelled, partitions))
+        stored = sorted({tuple(values[name] for name in self._columns) for values in table.partitions()})
+        before = [time for time in stored if time < first][-HISTORY_SLICES:]
+        return sorted({date.fromisoformat(time[0]) for time in stored if (*before, first)[0] <= time <= last})
+
+
+def _spelled(partition: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(str(value) for value in partition.values())
 
 
 def preview_table(rows: pa.Table) -> str:
-    """Rows as a Markdown table."""
+    """Rows as a Markdown table: as many as Dagster shows without a button, and at least one."""
     columns = rows.column_names
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    lines += ["| " + " | ".join(_cell(row[name]) for name in columns) + " |" for row in rows.to_pylist()]
-    return "\n".join(lines)
-
-
-def _slices_table(computed: Sequence[ComputedSlice]) -> str:
-    lines = ["| slice | rows | bytes | version | seconds |", "| --- | ---: | ---: | ---: | ---: |"]
-    for result in computed:
-        figures_of = (
-            result.slice.key,
-            result.metrics.rows,
-            result.metrics.size_bytes,
-            result.metrics.version,
-            f"{result.seconds:.2f}",
-        )
-        lines.append(f"| {' | '.join(str(value) for value in figures_of)} |")
-    return "\n".join(lines)
+    text = "\n".join(["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)])
+    for number, row in enumerate(rows.to_pylist()):
+        line = "\n| " + " | ".join(_cell(row[name]) for name in columns) + " |"
+        if number and len(text) + len(line) >= SHOWN_AT_ONCE:
+            break
+        text += line
+    return text
 
 
 def _cell(value: object) -> str:
@@ -84,3 +100,18 @@ def _cell(value: object) -> str:
 def figures(values: Mapping[str, Any]) -> dict[str, str]:
     """Measured figures of a check as text that the UI shows."""
     return {name: str(value) for name, value in values.items()}
+
+
+def _measures(rows: pd.DataFrame) -> list[str]:
+    """Rates and amounts (decimals) before counts; the key column of a many-row slice is no measure."""
+    names = [str(name) for name in rows.columns if name not in _TIMES]
+    candidates = names if len(rows) == 1 else names[1:]
+    decimals = [name for name in candidates if rows[name].map(lambda v: isinstance(v, decimal.Decimal)).any()]
+    return decimals or [name for name in candidates if rows[name].dtype.kind in "if"]
+
+
+def _bars(title: str, rows: pd.DataFrame, measures: list[str]) -> str:
+    if rows.empty or not measures:
+        return bars(title, "no rows", Series("nothing", ()))
+    values = rows[measures[0]].astype(float).fillna(0.0).tolist()
+    return bars(title, str(rows.columns[0]), Series(measures[0], values))

@@ -1,0 +1,95 @@
+"""Small drawings of an ADS slice that Dagster shows where it lists metadata.
+
+Dagster's pages render Markdown at once only where it has fewer than 1,000 characters, and hide longer text behind a
+button. So a drawing is an SVG data URI of few characters; it loses its oldest points where it would not fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SHOWN_AT_ONCE: Final = 999
+"""Characters of Markdown that Dagster renders without a button."""
+_WIDTH, _HEIGHT, _TOP = 460, 92, 14
+_COLOURS: Final = ("06799d", "d86f33", "4f8a4c")
+# What neither Markdown's brackets nor a URI's syntax need to have escaped.
+_SAFE: Final = "/:=',;-.~!*@$&?"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One measure over time, oldest first."""
+
+    name: str
+    values: Sequence[float]
+
+
+def lines(title: str, first: str, series: Sequence[Series]) -> str:
+    """Lines over time as Markdown; `first` names the oldest point. As many of the newest points as fit."""
+    longest = max((len(line.values) for line in series), default=0)
+
+    def drawn(count: int) -> str:
+        shown = [Series(line.name, line.values[-count:]) for line in series[: len(_COLOURS)]]
+        words = ", ".join(f"{line.name} {_short(line.values[-1])}" for line in shown if line.values)
+        since = f" ({count} slices)" if count < longest else f" (since {first})"
+        return _svg(words + since, "".join(map(_polyline, shown, _COLOURS)))
+
+    return _fitting(title, longest, drawn)
+
+
+def bars(title: str, key: str, measure: Series) -> str:
+    """One bar a row as Markdown, greatest first; the greatest ones where all do not fit."""
+
+    def drawn(count: int) -> str:
+        values = sorted(measure.values, reverse=True)[:count]
+        words = f"{measure.name} by {key}, greatest {_short(values[0]) if values else 'none'}"
+        return _svg(words, _sticks(values))
+
+    return _fitting(title, len(measure.values), drawn)
+
+
+def _fitting(title: str, most: int, drawn: Callable[[int], str]) -> str:
+    plain = "".join(letter for letter in title if letter not in "[]()")
+    for count in range(most, 1, -1):
+        text = f"![{plain}]({drawn(count)})"
+        if len(text) <= SHOWN_AT_ONCE:
+            return text
+    return f"![{plain}]({drawn(min(most, 1))})"
+
+
+def _svg(words: str, shapes: str) -> str:
+    label = words.replace("&", "+").replace("<", "").replace(">", "")[:80]
+    svg = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{_WIDTH}' height='{_HEIGHT}'>"
+        f"<text y='10' font-size='11' font-family='sans-serif' fill='#777'>{label}</text>{shapes}</svg>"
+    )
+    return f"data:image/svg+xml,{quote(svg, safe=_SAFE)}"
+
+
+def _polyline(line: Series, colour: str) -> str:
+    top = max([*line.values, 0.0]) or 1.0
+    step = _WIDTH / max(len(line.values) - 1, 1)
+    points = [f"{round(at * step)},{_height(value, top)}" for at, value in enumerate(line.values)]
+    return f"<path d='M{'L'.join(points)}' fill='none' stroke='#{colour}' stroke-width='2'/>" if points else ""
+
+
+def _sticks(values: Sequence[float]) -> str:
+    top = max([*values, 0.0]) or 1.0
+    step = _WIDTH / max(len(values), 1)
+    strokes = "".join(f"M{round((at + 0.5) * step)},{_HEIGHT}V{_height(value, top)}" for at, value in enumerate(values))
+    width = max(1, min(30, int(step * 0.8)))
+    return f"<path d='{strokes}' stroke='#{_COLOURS[0]}' stroke-width='{width}'/>" if strokes else ""
+
+
+def _height(value: float, top: float) -> int:
+    """Where a value lies below the line of words; what is negative lies on the ground."""
+    return round(_HEIGHT - 2 - max(value, 0.0) / top * (_HEIGHT - _TOP - 4))
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"

@@ -1,0 +1,71 @@
+"""What a run gives back to Dagster: a check result a rule and slice, and a materialization a slice.
+
+Dagster makes one `AssetCheckResult` or `MaterializeResult` of a run that computes a range of partitions. The checks of
+each partition are told by evaluations that name it; the metadata of each is added to the step's context.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from tidemark.compute.errors import QualityError
+from tidemark.dagster.metadata.slice import figures, slice_metadata
+from tidemark.warehouse.partition_keys import dagster_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tidemark.compute.quality_checks import CheckResult
+    from tidemark.compute.slice_computer import ComputedSlice
+    from tidemark.dagster.metadata.slice import Metadata
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
+
+StepResult = dg.Output[None] | dg.AssetCheckEvaluation | dg.MaterializeResult[Any]
+
+
+def slice_results(
+    context: dg.AssetExecutionContext,
+    entity: Entity,
+    computed: Sequence[ComputedSlice],
+    shown: Mapping[Slice, Metadata],
+    common: Metadata | None = None,
+) -> Iterator[StepResult]:
+    """Check results first: a slice that fails is not reported as materialized. Raises QualityError.
+
+    `shown` is what the page of a slice shows beside its figures, `common` what the pages of all of them show.
+    """
+    by_key = {dagster_key(str(entity.period), result.slice.key): result for result in computed}
+    yield from _check_results(context.assets_def.check_specs, by_key)
+    for key, result in by_key.items():
+        metadata = {**slice_metadata(result), **shown.get(result.slice, {})}
+        context.add_asset_metadata(metadata, partition_key=key)
+    yield dg.MaterializeResult(metadata=common or {})
+
+
+def _check_results(specs: Iterable[dg.AssetCheckSpec], by_key: Mapping[str, ComputedSlice]) -> Iterator[StepResult]:
+    """Each rule's result on each slice. Raises QualityError for the first slice that failed."""
+    by_name = {spec.name: spec for spec in specs}
+    for check in next(iter(by_key.values())).audit.checks:
+        yield dg.Output(None, output_name=by_name[check.name].get_python_identifier())
+    for key, result in by_key.items():
+        for check in result.audit.checks:
+            yield _evaluation(by_name[check.name], check, key)
+    for result in by_key.values():
+        wrong = {check.name: check.reason for check in result.audit.checks if not check.passed}
+        if wrong:
+            raise QualityError.of(result.slice, wrong)
+
+
+def _evaluation(spec: dg.AssetCheckSpec, check: CheckResult, key: str) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
+        asset_key=spec.asset_key,
+        check_name=spec.name,
+        passed=check.passed,
+        metadata=figures(check.figures),
+        description=check.reason,
+        blocking=True,
+        partition=key,
+    )
