@@ -1,4 +1,4 @@
-"""Mending one partition of a table that went on: metadata only, by rewriting it, and by going back and forth again.
+"""Repairing one partition of a table that went on: metadata only, by rewriting it, and by going back and forth again.
 
 One day of the table is spoilt in version 1; then come --later batches of five minutes. Each way makes that day what it
 was and leaves everything else as it is, in a copy of that table, turn by turn in one warm process, and all have to make
@@ -64,7 +64,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 class Bench:
-    """The spoilt table, and the ways to mend it."""
+    """The spoilt table, and the ways to repair it."""
 
     def __init__(self, spark: SparkSession, folder: Path, shape: TableShape, later: int) -> None:
         self.spark, self.folder, self.shape, self.later = spark, folder, shape, later
@@ -83,10 +83,10 @@ class Bench:
         figures: dict[str, Any] = {"rows": self.shape.rows, "later_versions": self.later}
         for _ in range(warm + repeat):
             contents = set()
-            for way, mend in self.ways.items():
+            for way, repair in self.ways.items():
                 path = self._copy(way)
                 before = _files(path)
-                timers[way].run(functools.partial(mend, path))
+                timers[way].run(functools.partial(repair, path))
                 figures[f"{way}_bytes_written"] = sum(size for name, size in _files(path).items() if name not in before)
                 contents.add(self._content(path))
                 shutil.rmtree(path)

@@ -28,9 +28,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def test_it_is_held_from_the_beginning_and_let_go_of_in_the_end(database: Database) -> None:
     other = Lease(database, "other", 60)
     with Leadership(Lease(database, "one", 60)) as leads:
-        assert (leads.generation, leads.holder) == (1, "one")
+        assert (leads.fencing_token, leads.holder) == (1, "one")
         assert other.hold() == ("one", None)
-    assert leads.generation is None
+    assert leads.fencing_token is None
     assert other.hold() == ("other", 2)
 
 
@@ -39,9 +39,9 @@ def test_one_that_stands_by_takes_its_turn(database: Database, monkeypatch: pyte
     first = Lease(database, "first", 60)
     first.hold()
     with Leadership(Lease(database, "second", 60)) as leads:
-        assert (leads.generation, leads.holder) == (None, "first")
+        assert (leads.fencing_token, leads.holder) == (None, "first")
         first.release()
-        until(lambda: leads.generation == 2, "the second one")
+        until(lambda: leads.fencing_token == 2, "the second one")
 
 
 def test_a_store_that_is_silent_for_too_long_may_have_given_it_to_another(
@@ -58,11 +58,11 @@ def test_a_store_that_is_silent_for_too_long_may_have_given_it_to_another(
 
     monkeypatch.setattr(Lease, "hold", lambda _: answer())
     with Leadership(lease) as leads:
-        assert leads.generation == 1
+        assert leads.fencing_token == 1
         is_down = True
-        until(lambda: leads.generation is None, "doubt")
+        until(lambda: leads.fencing_token is None, "doubt")
         is_down = False
-        until(lambda: leads.generation == 1, "an answer")
+        until(lambda: leads.fencing_token == 1, "an answer")
 
 
 def test_names_tell_holders_apart() -> None:

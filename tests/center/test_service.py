@@ -99,7 +99,7 @@ def test_another_center_takes_over_within_ten_seconds_and_the_zombie_does_nothin
             assert '"active"' not in world.log("second.log")
             first.suspend()
             begun = time.monotonic()
-            until(lambda: '"active", "generation": 2' in world.log("second.log"), "the second center")
+            until(lambda: '"active", "fencing_token": 2' in world.log("second.log"), "the second center")
             assert time.monotonic() - begun < 10
             world.arrive(1)
             until(lambda: world.is_there(1), "the slice of the second center")

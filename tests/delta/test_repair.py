@@ -54,7 +54,7 @@ def made(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture
 def table(made: Path, tmp_path: Path) -> Path:
-    """A copy, as making it takes longer than mending it."""
+    """A copy, as making it takes longer than repairing it."""
     return Path(shutil.copytree(made, tmp_path / "orders"))
 
 

@@ -1,4 +1,4 @@
-"""One holder at a time, each with the next generation, and nothing is written by a former one."""
+"""One holder at a time, each with the next fencing token, and nothing is written by a former one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_one_holds_it_until_its_time_is_over(database: Database) -> None:
     clock.now += 0.1
     assert other.hold() == ("other", 2)
     assert first.hold() == ("other", None)
-    assert (first.generation, other.generation) == (None, 2)
+    assert (first.fencing_token, other.fencing_token) == (None, 2)
 
 
 def test_who_is_late_but_was_not_replaced_goes_on(database: Database) -> None:
@@ -99,7 +99,7 @@ def test_a_former_holder_writes_nothing(store: StateStore) -> None:
     clock.now += 6
     other.hold()
     store.write.fence = other.fence
-    with pytest.raises(FencedError, match=r"expected generation 1 .* found generation 2, held by other"):
+    with pytest.raises(FencedError, match=r"expected fencing token 1 .* found fencing token 2, held by other"):
         zombie.write.append(told[1:2], after=1)
     with pytest.raises(FencedError):
         zombie.write.append([], after=1, cursors={"dagster": "5"})
@@ -116,10 +116,10 @@ def test_who_has_no_fence_is_not_held_up(store: StateStore) -> None:
 
 @pytest.mark.parametrize("holder", ["other", "it's 100% \u00fcber\\", ""])
 def test_the_same_generation_of_another_holder_is_refused(store: StateStore, holder: str) -> None:
-    """As after the database was restored from a copy: generations are given once more."""
+    """As after the database was restored from a copy: fencing tokens are given once more."""
     Lease(store.database, "one", 60).hold()
     store.write.fence = Fence(CENTER, 1, holder)
-    with pytest.raises(FencedError, match=f"held by {re.escape(holder)}, found generation 1, held by one"):
+    with pytest.raises(FencedError, match=f"held by {re.escape(holder)}, found fencing token 1, held by one"):
         store.write.append(chain(DAY, "released"), after=0)
     assert store.read.last() == 0
 
@@ -133,7 +133,7 @@ def test_a_holder_of_any_name_writes(store: StateStore) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS)
-def test_no_two_hold_it_at_once_and_generations_rise(steps: list[tuple[str, int]]) -> None:
+def test_no_two_hold_it_at_once_and_fencing_tokens_rise(steps: list[tuple[str, int]]) -> None:
     clock, database = LeaseClock(), Database("sqlite://")
     leases = [Lease(database, f"holder {number}", 3.0, clock=clock) for number in range(3)]
     held_until, holder, last = 0.0, None, 0
@@ -142,16 +142,16 @@ def test_no_two_hold_it_at_once_and_generations_rise(steps: list[tuple[str, int]
         if what == "wait":
             clock.now += number
         elif what == "release":
-            if lease.generation is not None and holder == number:
+            if lease.fencing_token is not None and holder == number:
                 held_until, holder = 0.0, None
             lease.release()
         else:
             may = holder == number or clock.now >= held_until
-            _, generation = lease.hold()
-            assert (generation is not None) == may
-            if generation is not None:
-                assert generation == last + (holder != number)
-                last, holder, held_until = generation, number, clock.now + 3.0
+            _, fencing_token = lease.hold()
+            assert (fencing_token is not None) == may
+            if fencing_token is not None:
+                assert fencing_token == last + (holder != number)
+                last, holder, held_until = fencing_token, number, clock.now + 3.0
     database.close()
 
 

@@ -15,8 +15,9 @@ from tidemark.state_store.compaction import compact
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateStoreDownError
 from tidemark.state_store.json_lines import export_lines, import_lines
+from tidemark.state_store.lease import Lease
 from tidemark.state_store.migrations import ALL, migrate
-from tidemark.state_store.schema import METADATA, MIGRATIONS
+from tidemark.state_store.schema import LEASES, METADATA, MIGRATIONS
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.state_store.store import StateStore
 
@@ -81,6 +82,18 @@ def test_restatements_are_numbered_on_after_an_upgrade(url: str) -> None:
     new.close()
 
 
+def test_a_lease_of_an_older_database_goes_on_with_its_number(url: str) -> None:
+    old = Database(url)
+    with old.writing() as connection:
+        _of_release(connection, 7)
+        connection.execute(insert(LEASES).values(name="center", holder="old", fencing_token=7, until=0, wanted=False))
+        connection.execute(text("ALTER TABLE leases RENAME COLUMN fencing_token TO generation"))
+    old.close()
+    new = Database(url)
+    assert Lease(new, "new", 3.0).hold().fencing_token == 8
+    new.close()
+
+
 def test_a_step_is_applied_once(database: Database) -> None:
     with database.writing() as connection:
         migrate(connection, "here")
@@ -90,7 +103,7 @@ def test_a_step_is_applied_once(database: Database) -> None:
 def test_a_later_versions_database_is_refused(url: str, database: Database) -> None:
     with database.writing() as connection:
         connection.execute(insert(MIGRATIONS).values(number=99, name="of the future", applied_at=0))
-    with pytest.raises(SchemaTooNewError, match="expected migration 7 or an earlier one, found migration 99"):
+    with pytest.raises(SchemaTooNewError, match="expected migration 8 or an earlier one, found migration 99"):
         Database(url)
 
 

@@ -19,7 +19,7 @@ _EVERY_SECONDS: Final = 1.5
 
 
 class Leadership:
-    """Tries to hold the lease until it is closed; what it has of it is `generation`."""
+    """Tries to hold the lease until it is closed; what it has of it is `fencing_token`."""
 
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
@@ -28,9 +28,9 @@ class Leadership:
         self._thread = Thread(target=self._keep, name="lease", daemon=True)
 
     @property
-    def generation(self) -> int | None:
+    def fencing_token(self) -> int | None:
         """None while somebody else is active, or the store has not answered for as long as the lease lasts."""
-        return self._held.generation if time.monotonic() < self._until else None
+        return self._held.fencing_token if time.monotonic() < self._until else None
 
     @property
     def holder(self) -> str:

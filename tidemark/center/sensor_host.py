@@ -65,11 +65,11 @@ class SensorHost:
             self._lease = Lease(self.store.database, holder, _LEASE_SECONDS, yields=True)
         held = self._lease.hold()
         self.active, self.store.write.fence = held.holder, self._lease.fence
-        return held.generation is not None
+        return held.fencing_token is not None
 
     def summary(self) -> str:
         """One line for the sensor's tick: how much waits, runs, and has its retries exhausted; or who is active."""
-        if self._lease and self._lease.generation is None:
+        if self._lease and self._lease.fencing_token is None:
             return f"another center is active: {self.active or 'one that is taking over'}"
         exhausted = self._dispatch.retries_exhausted()
         text = f"{len(self.center.ready())} ready, {len(self.center.under_way())} under way"

@@ -87,7 +87,7 @@ class Service:
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
         self._subscription = subscription_of(
-            warehouse.settings, self.center, self.store.read, lambda: self.leadership.generation, tell
+            warehouse.settings, self.center, self.store.read, lambda: self.leadership.fencing_token, tell
         )
         self._leads, self._reconcile_at = 0, 0.0
         self._unreadable: dict[Slice, str] = {}
@@ -119,7 +119,7 @@ class Service:
 
     def status(self) -> dict[str, Any]:
         """Figures for people and for metrics. Reads memory only, and asks the pool."""
-        leads = self.leadership.generation is not None
+        leads = self.leadership.fencing_token is not None
         try:
             pool = ask(pool_folder(self._instance), {"do": "status"}, 1.0)
         except PoolDownError:
@@ -127,7 +127,7 @@ class Service:
         idle = time.monotonic() - self.figures.last_tick if self.figures.last_tick else 0.0
         return {
             "active": leads,
-            "generation": self.leadership.generation or 0,
+            "fencing_token": self.leadership.fencing_token or 0,
             "holder": self.leadership.holder,
             "ticks": self.figures.ticks,
             "facts": self.figures.facts,
@@ -139,18 +139,18 @@ class Service:
         }
 
     def _is_active(self) -> bool:
-        """Whether the lease is held; a new generation begins with what is stored."""
-        generation = self.leadership.generation or 0
-        if generation != self._leads:
-            self._leads = generation
-            self.store.write.fence = Fence(CENTER, generation, self.leadership.holder)
+        """Whether the lease is held; a new term of the lease begins with what is stored."""
+        fencing_token = self.leadership.fencing_token or 0
+        if fencing_token != self._leads:
+            self._leads = fencing_token
+            self.store.write.fence = Fence(CENTER, fencing_token, self.leadership.holder)
             self._intake.begin_anew()
             self._reconcile_at, self._dispatch = 0.0, self._new_dispatch()
-            if generation:
-                self._tell("active", generation=generation)
+            if fencing_token:
+                self._tell("active", fencing_token=fencing_token)
             else:
                 self._tell("standby", holder=self.leadership.holder)
-        return generation > 0
+        return fencing_token > 0
 
     def _tick(self) -> None:
         begun = time.monotonic()

@@ -24,7 +24,7 @@ COMMANDS: Final = (
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),
     CommandEntry(
-        "delta", "The tables", "Mend one partition, name versions, vacuum; how files lie, and what to cluster by."
+        "delta", "The tables", "Repair one partition, tag versions, vacuum; how files lie, and what to cluster by."
     ),
 )
 

@@ -61,13 +61,13 @@ class FencedError(TransientError):
     """A writer that does not hold the lease that it needs, or from whom somebody has taken it."""
 
     @classmethod
-    def of(cls, fence: Fence, generation: int, holder: str) -> Self:
-        """`generation` and `holder` are the lease's now."""
-        ours = f"generation {fence.generation} of the lease '{fence.lease}', held by {fence.holder}"
+    def of(cls, fence: Fence, fencing_token: int, holder: str) -> Self:
+        """`fencing_token` and `holder` are the lease's now."""
+        ours = f"fencing token {fence.fencing_token} of the lease '{fence.lease}', held by {fence.holder}"
         return cls(
             "another center is active",
-            expected=ours if fence.generation else f"the lease '{fence.lease}'",
-            found=f"generation {generation}, held by {holder or 'nobody'}",
+            expected=ours if fence.fencing_token else f"the lease '{fence.lease}'",
+            found=f"fencing token {fencing_token}, held by {holder or 'nobody'}",
             hint="ask that one; this one takes its place when it is gone",
         )
 

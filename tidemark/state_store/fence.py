@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 
 class Fence(NamedTuple):
-    """The lease that a writer needs, and the generation and holder that it has it as; generation 0 is nobody's.
+    """The lease that a writer needs, and the fencing token and holder that it has it as; token 0 is nobody's.
 
-    Both are compared: a database that was restored from an older copy gives the same generation to somebody else.
+    Both are compared: a database that was restored from an older copy gives the same token to somebody else.
     """
 
     lease: str
-    generation: int
+    fencing_token: int
     holder: str

@@ -1,6 +1,6 @@
 """Who may drive the center: one holder at a time, by a row that the holder renews.
 
-Each new holder has the next generation. A writer that carries one is refused as soon as there is a later one
+Each new holder has the next fencing token. A writer that carries one is refused as soon as there is a later one
 (`Fence`), however late it wakes up: what a former holder still wants to write is not written.
 """
 
@@ -27,10 +27,10 @@ _SECOND: Final = 1_000_000
 
 
 class LeaseState(NamedTuple):
-    """The lease as it is: who has it, and which generation is ours (None where it is not ours)."""
+    """The lease as it is: who has it, and which fencing token is ours (None where it is not ours)."""
 
     holder: str
-    generation: int | None
+    fencing_token: int | None
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Lease:
     insists: bool = False
     yields: bool = False
     clock: Callable[[], float] | None = None
-    generation: int | None = None
+    fencing_token: int | None = None
 
     def hold(self) -> LeaseState:
         """Take the lease, or renew it. Raises StateStoreDownError: it is held until its time is over, then."""
@@ -57,18 +57,18 @@ class Lease:
             row = connection.execute(select(LEASES).where(LEASES.c.name == self.name)).one_or_none()
             if row is None:
                 return self._take(connection, 1, now)
-            if row.holder == self.holder and row.generation == self.generation and row.until > 0:
+            if row.holder == self.holder and row.fencing_token == self.fencing_token and row.until > 0:
                 return self._let_go(connection) if self.yields and row.wanted else self._renew(connection, now)
-            if now >= row.until or (row.holder == self.holder and self.generation is None):
-                return self._take(connection, row.generation + 1, now)
-            self.generation = None
+            if now >= row.until or (row.holder == self.holder and self.fencing_token is None):
+                return self._take(connection, row.fencing_token + 1, now)
+            self.fencing_token = None
             if self.insists:
                 connection.execute(LEASES.update().where(LEASES.c.name == self.name).values(wanted=True))
             return LeaseState(row.holder, None)
 
     def release(self) -> None:
         """Let go of what is held, so that the next one need not wait."""
-        if self.generation is None:
+        if self.fencing_token is None:
             return
         with self.database.writing() as connection:
             self._let_go(connection)
@@ -76,26 +76,26 @@ class Lease:
     @property
     def fence(self) -> Fence:
         """What a writer has to carry."""
-        return Fence(self.name, self.generation or 0, self.holder)
+        return Fence(self.name, self.fencing_token or 0, self.holder)
 
-    def _take(self, connection: Connection, generation: int, now: int) -> LeaseState:
-        values = {"holder": self.holder, "generation": generation, "until": self._until(now), "wanted": False}
-        if generation == 1:
+    def _take(self, connection: Connection, fencing_token: int, now: int) -> LeaseState:
+        values = {"holder": self.holder, "fencing_token": fencing_token, "until": self._until(now), "wanted": False}
+        if fencing_token == 1:
             connection.execute(LEASES.insert().values(name=self.name, **values))
         else:
             connection.execute(LEASES.update().where(LEASES.c.name == self.name).values(values))
-        self.generation = generation
-        return LeaseState(self.holder, generation)
+        self.fencing_token = fencing_token
+        return LeaseState(self.holder, fencing_token)
 
     def _renew(self, connection: Connection, now: int) -> LeaseState:
-        ours = (LEASES.c.name == self.name) & (LEASES.c.generation == self.generation)
+        ours = (LEASES.c.name == self.name) & (LEASES.c.fencing_token == self.fencing_token)
         connection.execute(LEASES.update().where(ours).values(until=self._until(now)))
-        return LeaseState(self.holder, self.generation)
+        return LeaseState(self.holder, self.fencing_token)
 
     def _let_go(self, connection: Connection) -> LeaseState:
-        ours = (LEASES.c.name == self.name) & (LEASES.c.generation == self.generation)
+        ours = (LEASES.c.name == self.name) & (LEASES.c.fencing_token == self.fencing_token)
         connection.execute(LEASES.update().where(ours).values(until=0))
-        self.generation = None
+        self.fencing_token = None
         return LeaseState("", None)
 
     def _until(self, now: int) -> int:

@@ -77,6 +77,13 @@ def _tagged_snapshots(connection: Connection) -> None:
     connection.execute(text("UPDATE cursors SET name = 'restatements' WHERE name = 'names moved'"))
 
 
+def _fencing_tokens(connection: Connection) -> None:
+    """A lease has a fencing token: generations are those of slices."""
+    if "generation" in {column["name"] for column in inspect(connection).get_columns(LEASES.name)}:
+        connection.execute(text("ALTER TABLE leases RENAME COLUMN generation TO fencing_token"))
+    connection.execute(text("UPDATE cursors SET name = 'restated snapshots' WHERE name = 'reopened snapshots'"))
+
+
 def _add_to_snapshots(connection: Connection, columns: Mapping[str, tuple[str, int]]) -> None:
     """The first releases made the table with some of these columns already."""
     there = {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}
@@ -93,6 +100,7 @@ ALL: Final = (
     Migration(5, "snapshots that are restated", _reopened_snapshots),
     Migration(6, "snapshots that wait for late events", _open_snapshots),
     Migration(7, "snapshots are tagged and restated", _tagged_snapshots),
+    Migration(8, "leases have fencing tokens", _fencing_tokens),
 )
 
 

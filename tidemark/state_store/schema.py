@@ -120,7 +120,7 @@ LEASES = Table(
     METADATA,
     Column("name", String, primary_key=True),
     Column("holder", String, nullable=False),
-    Column("generation", BigInteger, nullable=False),
+    Column("fencing_token", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
     Column("wanted", Boolean, nullable=False),
 )

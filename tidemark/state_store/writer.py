@@ -41,7 +41,7 @@ class StateWriter(Protocol):
 
 
 class SqlStateWriter:
-    """The writer on a database. With a `fence` it writes only as long as that generation of the lease is the last."""
+    """The writer on a database. With a `fence` it writes only as long as its fencing token is the last."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -89,7 +89,7 @@ _SLICE: Final = ("entity", "key", "sub")
 _NOT_LAST: Final = "TM001"
 _NOT_HELD: Final = "TM002"
 _REQUIRE_LEASE: Final = """DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM leases WHERE name = '%s' AND generation = %d
+  IF NOT EXISTS (SELECT FROM leases WHERE name = '%s' AND fencing_token = %d
       AND holder = convert_from(decode('%s', 'hex'), 'UTF8')) THEN
     RAISE 'not held' USING ERRCODE = 'TM002';
   END IF;
@@ -140,14 +140,14 @@ def _fenced(fence: Fence | None) -> list[BulkStatement]:
     """Names of leases are ours and need no quotes; a block binds no values, so the holder is written as digits."""
     if fence is None:
         return []
-    return [BulkStatement(_REQUIRE_LEASE % (fence.lease, fence.generation, fence.holder.encode().hex()), ())]
+    return [BulkStatement(_REQUIRE_LEASE % (fence.lease, fence.fencing_token, fence.holder.encode().hex()), ())]
 
 
 def _require_lease(connection: Connection, fence: Fence | None) -> None:
     """Raise FencedError where somebody else holds the lease, or the writer holds nothing."""
     if fence is None:
         return
-    query = select(LEASES.c.generation, LEASES.c.holder).where(LEASES.c.name == fence.lease)
-    generation, holder = connection.execute(query).one_or_none() or (0, "")
-    if (generation, holder) != (fence.generation, fence.holder) or not fence.generation:
-        raise FencedError.of(fence, generation, holder)
+    query = select(LEASES.c.fencing_token, LEASES.c.holder).where(LEASES.c.name == fence.lease)
+    fencing_token, holder = connection.execute(query).one_or_none() or (0, "")
+    if (fencing_token, holder) != (fence.fencing_token, fence.holder) or not fence.fencing_token:
+        raise FencedError.of(fence, fencing_token, holder)

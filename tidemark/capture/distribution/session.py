@@ -116,7 +116,7 @@ class DistributionSession:
         return bool(targets)
 
     def _dead_letter(self, message: Message, value: bytes) -> None:
-        """Where people find it, and the place that it has to take if they mend it."""
+        """Where people find it, and the offset at which it belongs when they correct it."""
         topic, place = str(message.topic()), {"partition": message.partition(), "offset": message.offset()}
         headers = [("topic", topic.encode()), *((name, str(number).encode()) for name, number in place.items())]
         self._produce(UNREADABLE, value, topic.encode(), 0, message.timestamp()[1], headers)

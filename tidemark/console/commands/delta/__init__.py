@@ -13,7 +13,7 @@ from tidemark.console.commands.delta.vacuum import vacuum
 
 @click.group()
 def delta() -> None:
-    """Look after Delta tables: mend one partition alone, name versions, delete what nobody needs, lay out files."""
+    """Look after Delta tables: repair one partition alone, tag versions, delete what nobody needs, lay out files."""
 
 
 for _command in (advise, layout, repair, snapshots, vacuum):
