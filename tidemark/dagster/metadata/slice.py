@@ -38,7 +38,7 @@ def slice_metadata(computed: ComputedSlice) -> Metadata:
     }
     if computed.sample is not None:
         metadata["preview"] = dg.MarkdownMetadataValue(preview_table(computed.sample))
-        metadata["dagster/column_schema"] = dg.TableColumnSchemaMetadataValue(table_schema(computed.sample.schema))
+        metadata["dagster/column_schema"] = dg.MetadataValue.table_schema(table_schema(computed.sample.schema))
     if computed.audit.event_times:
         first, last = computed.audit.event_times
         metadata["min_event_time"] = dg.TextMetadataValue(first)
