@@ -101,7 +101,7 @@ def test_kafka_has_the_settings_of_the_chain() -> None:
 
 def test_connect_has_the_settings_of_the_chain() -> None:
     wanted = kafka_connect.worker_settings("kafka:29092", "0.0.0.0", 8083, Path("/opt/servers/plugins"), Path("/data"))  # noqa: S104 - inside of its container
-    assert properties("kafka_connect.properties") == wanted
+    assert properties("connect.properties") == wanted
 
 
 @pytest.mark.parametrize("instance", INSTANCES)

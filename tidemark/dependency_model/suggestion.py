@@ -33,8 +33,8 @@ def shown(value: object) -> str:
     return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."
 
 
-def _shared_ends(each: str, other: str) -> int:
+def _shared_ends(name: str, other: str) -> int:
     return sum(
         sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
-        for left, right in ((each, other), (reversed(each), reversed(other)))
+        for left, right in ((name, other), (reversed(name), reversed(other)))
     )

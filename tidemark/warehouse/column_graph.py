@@ -87,7 +87,7 @@ def column_graph(
     for name in order:
         if name not in queries or name not in entities:
             continue
-        known = {each: tuple(columns.direct) for each, columns in by_entity.items() if columns.is_known}
+        known = {name: tuple(columns.direct) for name, columns in by_entity.items() if columns.is_known}
         key = _key(entities[name], queries[name], known, entities)
         entry = _valid(old.get(name), key) or {"key": key, **_analysed(name, queries[name], known, entities)}
         new[name] = entry

@@ -135,7 +135,7 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
     try:
         if entry["key"] != key or any(_signature(entities[name]) != was for name, was in entry["tables"].items()):
             return None
-        return {each["table"]: _from_json(each) for each in entry["reads"]}
+        return {read["table"]: _from_json(read) for read in entry["reads"]}
     except (KeyError, TypeError, AttributeError, ValueError, ParseError):
         return None
 

@@ -63,7 +63,7 @@ class Warehouse:
         return tuple(self._source_table(entity, entity.source) for entity in self.entities.values() if entity.source)
 
     def _source_table(self, entity: Entity, source: CapturedSource) -> SourceTable:
-        named = [entity, *(other for other in self.entities.values() if other.snapshot_of == entity.name)]
+        tagged = [entity, *(other for other in self.entities.values() if other.snapshot_of == entity.name)]
         return SourceTable(
             name=entity.name,
             table=source.table,
@@ -71,12 +71,16 @@ class Warehouse:
             key=tuple(entity.key),
             partition_by=entity.partition_by,
             snapshot_series=tuple(
-                (each.name, str(each.period), first_slice(self.graph, each.name).key) for each in named
+                (captured.name, str(captured.period), first_slice(self.graph, captured.name).key) for captured in tagged
             ),
             threshold=Threshold(source.idle_after, source.broken_after),
-            restated=frozenset(each.name for each in named if each.late_events is LateEvents.RESTATE),
-            kept={each.name: each.keep_snapshots for each in named if each.keep_snapshots is not None},
-            lateness={each.name: each.allowed_lateness // _MILLISECOND for each in named if each.allowed_lateness},
+            restated=frozenset(captured.name for captured in tagged if captured.late_events is LateEvents.RESTATE),
+            kept={captured.name: captured.keep_snapshots for captured in tagged if captured.keep_snapshots is not None},
+            lateness={
+                captured.name: captured.allowed_lateness // _MILLISECOND
+                for captured in tagged
+                if captured.allowed_lateness
+            },
         )
 
 
@@ -89,7 +93,8 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
     read = read_declarations(root, settings).checked()
     declared = tuple(read.entities.values())
     entities = {
-        entity.name: entity for entity in (*declared, *map(_export_of, filter(lambda each: each.export, declared)))
+        entity.name: entity
+        for entity in (*declared, *map(_export_of, filter(lambda declaration: declaration.export, declared)))
     }
     with collection_paused():
         graph = DependencyGraph.build(entities.values())

@@ -106,7 +106,7 @@ class Pool:
                 self._waiting.remove(run_id)
                 self.runs.close(run_id, "It was stopped before a worker had begun it.")
                 return True
-            member = next((each for each in self._members if each.run_id == run_id), None)
+            member = next((member for member in self._members if member.run_id == run_id), None)
             if member is None:
                 return False
             # What a run that was torn out of its work left in the process is unknown: the worker goes after it.
@@ -119,7 +119,7 @@ class Pool:
         with self._lock:
             if run_id in self._waiting:
                 return "waiting"
-            return "running" if any(each.run_id == run_id for each in self._members) else "unknown"
+            return "running" if any(member.run_id == run_id for member in self._members) else "unknown"
 
     def is_ready(self, worker: Worker) -> None:
         """A worker has loaded everything."""
@@ -128,7 +128,7 @@ class Pool:
             if member is None:
                 return
             member.is_ready, self._failed_starts = True, 0
-            worn = next((each for each in self._members if each.is_worn and not each.is_leaving), None)
+            worn = next((member for member in self._members if member.is_worn and not member.is_leaving), None)
             if worn is not None:
                 self._leave(worn)
             self._work()
@@ -164,7 +164,7 @@ class Pool:
         version = self.version()
         with self._lock:
             self._version = version
-            for member in [each for each in self._members if each.version != version]:
+            for member in [member for member in self._members if member.version != version]:
                 self._leave(member)
             self._work()
 
@@ -180,7 +180,7 @@ class Pool:
     @property
     def is_healthy(self) -> bool:
         """Whether workers start."""
-        return self._failed_starts < _STARTS or any(each.is_ready for each in self._members)
+        return self._failed_starts < _STARTS or any(member.is_ready for member in self._members)
 
     @property
     def is_empty(self) -> bool:
@@ -193,10 +193,10 @@ class Pool:
         with self._lock:
             return {
                 "workers": len(self._members),
-                "ready": sum(each.is_ready for each in self._members),
-                "running": sum(each.run_id is not None for each in self._members),
+                "ready": sum(member.is_ready for member in self._members),
+                "running": sum(member.run_id is not None for member in self._members),
                 "waiting": len(self._waiting),
-                "pids": [each.worker.pid for each in self._members],
+                "pids": [member.worker.pid for member in self._members],
                 "taken": self.count.taken,
                 "ended": self.count.ended,
                 "crashed": self.count.crashed,
@@ -215,9 +215,9 @@ class Pool:
 
     def _grow(self) -> None:
         """One at a time: starting costs more processor time than most runs."""
-        if any(not each.is_ready for each in self._members) or self._failed_starts >= _STARTS:
+        if any(not member.is_ready for member in self._members) or self._failed_starts >= _STARTS:
             return
-        staying = [each for each in self._members if not (each.is_leaving or each.is_worn)]
+        staying = [member for member in self._members if not (member.is_leaving or member.is_worn)]
         if len(staying) < self.options.workers:
             self._members.append(_Member(self.start(self), self._version))
 
@@ -229,7 +229,9 @@ class Pool:
             self._work()
 
     def _idle(self) -> Iterator[_Member]:
-        return (each for each in self._members if each.is_ready and not each.is_leaving and each.run_id is None)
+        return (
+            member for member in self._members if member.is_ready and not member.is_leaving and member.run_id is None
+        )
 
     def _leave(self, member: _Member) -> None:
         if member.is_leaving:
@@ -251,4 +253,4 @@ class Pool:
             self.runs.ended(run_id)
 
     def _of(self, worker: Worker) -> _Member | None:
-        return next((each for each in self._members if each.worker is worker), None)
+        return next((member for member in self._members if member.worker is worker), None)

@@ -62,8 +62,8 @@ class Routes:
         database, _, names = physical.rpartition(".")
         if names == HEARTBEAT:
             return self._everywhere(instance, physical)
-        each = [physical, *(f"{database}.{name}" for name in names.split(","))] if "," in names else [physical]
-        return tuple(target for name in each for target in self._of_table(instance, name))
+        tables = [physical, *(f"{database}.{name}" for name in names.split(","))] if "," in names else [physical]
+        return tuple(target for name in tables for target in self._of_table(instance, name))
 
     def _everywhere(self, instance: str, physical: str) -> tuple[Target, ...]:
         topics = dict.fromkeys(self._topic(table) for table in self._tables if instance in table.instances)

@@ -118,9 +118,9 @@ class TopicReader:
         for topic in sorted(self.fresh):
             if self._begun.get(topic) == self._sources[topic]:
                 raise PlaceLostError.of(topic, GROUP, NOTES)
-        for each in places:
-            if each.topic in self.fresh:
-                each.offset = OFFSET_BEGINNING
+        for place in places:
+            if place.topic in self.fresh:
+                place.offset = OFFSET_BEGINNING
         self._consumer.assign(places)
         self._given = None
         self._ends = {place.topic: max(0, place.offset) for place in places}

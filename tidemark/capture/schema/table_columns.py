@@ -67,7 +67,7 @@ class TableColumns:
 
     def turns_of(self, shard: str) -> list[int]:
         """The offsets at which the shard's columns took another form, in order."""
-        return sorted({each.offset for each in self._by_shard.get(shard, ())})
+        return sorted({change.offset for change in self._by_shard.get(shard, ())})
 
     def widened_since(self, before: "TableColumns") -> dict[str, tuple[str, str]]:
         """Columns that `before` has in a narrower type: name -> (type now, SQL that makes its values of the old)."""

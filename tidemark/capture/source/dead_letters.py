@@ -49,7 +49,7 @@ class DeadLetters:
 
     def keep_messages(self, scan: Scan, malformed: Collection[MalformedDeclaration] = ()) -> list[str]:
         """Append the messages that are no change records, and the `malformed` ones that no table is of; say so."""
-        letters = [_declaration(scan.records, each) for each in malformed]
+        letters = [_declaration(scan.records, declaration) for declaration in malformed]
         if scan.poison:
             poison = scan.records.where("problem IS NOT NULL")
             letters.append(_letters(poison, sf.col("problem"), sf.col("raw")))
@@ -79,7 +79,7 @@ class DeadLetters:
         if not table_exists(self._path):
             return []
         rows = DeltaTable(str(self._path)).to_pyarrow_table().to_pylist()
-        return sorted((_letter(row) for row in rows), key=lambda each: each[:4])
+        return sorted((_letter(row) for row in rows), key=lambda letter: letter[:4])
 
     def waiting(self) -> list[DeadLetter]:
         """Those that had no effect yet."""

@@ -52,7 +52,7 @@ def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offse
     _refuse_holes(records, spans, by_file)
     ranges, gaps = _contiguous(spans, next_offsets)
     ends = {instance: held[-1].end for instance, held in ranges.items()}
-    groups = [group for held in ranges.values() for each in held for group in by_file[each.file]]
+    groups = [group for held in ranges.values() for file_range in held for group in by_file[file_range.file]]
     return Scan(
         view=view,
         records=records,

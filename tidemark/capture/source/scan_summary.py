@@ -163,14 +163,14 @@ class Summary:
         for group in self.groups:
             if group["changes"] is not None:
                 key = (group["instance"], group["changes"], group["alone"])
-                first[key] = min(group, first.get(key, group), key=lambda each: each["first_offset"])
+                first[key] = min(group, first.get(key, group), key=lambda candidate: candidate["first_offset"])
         parsed = [(group, parse_declarations(group["changes"], group["physical"])) for group in first.values()]
         declaring = [
             (group["instance"], group["first_offset"], declarations)
             for group, declarations in parsed
             if _declares(group, declarations)
         ]
-        return sorted(declaring, key=lambda each: each[:2])
+        return sorted(declaring, key=lambda change: change[:2])
 
 
 def _declares(group: Group, declarations: RecordDeclarations) -> bool:

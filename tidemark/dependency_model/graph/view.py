@@ -58,9 +58,9 @@ def _reached(graph: DependencyGraph, name: str, steps: int, *, upwards: bool) ->
     reached, edge_of = {name}, graph.upstream_edges if upwards else graph.downstream_edges
     outermost = [name]
     for _ in range(steps):
-        near = (edge for each in outermost for edge in edge_of(each))
+        near = (edge for name in outermost for edge in edge_of(name))
         outermost = list(dict.fromkeys(e.up.name if upwards else e.down.name for e in near))
-        outermost = [each for each in outermost if each not in reached]
+        outermost = [name for name in outermost if name not in reached]
         reached.update(outermost)
         if not outermost:
             break

@@ -41,7 +41,7 @@ def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Ent
     declared = entity.depends_on
     missing = tuple(_missing(entity, reads))
     differences = (*_not_read(entity, reads, entities), *_different(entity, reads, entities))
-    filled = tuple(each for dependency in declared for each in _filled(dependency, reads.get(dependency.entity)))
+    filled = tuple(entry for dependency in declared for entry in _filled(dependency, reads.get(dependency.entity)))
     stated = {dependency.entity for dependency in declared}
     inferred = tuple(
         Dependency(name, offset) for name, read in reads.items() if name not in stated for offset in read.offsets
@@ -116,8 +116,13 @@ def _not_read(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, 
 def _different(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
     for name, read in reads.items():
         declared = [dependency for dependency in entity.depends_on if dependency.entity == name]
-        stated = [each.offset for each in declared if each.offset is not None]
-        if read.undecidable or len(stated) < len(declared) or not stated or any(each.because for each in declared):
+        stated = [dependency.offset for dependency in declared if dependency.offset is not None]
+        if (
+            read.undecidable
+            or len(stated) < len(declared)
+            or not stated
+            or any(dependency.because for dependency in declared)
+        ):
             continue
         if not _same(entity, entities[name], stated, read.offsets):
             yield QueryError(
@@ -133,7 +138,7 @@ def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Off
     """Whether offsets name the same slices at every business time."""
     if set(stated) == set(read):
         return True
-    if down.period is None or up.period is None or not all(each.is_exact for each in stated):
+    if down.period is None or up.period is None or not all(mapping.is_exact for mapping in stated):
         return False
     grid = up.calendar.grid(up.period)
     try:

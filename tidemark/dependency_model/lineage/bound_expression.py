@@ -126,11 +126,11 @@ def walk(bound: Bound) -> Iterator[Bound]:
     seen: set[int] = set()
     stack = [bound]
     while stack:
-        each = stack.pop()
-        if id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            stack.extend(children(each))
+        expression = stack.pop()
+        if id(expression) not in seen:
+            seen.add(id(expression))
+            yield expression
+            stack.extend(children(expression))
 
 
 def operands(bound: Bound) -> tuple[Bound, ...]:
@@ -147,9 +147,9 @@ def evaluated(bound: Bound) -> Iterator[Bound]:
     """The expression and everything that its value is computed of."""
     stack = [bound]
     while stack:
-        each = stack.pop()
-        yield each
-        stack.extend(operands(each))
+        expression = stack.pop()
+        yield expression
+        stack.extend(operands(expression))
 
 
 def columns_of(bound: Bound) -> dict[Column, None]:

@@ -75,17 +75,17 @@ def _used(bound: Bound, indirect: set[ColumnName]) -> set[ColumnName]:
     used: set[ColumnName] = set()
     stack, seen = [bound], set[int]()
     while stack:
-        each = stack.pop()
-        if id(each) in seen:
+        expression = stack.pop()
+        if id(expression) in seen:
             continue
-        seen.add(id(each))
-        if isinstance(each, TableColumn):
-            used.add(ColumnName(each.occurrence.table, each.name))
-        elif isinstance(each, Exists):
-            for part in children(each):
+        seen.add(id(expression))
+        if isinstance(expression, TableColumn):
+            used.add(ColumnName(expression.occurrence.table, expression.name))
+        elif isinstance(expression, Exists):
+            for part in children(expression):
                 indirect |= _used(part, indirect)
         else:
-            stack.extend(_values(each, indirect))
+            stack.extend(_values(expression, indirect))
     return used
 
 

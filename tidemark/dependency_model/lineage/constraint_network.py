@@ -88,7 +88,8 @@ class Network:
             variable: self._conditions_of(variable, relation, evaluator) for variable in self._variables
         }
         self._alone = {
-            variable: [each for each in self._conditions[variable] if not each.others] for variable in self._variables
+            variable: [condition for condition in self._conditions[variable] if not condition.others]
+            for variable in self._variables
         }
 
     @property
@@ -102,11 +103,11 @@ class Network:
         `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
         """
         domains: dict[Occurrence, Domain] = {}
-        for each, alone in self._alone.items():
-            key = (each, *(condition.constraint for condition in alone))
+        for variable, alone in self._alone.items():
+            key = (variable, *(condition.constraint for condition in alone))
             if key not in known:
-                known[key] = self._searched(each, alone, [()], near[each])
-            domains[each] = known[key]
+                known[key] = self._searched(variable, alone, [()], near[variable])
+            domains[variable] = known[key]
         for _ in range(ROUNDS):
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
@@ -178,7 +179,7 @@ class Network:
                 return None
             options.append(list(self._options(target, other, domain)))
             total *= max(1, len(options[-1]))
-        return [tuple(part for each in chosen for part in each) for chosen in product(*options)]
+        return [tuple(part for option in chosen for part in option) for chosen in product(*options)]
 
     def _options(self, target: Occurrence, other: Occurrence, domain: Domain) -> Iterator[Setting]:
         """The slices that another variable can be in, in one where they go on to an end of time; or no row of it."""

@@ -182,4 +182,4 @@ def _or(left: Callable[[Environment], Value], right: Callable[[Environment], Val
 
 
 def _is_absent(inner: tuple[Occurrence, ...], environment: Environment) -> bool:
-    return any(environment.get(each) is Special.NULL for each in inner)
+    return any(environment.get(variable) is Special.NULL for variable in inner)

@@ -55,9 +55,9 @@ class Fit:
         return ordinals[0] if ordinals else self.up.at(self.calendar.grid(self.period).start(down))
 
     def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        for each in (natural_offset(self.period, self.up.period), *sets.counted()):
-            if sets.are([each]):
-                return (each,)
+        for candidate in (natural_offset(self.period, self.up.period), *sets.counted()):
+            if sets.are([candidate]):
+                return (candidate,)
         inside = [stretch for stretch in self._stretches() if sets.hold(stretch)]
         core = sets.core()
         for size in range(1, _STRETCHES_LIMIT + 1):

@@ -59,7 +59,7 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
     if len(text) > SIZE_LIMIT:
         raise QueryError("query too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
     try:
-        statements = [each for each in sqlglot.parse(text, dialect="spark") if each is not None]
+        statements = [statement for statement in sqlglot.parse(text, dialect="spark") if statement is not None]
     except SqlglotError as error:
         raise _unreadable(error, file, first_line) from error
     except RecursionError as error:

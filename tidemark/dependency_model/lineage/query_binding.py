@@ -54,7 +54,7 @@ class Binder:
                 case exp.SetOperation():
                     ways = self._set_operation(node, names, parent)
                 case exp.Select():
-                    ways = [replace(each, members={}) for each in self._select(node, names, parent)]
+                    ways = [replace(way, members={}) for way in self._select(node, names, parent)]
                 case exp.Values():
                     ways = [_values(node)]
                 case exp.Table():
@@ -62,7 +62,7 @@ class Binder:
                 case _:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
         if node.args.get("limit") or node.args.get("offset"):
-            ways = [hidden(each) for each in ways]
+            ways = [hidden(way) for way in ways]
         return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
@@ -77,9 +77,9 @@ class Binder:
             case _:
                 ways = self.relations(node, names, parent)
         if node.args.get("sample") or node.args.get("pivots"):
-            ways = [_reshaped(each, pivoted=bool(node.args.get("pivots"))) for each in ways]
+            ways = [_reshaped(way, pivoted=bool(node.args.get("pivots"))) for way in ways]
         columns = _column_aliases(node)
-        return [_renamed(each, columns) for each in ways] if columns else ways
+        return [_renamed(way, columns) for way in ways] if columns else ways
 
     def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
         clause = node.args.get("with_")
@@ -126,7 +126,7 @@ class Binder:
         right = self.relations(node.expression, names, parent)
         if node.args.get("by_name"):
             return left + right
-        return left + [_aligned(each, left[0]) for each in right]
+        return left + [_aligned(way, left[0]) for way in right]
 
     def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
         name = node.name.lower()
@@ -166,8 +166,8 @@ class Binder:
         finally:
             self._active.discard(id(table.node))
         if _is_recursive(table):
-            ways = [hidden(each) for each in ways]
-        return [_renamed(each, table.columns) for each in ways] if table.columns else ways
+            ways = [hidden(way) for way in ways]
+        return [_renamed(way, table.columns) for way in ways] if table.columns else ways
 
     def _view(self, view: Query) -> list[Relation]:
         if id(view.tree) in self._active:

@@ -51,7 +51,7 @@ def query_times(calendar: Calendar, period: Period, start: str | None, condition
     days = _singled_out(parts, first)
     step = 1 if len(days) <= _FEW_DAYS else _STEP
     singled_out = {slice_ for day in days for slice_ in _slices(grid, day, step)}
-    return sorted({*chosen, *(each for each in singled_out if each >= chosen[0])})
+    return sorted({*chosen, *(ordinal for ordinal in singled_out if ordinal >= chosen[0])})
 
 
 def _parts(condition: Bound) -> list[Bound]:
@@ -71,9 +71,9 @@ def _tells_days_apart(part: Bound) -> bool:
 
 def _moves_twice(parts: Iterable[Bound]) -> bool:
     """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for."""
-    names = [[each.name for each in evaluated(part) if isinstance(each, Call)] for part in parts]
-    has_units = any(name in _UNITS for each in names for name in each)
-    return has_units and any(each[:1] and each[0] in _MOVES and _MOVES & {*each[1:]} for each in names)
+    names = [[call.name for call in evaluated(part) if isinstance(call, Call)] for part in parts]
+    has_units = any(name in _UNITS for called in names for name in called)
+    return has_units and any(called[:1] and called[0] in _MOVES and _MOVES & {*called[1:]} for called in names)
 
 
 def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
@@ -83,7 +83,7 @@ def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
     numbers = {number for part in parts for number in _numbers(part)}
     turns = _turns(first) if any(isinstance(part, Call) and part.name in _UNITS for part in parts) else set()
     counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
-    near = {day + count + each for day in named | turns for count in counts for each in (-1, 0, 1)}
+    near = {day + count + shift for day in named | turns for count in counts for shift in (-1, 0, 1)}
     years = {number for number in numbers if date_of(first).year <= number <= _LAST_YEAR}
     end = day_of(f"{_LAST_YEAR}-12-31")
     return {day for day in near if first <= day <= end} | {day for year in years for day in _days_of(year)}

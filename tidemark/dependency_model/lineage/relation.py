@@ -84,10 +84,10 @@ class Relation:
             for opened in self.open
             if name not in opened.without and (inner := opened.relation.find(name))
         ]
-        certain = [each for each in matches if each.certain]
+        certain = [match for match in matches if match.certain]
         if certain or len(matches) == 1:
             return (certain or matches)[0]
-        return FoundColumn(Opaque(tuple(each.bound for each in matches)), certain=False) if matches else None
+        return FoundColumn(Opaque(tuple(match.bound for match in matches)), certain=False) if matches else None
 
 
 LATERAL: Final = Relation({})

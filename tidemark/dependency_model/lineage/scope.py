@@ -98,7 +98,7 @@ class Scope:
         if name in self.shared:
             return self.shared[name]
         matches = [match for item in self.items if (match := item.find(name))]
-        certain = [each for each in matches if each.certain]
+        certain = [match for match in matches if match.certain]
         if len(certain) > 1:
             owners = ", ".join(item.alias for item in self.items if (match := item.find(name)) and match.certain)
             raise self.query.error(
@@ -111,7 +111,7 @@ class Scope:
         if len(matches) == 1:
             return matches[0].bound
         if matches:
-            return Opaque(tuple(each.bound for each in matches))
+            return Opaque(tuple(match.bound for match in matches))
         return self.parent._plain(name, node) if self.parent else None  # noqa: SLF001 - the same class
 
     def _near(self, name: str) -> str | None:

@@ -124,7 +124,9 @@ class SelectBinder:
         conditions = [self.translator.bound(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
         names = [column.name.lower() for column in join.args.get("using") or ()]
         if (join.method or "").upper() == "NATURAL":
-            names = [name for name in item.relation.columns if any(name in each.relation.columns for each in left)]
+            names = [
+                name for name in item.relation.columns if any(name in earlier.relation.columns for earlier in left)
+            ]
         for name in names:
             right = item.find(name)
             before = next((match for other in left if (match := other.find(name))), None)
@@ -140,8 +142,8 @@ class SelectBinder:
         if side in ("LEFT", "FULL"):
             self._around(item.relation.occurrences, frozenset({item.source} if item.source else ()))
         if side in ("RIGHT", "FULL"):
-            sources = frozenset(each.source for each in left if each.source)
-            self._around([name for each in left for name in each.relation.occurrences], sources)
+            sources = frozenset(earlier.source for earlier in left if earlier.source)
+            self._around([name for earlier in left for name in earlier.relation.occurrences], sources)
 
     def _around(self, occurrences: Sequence[Occurrence], side: Side) -> None:
         for occurrence in occurrences:
@@ -222,8 +224,8 @@ class SelectBinder:
                 continue
             bound = self.translator.bound(node)
             name = node.alias_or_name.lower() or f"_c{at}"
-            for each in [name] if name not in columns else [f"{name}#{at}"]:
-                columns[each] = bound
+            for free_name in [name] if name not in columns else [f"{name}#{at}"]:
+                columns[free_name] = bound
             self.scope.aliases.setdefault(name, bound)
         return columns, opened
 
@@ -234,7 +236,7 @@ class SelectBinder:
         return stars[:1] == [True] and not any(stars[1:]) and len(relations) == 1 and relations[0].ends_with_time
 
     def _spread(self, star: Any, table: str, columns: dict[str, Bound], opened: list[Open]) -> None:
-        without = frozenset(each.name.lower() for each in star.args.get("except_") or ())
+        without = frozenset(column.name.lower() for column in star.args.get("except_") or ())
         for item in self.scope.items:
             if table and item.alias != table:
                 continue
@@ -256,7 +258,8 @@ class SelectBinder:
         if not windows:
             return None
         keys = [
-            frozenset(self.translator.all_of(each.args.get("partition_by") or [])) for each in self._resolved(windows)
+            frozenset(self.translator.all_of(window.args.get("partition_by") or []))
+            for window in self._resolved(windows)
         ]
         return frozenset.intersection(*keys)
 

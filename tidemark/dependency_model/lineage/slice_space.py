@@ -147,7 +147,7 @@ def needed_slices(
         elif some:
             cut = _cut(low, high, middle)
             stack += [(low, cut), (cut + 1, high)]
-    return sorted((each for each in stretches if each), key=lambda each: each.start)
+    return sorted((stretch for stretch in stretches if stretch), key=lambda stretch: stretch.start)
 
 
 def _cut(low: int, high: int, middle: int) -> int:

@@ -59,7 +59,7 @@ class Evaluation:
                 near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in network.occurrences}
                 for occurrence, domain in network.read(near, known).items():
                     _add(needed, occurrence.table, ordinal, domain)
-            if all(isinstance(each, str) for each in needed.values()):
+            if all(isinstance(reason, str) for reason in needed.values()):
                 break
         return needed
 
@@ -85,7 +85,9 @@ class Evaluation:
             for occurrence in relation.occurrences
             if occurrence.table in self.subjects and self.subjects[occurrence.table].period is not None
         }
-        names = {each: tuple(column.name for column in variable.columns) for each, variable in variables.items()}
+        names = {
+            occurrence: tuple(column.name for column in variable.columns) for occurrence, variable in variables.items()
+        }
         evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), names)
         return evaluator, [Network(relation, variables, evaluator) for relation in relations]
 

@@ -71,7 +71,7 @@ class Translator:
         return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
     def _parts(self, node: exp.Expr) -> list[Bound]:
-        bound_here = {name.name.lower() for each in node.find_all(exp.Lambda) for name in each.expressions}
+        bound_here = {name.name.lower() for function in node.find_all(exp.Lambda) for name in function.expressions}
         bounds: list[Bound] = []
         for child in node.iter_expressions():
             if isinstance(child, exp.Query):
@@ -260,7 +260,9 @@ def _datediff(translator: Translator, node: Any) -> Bound:
         return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
     if unit != "DAY":
         return translator.opaque(node)
-    moments = [each.this if isinstance(each, exp.TsOrDsToDate) else each for each in (node.this, node.expression)]
+    moments = [
+        operand.this if isinstance(operand, exp.TsOrDsToDate) else operand for operand in (node.this, node.expression)
+    ]
     return Call("whole_days_between", translator.all_of(moments))
 
 

@@ -33,7 +33,7 @@ def _of_time_alone(condition: Bound, table: str) -> Opaque | None:
     if not any(_is_time_of(part, table) for part in walk(condition)):
         return None
     unknown = (part for part in evaluated(condition) if isinstance(part, Opaque) and not part.of_data)
-    return next((each for each in unknown if all(map(_is_known_without_data, walk(each)))), None)
+    return next((call for call in unknown if all(map(_is_known_without_data, walk(call)))), None)
 
 
 def _is_time_of(part: Bound, table: str) -> bool:

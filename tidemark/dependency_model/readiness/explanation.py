@@ -64,7 +64,7 @@ def explain(
     clauses = []
     for requirement, verdict in zip(requirements, verdicts, strict=True):
         wanted = verdict.missing if verdict and depth > 0 else ()
-        deeper = (explain(graph, each, known=known, now=now, depth=depth - 1) for each in wanted)
+        deeper = (explain(graph, slice_, known=known, now=now, depth=depth - 1) for slice_ in wanted)
         clauses.append(Clause(requirement, verdict, tuple(deeper)))
     return Explanation(
         slice_,

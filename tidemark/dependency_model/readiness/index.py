@@ -329,11 +329,11 @@ class ReadinessIndex:
         return None
 
 
-def _look_alike(each: SliceStatus, other: SliceStatus) -> bool:
+def _look_alike(status: SliceStatus, other: SliceStatus) -> bool:
     """Whether two statuses are the same to everyone who may use the slice."""
     return (
-        each.states == other.states
-        and each.quality is other.quality
-        and each.issues == other.issues
-        and each.tainted is other.tainted
+        status.states == other.states
+        and status.quality is other.quality
+        and status.issues == other.issues
+        and status.tainted is other.tainted
     )

@@ -63,5 +63,5 @@ class StatusTable:
         wanted = {slice_ for slice_ in slices if slice_.key < floor and slice_ not in known and slice_ not in asked}
         if wanted:
             asked |= wanted
-            for each in self.archive.fetch(wanted):
-                self.add(*each)
+            for entry in self.archive.fetch(wanted):
+                self.add(*entry)

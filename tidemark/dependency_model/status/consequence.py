@@ -141,5 +141,5 @@ class _Walk:
         return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(slice_.entity))
 
     def _has_bad_input(self, slice_: Slice) -> bool:
-        needed = (each for requirement in self.graph.requirements(slice_) for each in requirement.slices)
+        needed = (upstream for requirement in self.graph.requirements(slice_) for upstream in requirement.slices)
         return any(self.status(needed_slice).issues or self.status(needed_slice).tainted for needed_slice in needed)

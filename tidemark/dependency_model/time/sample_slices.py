@@ -81,7 +81,7 @@ def sparse_slices(calendar: Calendar, period: Period, start: str | None, *, clos
         return ()
     chosen = range(first, end) if closely or period.rank > 3 else _days(grid, first, end)
     ordinals = {grid.at_day(day) for day in [*chosen, *far]}
-    return tuple(sorted(each for each in ordinals if grid.first_day(each) >= first))
+    return tuple(sorted(ordinal for ordinal in ordinals if grid.first_day(ordinal) >= first))
 
 
 def _days(grid: Grid, first: int, end: int) -> Iterator[int]:

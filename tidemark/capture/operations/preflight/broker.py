@@ -24,7 +24,7 @@ def broker(servers: str, instances: Sequence[str], seconds: float = 10.0) -> lis
     subject = f"Kafka {servers}"
     try:
         admin = AdminClient({**librdkafka(servers), "log_level": 0})
-        partitions = {name: len(each.partitions) for name, each in admin.list_topics(timeout=seconds).topics.items()}
+        partitions = {name: len(topic.partitions) for name, topic in admin.list_topics(timeout=seconds).topics.items()}
         there = [name for name in map(topic_of, instances) if name in partitions]
         settings = _settings(admin, there, seconds)
     except (KafkaException, TimeoutError) as error:

@@ -65,9 +65,9 @@ def _between(text: str) -> Between:
     return Between(column, low, high or low)
 
 
-def _print(found: Layout) -> None:
-    print_line(f"version {found.version}, {found.files} files, {found.size_bytes:,} bytes")
+def _print(measured: Layout) -> None:
+    print_line(f"version {measured.version}, {measured.files} files, {measured.size_bytes:,} bytes")
     rows = [
-        [column.column, f"{column.depth:.1f}", str(column.deepest), str(column.bounded)] for column in found.columns
+        [column.column, f"{column.depth:.1f}", str(column.deepest), str(column.bounded)] for column in measured.columns
     ]
     print_table(["column", "depth", "deepest", "files with bounds"], rows)

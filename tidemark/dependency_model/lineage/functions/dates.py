@@ -44,7 +44,7 @@ def add_days(conversion: Conversion, start: Value, count: Value) -> Value:
     day, shift = to_date(conversion, start), conversion.cast(count, Type.NUMBER)
     if isinstance(day, Range) and isinstance(shift, Range):
         return Range(Type.DATE, day.low + int(shift.low), day.high + int(shift.high))
-    return pointwise(lambda each, other: point(Type.DATE, each.low + int(other.low)), day, shift)
+    return pointwise(lambda origin, other: point(Type.DATE, origin.low + int(other.low)), day, shift)
 
 
 def add_months(conversion: Conversion, start: Value, count: Value) -> Value:
@@ -110,7 +110,7 @@ def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
     last, first = to_date(conversion, end), to_date(conversion, start)
     if isinstance(last, Range) and isinstance(first, Range):
         return Range(Type.NUMBER, last.low - first.high, last.high - first.low)
-    return pointwise(lambda each, other: point(Type.NUMBER, each.low - other.low), last, first)
+    return pointwise(lambda end, other: point(Type.NUMBER, end.low - other.low), last, first)
 
 
 def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
@@ -134,7 +134,7 @@ def timestamp_truncated(conversion: Conversion, value: Value, unit: Value) -> Va
     name = _unit(unit)
     if name is None:
         return Special.UNKNOWN
-    return monotone(lambda each: _floor(conversion, each.low, name), conversion.cast(value, Type.TIMESTAMP))
+    return monotone(lambda instant: _floor(conversion, instant.low, name), conversion.cast(value, Type.TIMESTAMP))
 
 
 def _floor(conversion: Conversion, instant: int, unit: str) -> Value:
@@ -162,8 +162,8 @@ def next_weekday(conversion: Conversion, value: Value, name: Value) -> Value:
 def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
     """`date_format(x, form)`."""
 
-    def shown(each: Range, pattern: Range) -> Value:
-        day, micros = conversion.local(each.low) if each.type is Type.TIMESTAMP else (each.low, 0)
+    def shown(span: Range, pattern: Range) -> Value:
+        day, micros = conversion.local(span.low) if span.type is Type.TIMESTAMP else (span.low, 0)
         return point(Type.STRING, printed(day, micros // MICROS, pattern.low))
 
     instant = (
@@ -182,7 +182,7 @@ def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Func
         day = to_date(conversion, value)
         if within and isinstance(day, Range) and not _is_within(day, within):
             return Range(Type.NUMBER, 0, last)
-        return monotone(lambda each: point(Type.NUMBER, read(date_of(each.low))), day)
+        return monotone(lambda span: point(Type.NUMBER, read(date_of(span.low))), day)
 
     return field
 
@@ -198,8 +198,8 @@ def _time_field(seconds: int, modulus: int) -> Function:
     """A number read off a time of day."""
 
     def field(conversion: Conversion, value: Value) -> Value:
-        def read(each: Range) -> Value:
-            return point(Type.NUMBER, conversion.local(each.low)[1] // MICROS // seconds % modulus)
+        def read(text: Range) -> Value:
+            return point(Type.NUMBER, conversion.local(text.low)[1] // MICROS // seconds % modulus)
 
         return pointwise(read, conversion.cast(value, Type.TIMESTAMP))
 

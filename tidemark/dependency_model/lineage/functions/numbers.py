@@ -25,13 +25,13 @@ def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
         return add_interval(conversion, left, right)
     if _is_moment(left):
         return add_days(conversion, left, right)
-    return _arithmetic(conversion, left, right, lambda each, other: each + other)
+    return _arithmetic(conversion, left, right, lambda first, other: first + other)
 
 
 def _minus(conversion: Conversion, left: Value, right: Value) -> Value:
     if _is_moment(left) or (isinstance(right, Range) and right.type is Type.INTERVAL):
         return subtract(conversion, left, right)
-    return _arithmetic(conversion, left, right, lambda each, other: each - other)
+    return _arithmetic(conversion, left, right, lambda first, other: first - other)
 
 
 def _is_moment(value: Value) -> bool:
@@ -45,8 +45,8 @@ def _is_step(value: Value) -> bool:
 def _arithmetic(
     conversion: Conversion, left: Value, right: Value, compute: Callable[[Fraction, Fraction], object]
 ) -> Value:
-    def computed(each: Range, other: Range) -> Value:
-        return point(Type.NUMBER, compute(Fraction(each.low), Fraction(other.low)))
+    def computed(first: Range, other: Range) -> Value:
+        return point(Type.NUMBER, compute(Fraction(first.low), Fraction(other.low)))
 
     return pointwise(computed, conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER))
 
@@ -58,7 +58,7 @@ def _operator(compute: Callable[[Fraction, Fraction], object]) -> Function:
 def _of_one(compute: Callable[[Fraction], object]) -> Function:
     def function(conversion: Conversion, value: Value) -> Value:
         return pointwise(
-            lambda each: point(Type.NUMBER, compute(Fraction(each.low))), conversion.cast(value, Type.NUMBER)
+            lambda number: point(Type.NUMBER, compute(Fraction(number.low))), conversion.cast(value, Type.NUMBER)
         )
 
     return function
@@ -76,7 +76,7 @@ def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
 
 
 def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
-    return pointwise(lambda each: point(Type.NUMBER, int(each.low)), conversion.cast(value, Type.NUMBER))
+    return pointwise(lambda number: point(Type.NUMBER, int(number.low)), conversion.cast(value, Type.NUMBER))
 
 
 def _interval(_: Conversion, *parts: Value) -> Value:
@@ -98,12 +98,12 @@ def _interval(_: Conversion, *parts: Value) -> Value:
 NUMBERS: dict[str, Function] = {
     "+": _plus,
     "-": _minus,
-    "*": _operator(lambda each, other: each * other),
-    "/": _operator(lambda each, other: each / other),
-    "div": _operator(lambda each, other: int(each / other)),
+    "*": _operator(lambda first, other: first * other),
+    "/": _operator(lambda first, other: first / other),
+    "div": _operator(lambda first, other: int(first / other)),
     "%": _operator(_remainder),
     "pmod": _operator(_positive_remainder),
-    "negative": _of_one(lambda each: -each),
+    "negative": _of_one(lambda number: -number),
     "abs": _of_one(abs),
     "floor": _of_one(floor),
     "ceil": _of_one(ceil),

@@ -73,12 +73,12 @@ def _padded_right(text: str, length: int, fill: str = " ") -> str:
 
 
 def _length(conversion: Conversion, text: Value) -> Value:
-    return pointwise(lambda each: point(Type.NUMBER, len(each.low)), conversion.cast(text, Type.STRING))
+    return pointwise(lambda string: point(Type.NUMBER, len(string.low)), conversion.cast(text, Type.STRING))
 
 
 def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
     return pointwise(
-        lambda each, like: logic.TRUE if _pattern(like.low).fullmatch(each.low) else logic.FALSE,
+        lambda string, like: logic.TRUE if _pattern(like.low).fullmatch(string.low) else logic.FALSE,
         conversion.cast(text, Type.STRING),
         pattern,
     )

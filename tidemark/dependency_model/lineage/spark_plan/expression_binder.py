@@ -155,8 +155,8 @@ def _pattern(value: Bound) -> Bound:
 def _with_pattern(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
     def rule(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
         value, *pattern = _all(node, scope)
-        patterns = [_pattern(each) for each in pattern]
-        opaque = next((each for each in patterns if isinstance(each, Opaque)), None)
+        patterns = [_pattern(literal) for literal in pattern]
+        opaque = next((pattern for pattern in patterns if isinstance(pattern, Opaque)), None)
         return Opaque((value,), opaque.why, of_data=False) if opaque else Call(name, (value, *patterns))
 
     return rule

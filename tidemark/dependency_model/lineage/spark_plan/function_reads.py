@@ -96,12 +96,14 @@ def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: M
 def _opaque(name: str, ways: Sequence[Relation]) -> str:
     """What in the conditions on an input nobody can know."""
     conditions = [
-        each.condition
+        constraint.condition
         for way in ways
-        for each in way.constraints
-        if any(target.table == name for target in each.targets)
+        for constraint in way.constraints
+        if any(target.table == name for target in constraint.targets)
     ]
-    return next((part.why for each in conditions for part in walk(each) if isinstance(part, Opaque) and part.why), "")
+    return next(
+        (part.why for condition in conditions for part in walk(condition) if isinstance(part, Opaque) and part.why), ""
+    )
 
 
 def _unknown(name: str, ways: Sequence[Relation]) -> str:

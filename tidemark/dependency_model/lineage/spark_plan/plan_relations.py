@@ -45,7 +45,7 @@ def relations(node: PlanNode) -> list[Relation]:
     if table:
         return [_input(node, table)]
     rule = _RULES.get(node.name, _unknown)
-    ways = [_with_queries(each, node) for each in rule(node)]
+    ways = [_with_queries(way, node) for way in rule(node)]
     return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
 
 
@@ -74,14 +74,14 @@ def _input(node: PlanNode, table: str) -> Relation:
 def _with_queries(relation: Relation, node: PlanNode) -> Relation:
     """Beside what a node reads below it, what queries in its expressions read."""
     inner = [merged(relations(query)) for query in _queries(node)]
-    return reduce(lambda each, other: _beside(each, other, each.columns), inner, relation)
+    return reduce(lambda outer, other: _beside(outer, other, outer.columns), inner, relation)
 
 
 def _queries(node: PlanNode) -> Iterator[PlanNode]:
     for field, value in node.fields.items():
         if not (isinstance(value, list) and _is_tree(value)):
             continue
-        for expression in (inner for each in node.expressions(field) for inner in walk(each)):
+        for expression in (inner for whole in node.expressions(field) for inner in walk(whole)):
             if expression.name in _QUERIES:
                 plan = expression.fields.get("plan")
                 if not isinstance(plan, list):
@@ -104,35 +104,33 @@ def _same(node: PlanNode) -> list[Relation]:
 
 def _hides(node: PlanNode) -> list[Relation]:
     """Which rows it lets through depends on other rows: LIMIT, a sample."""
-    return [_veiled(each, frozenset()) for each in _same(node)]
+    return [_veiled(way, frozenset()) for way in _same(node)]
 
 
 def _filter(node: PlanNode) -> list[Relation]:
     (condition,) = node.expressions("condition")
-    return [_restricted(each, condition, frozenset(each.occurrences)) for each in _same(node)]
+    return [_restricted(way, condition, frozenset(way.occurrences)) for way in _same(node)]
 
 
 def _project(node: PlanNode) -> list[Relation]:
     items = node.expressions("projectList") or node.expressions("aggregateExpressions")
-    return [replace(each, columns=_numbered((item.identity, bound(item, each.columns)) for item in items))
-            for each in _same(node)]  # fmt: skip
+    return [replace(way, columns=_numbered((item.identity, bound(item, way.columns)) for item in items))
+            for way in _same(node)]  # fmt: skip
 
 
 def _window(node: PlanNode) -> list[Relation]:
     """A filter above drops rows that the window counts, unless it goes by the window's keys."""
     added = {expression.identity: Opaque() for expression in node.expressions("windowExpressions")}
-    return [_with_window(each, node, added) for each in _same(node)]
+    return [_with_window(way, node, added) for way in _same(node)]
 
 
-def _with_window(each: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
-    keys = frozenset(bound(key, each.columns) for key in node.expressions("partitionSpec"))
-    return replace(each, columns={**_veiled(each, keys).columns, **added})
+def _with_window(way: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
+    keys = frozenset(bound(key, way.columns) for key in node.expressions("partitionSpec"))
+    return replace(way, columns={**_veiled(way, keys).columns, **added})
 
 
 def _deduplicate(node: PlanNode) -> list[Relation]:
-    return [
-        _veiled(each, frozenset(bound(key, each.columns) for key in node.expressions("keys"))) for each in _same(node)
-    ]
+    return [_veiled(way, frozenset(bound(key, way.columns) for key in node.expressions("keys"))) for way in _same(node)]
 
 
 def _generate(node: PlanNode) -> list[Relation]:
@@ -141,22 +139,22 @@ def _generate(node: PlanNode) -> list[Relation]:
     added: dict[str, Bound] = {expression.identity: Opaque() for expression in node.expressions("generatorOutput")}
     return [
         replace(
-            each,
-            columns={**{name: b for at, (name, b) in enumerate(each.columns.items()) if at not in unused}, **added},
+            way,
+            columns={**{name: b for at, (name, b) in enumerate(way.columns.items()) if at not in unused}, **added},
         )
-        for each in _same(node)
+        for way in _same(node)
     ]
 
 
 def _veiled(relation: Relation, keys: frozenset[Bound]) -> Relation:
-    return replace(relation, columns={name: veiled(each, keys) for name, each in relation.columns.items()})
+    return replace(relation, columns={name: veiled(column, keys) for name, column in relation.columns.items()})
 
 
 def _numbered(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
     """By identity; one that comes again keeps its place under a name of its own."""
     by_name: dict[str, Bound] = {}
-    for at, (identity, each) in enumerate(columns):
-        by_name[identity if identity not in by_name else f"{identity}#{at}"] = each
+    for at, (identity, column) in enumerate(columns):
+        by_name[identity if identity not in by_name else f"{identity}#{at}"] = column
     return by_name
 
 
@@ -183,7 +181,7 @@ def _join(node: PlanNode) -> list[Relation]:
     left, right = (relations(child) for child in node.children)
     if len(left) * len(right) > WAYS_LIMIT:
         left, right = [merged(left)], [merged(right)]
-    return [_joined(each, other, node, kind) for each, other in product(left, right)]
+    return [_joined(way, other, node, kind) for way, other in product(left, right)]
 
 
 def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
@@ -204,7 +202,7 @@ def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relat
 
 
 def _sourced(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
-    return {name: Sourced(source, each) if source else each for name, each in relation.columns.items()}
+    return {name: Sourced(source, column) if source else column for name, column in relation.columns.items()}
 
 
 def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence]:
@@ -218,7 +216,7 @@ def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence
 def _unknown(node: PlanNode) -> list[Relation]:
     """All that its children read, and nothing known of their columns."""
     inputs = [merged([replace(relation, columns={}) for relation in relations(child)]) for child in node.children]
-    return [reduce(lambda each, other: _beside(each, other, {}), inputs, Relation({}))]
+    return [reduce(lambda beside, other: _beside(beside, other, {}), inputs, Relation({}))]
 
 
 def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Relation:
@@ -233,7 +231,9 @@ def _restricted(relation: Relation, condition: PlanNode, targets: frozenset[Occu
     constraints = [
         _constraint(bound(conjunct, relation.columns), targets, relation.sides) for conjunct in _conjuncts(condition)
     ]
-    return replace(relation, constraints=(*relation.constraints, *(each for each in constraints if each.targets)))
+    return replace(
+        relation, constraints=(*relation.constraints, *(constraint for constraint in constraints if constraint.targets))
+    )
 
 
 def _constraint(
