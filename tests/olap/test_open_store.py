@@ -23,7 +23,7 @@ def test_a_url_names_a_server(driver: str) -> None:
     store = open_store(f"{driver}://bi:s3cret@db.example:5433/warehouse", DATA)
 
     assert isinstance(store, PostgresStore)
-    assert store.where == f"{driver}://bi:***@db.example:5433/warehouse"
+    assert store.where == "postgresql+psycopg2://bi:***@db.example:5433/warehouse"
     assert "s3cret" not in repr(store)
 
 
@@ -34,7 +34,7 @@ def test_a_url_names_a_server(driver: str) -> None:
         ("", "a text that is no URL"),
         ("postgresql://u:s3cret@host:no-port/db", "a text that is no URL"),
         ("mysql://u:s3cret@host/db", r"mysql://u:\*\*\*@host/db"),
-        ("postgresql://u:s3cret@host", r"postgresql://u:\*\*\*@host"),
+        ("postgresql://u:s3cret@host", r"postgresql\+psycopg2://u:\*\*\*@host"),
         ("mysql://u@host/db?password=s3cret", r"mysql://u@host/db\?password=\*\*\*"),
     ],
 )

@@ -13,7 +13,7 @@ from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tests.state_store.test_store import LIFE, TOLD
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.database import Database
-from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateStoreDownError
+from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateSettingError, StateStoreDownError
 from tidemark.state_store.json_lines import export_lines, import_lines
 from tidemark.state_store.lease import Lease
 from tidemark.state_store.migrations import ALL, migrate
@@ -157,6 +157,24 @@ def test_no_form_of_url_shows_its_password(secret: str) -> None:
     with pytest.raises(StateStoreDownError, match=r"\*\*\*") as caught:
         Database(f"postgresql+psycopg2://{secret}")
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("s3cret", "a text that is no URL"),
+        ("postgresql+psycopg2://u:s3cret@h:port/db", "a text that is no URL"),
+        ("oracle://u:s3cret@h/db", r"found oracle://u:\*\*\*@h/db"),
+        ("none+such://u:s3cret@h/db", r"found none\+such://u:\*\*\*@h/db"),
+        ("postgresql://u:s3cret@127.0.0.1:1/db?sslmod=verify-full", 'invalid connection option "sslmod"'),
+        ("postgresql+psycopg2://127.0.0.1:1/db?user=u&pasword=s3cret", 'invalid connection option "pasword"'),
+    ],
+)
+def test_a_url_of_no_store_is_refused_in_words(url: str, said: str) -> None:
+    with pytest.raises(StateSettingError, match=f"^TIDEMARK_STATE: no state store .*{said}") as caught:
+        Database(url)
+    assert "s3cret" not in str(caught.value)
+    assert caught.value.__suppress_context__
 
 
 @pytest.mark.components

@@ -1,10 +1,12 @@
 """A path that cannot be written is refused in words, before anything is begun."""
 
+import re
 import stat
 from pathlib import Path
 
 import pytest
 
+import tidemark
 from tidemark.system.errors import DiskPathError
 from tidemark.system.files import private_file, replace_text, writable_directory
 
@@ -29,6 +31,28 @@ def test_what_is_made_is_its_owners_alone_and_what_was_there_keeps_its_rights(tm
 
 def rights(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+# Folders of the user's project, in version control; jars, which everybody may read; logs, in Dagster's home.
+_OTHERS = {
+    "console/commands/new.py",
+    "console/project_files.py",
+    "console/servers/jars.py",
+    "dagster_internals/step_logs.py",
+    "spark/jars.py",
+    "system/files.py",
+    "warehouse/json_cache.py",
+}
+
+
+def test_every_folder_of_data_is_made_for_its_owner() -> None:
+    engine = Path(tidemark.__file__).parent
+    makers = {
+        str(file.relative_to(engine))
+        for file in engine.rglob("*.py")
+        if re.search(r"\.mkdir\(|os\.makedirs\(", file.read_text(encoding="utf-8"))
+    }
+    assert makers == _OTHERS
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:

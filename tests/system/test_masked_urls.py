@@ -15,6 +15,7 @@ CANARY = "c4n/ary %&"
         ("postgresql://h/db?user=u&password=c4n%2Fary%20%25%26", "postgresql://h/db?password=***&user=u"),
         ("postgresql://h/db?sslpassword=c4n%2Fary%20%25%26", "postgresql://h/db?sslpassword=***"),
         ("postgresql://h/db?PASSWORD=c4n%2Fary%20%25%26", "postgresql://h/db?PASSWORD=***"),
+        ("postgresql://h/db?pasword=c4n%2Fary%20%25%26", "postgresql://h/db?pasword=***"),
         ("postgresql://u@h/db?sslmode=verify-full", "postgresql://u@h/db?sslmode=verify-full"),
         ("sqlite:////data/state.db", "sqlite:////data/state.db"),
     ],

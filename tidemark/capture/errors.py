@@ -10,11 +10,13 @@ CaptureError
 ├── DeclarationError       a recorded schema change that cannot be read
 ├── ChangeValueError       a value that does not fit its column's type
 ├── SharedPhysicalTableError  two logical tables for one physical
+├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
 ├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -144,6 +146,22 @@ class DeclarationError(CaptureError):
             where=table,
             hint="nothing after it was taken in for the table, other tables go on; find out who wrote the record, and "
             "load the table anew from a topic without it",
+        )
+
+
+class TooManySlicesError(CaptureError):
+    """An event so far ahead that no machine can tag the slices before it."""
+
+    @classmethod
+    def of(cls, table: str, entity: str, most: int, first: str, reached: datetime) -> Self:
+        """`first` is the next slice of the entity, `reached` the newest event's time."""
+        return cls(
+            f"an event of {reached.isoformat()} would complete too many slices of {entity}",
+            expected=f"at most {most:,} from {first} on",
+            found="more",
+            where=table,
+            hint="if a server's clock was wrong, let heartbeats be written (TIDEMARK_DATABASES): the next one "
+            "disproves it; if the time is right, give the entity a later `start` or a longer period",
         )
 
 

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tidemark.delta.retention import Claim
+from tidemark.system.files import private_directory
 
 
 @contextmanager
 def reading(locks: Path, table: Path, version: int, who: str) -> Iterator[None]:
     """Keep `version` from VACUUM while the block runs; `who` is told to whoever asks why it is kept."""
     folder = _folder(locks, table)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_directory(folder)
     path = folder / f"{version}.{uuid.uuid4().hex}"
     with path.open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_SH)

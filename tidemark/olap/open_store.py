@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
-
 from tidemark.olap.duckdb_store import DuckDbStore
 from tidemark.olap.errors import OlapSettingError
 from tidemark.olap.postgres_store import PostgresStore
-from tidemark.system.masked_urls import masked_url
+from tidemark.system.masked_urls import POSTGRESQL, masked_url, read_url
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
 
 DUCKDB: Final = "duckdb"
 _DUCKDB_FILE: Final = "olap.duckdb"
-_POSTGRES: Final = ("postgresql+psycopg2", "postgresql")
 
 
 def open_store(olap: str, data: Path) -> OlapStore:
@@ -30,10 +26,9 @@ def open_store(olap: str, data: Path) -> OlapStore:
     if olap == DUCKDB:
         return DuckDbStore(data / _DUCKDB_FILE)
     try:
-        url = make_url(olap)
-    except (ArgumentError, ValueError):
-        # What cannot be parsed cannot be masked either.
-        raise OlapSettingError("a text that is no URL") from None
-    if url.drivername not in _POSTGRES or not url.database:
+        url = read_url(olap, [POSTGRESQL])
+    except ValueError as error:
+        raise OlapSettingError(str(error)) from None
+    if not url.database:
         raise OlapSettingError(masked_url(url))
     return PostgresStore(url)

@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from sqlalchemy import URL, create_engine, event, make_url, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy import URL, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
-from tidemark.state_store.errors import StateStoreDownError
+from tidemark.state_store.errors import StateSettingError, StateStoreDownError
 from tidemark.state_store.migrations import migrate
 from tidemark.system.files import private_file
-from tidemark.system.masked_urls import masked_url
+from tidemark.system.masked_urls import POSTGRESQL, masked_url, read_url, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,13 +29,20 @@ if TYPE_CHECKING:
 _WRITERS: Final = 7_108_451
 """The advisory lock that writers take turns by: any number that nobody else uses."""
 _WAIT_SECONDS: Final = 30
+_DRIVERS: Final = ("sqlite", POSTGRESQL)
 
 
 class Database:
-    """Opened and up to date. Safe between threads and between processes."""
+    """Opened and up to date. Safe between threads and between processes.
+
+    Raises StateSettingError for a URL that no store has, StateStoreDownError where nothing answers.
+    """
 
     def __init__(self, url: str | URL) -> None:
-        self.url = make_url(url)
+        try:
+            self.url = read_url(url, _DRIVERS)
+        except ValueError as error:
+            raise StateSettingError.of(str(error)) from None
         _owned(self.url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
@@ -45,6 +52,12 @@ class Database:
         try:
             with self.writing() as connection:
                 migrate(connection, self.where)
+        except ProgrammingError as error:
+            self.engine.dispose()
+            if getattr(error.orig, "pgcode", None):
+                raise
+            # The driver itself refuses the URL: nobody was asked yet.
+            raise StateSettingError.of(self.where, without_secrets(str(error.orig), self.url)) from None
         except BaseException:
             self.engine.dispose()
             raise

@@ -29,6 +29,21 @@ class StateStoreDownError(TransientError):
         )
 
 
+class StateSettingError(TerminalError):
+    """TIDEMARK_STATE is no URL of a state store."""
+
+    @classmethod
+    def of(cls, found: str, said: str = "") -> Self:
+        """`found` is the URL with its secrets masked, `said` what the driver does not take in it."""
+        return cls(
+            "no state store goes by that setting",
+            expected="postgresql+psycopg2://user:password@host:port/database, with the options of PostgreSQL's client",
+            found=f"{found} ({' '.join(said.split())})" if said else found,
+            where="TIDEMARK_STATE",
+            hint="correct the environment variable, or leave it out: the store is the file data/state.db then",
+        )
+
+
 class StateConflictError(TransientError):
     """Somebody else has written since this writer looked."""
 

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tidemark.system.errors import AlreadyRunningError
+from tidemark.system.files import private_directory
 
 
 @contextmanager
 def only_one(path: Path, what: str) -> Iterator[None]:
     """Hold the lock `path` while the block runs. Raises AlreadyRunningError when another process holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_directory(path.parent)
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

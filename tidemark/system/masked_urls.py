@@ -1,21 +1,45 @@
-"""URLs of databases for people: what is secret in them is masked, wherever it stands."""
+"""URLs of databases: one parser for the settings that hold them; people see them with their secrets masked."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sqlalchemy import URL
 
+POSTGRESQL: Final = "postgresql+psycopg2"
+
 _MASK: Final = "***"
-_SECRET: Final = re.compile(r"pass|pwd|secret|token|key$", re.IGNORECASE)
-"""Names of URL parameters with secret values: `password`, `sslpassword`, `passfile`, `sslkey`, `access_token` ..."""
+_PUBLIC: Final = frozenset(
+    (
+        *("application_name", "channel_binding", "connect_timeout", "dbname", "host", "hostaddr", "options", "port"),
+        *("sslcert", "sslcrl", "sslmode", "sslrootcert", "ssl_ca", "target_session_attrs", "user"),
+    )
+)
+"""Parameters whose values people may see. Any other may be a secret: `password`, `sslpassword`, a slip of the pen."""
+
+
+def read_url(given: str | URL, drivers: Collection[str]) -> URL:
+    """A URL of one of these drivers; `postgresql` is `postgresql+psycopg2`. Raises ValueError, which shows no secret."""
+    try:
+        url = make_url(given)
+    except (ArgumentError, ValueError):
+        # What cannot be parsed cannot be masked either.
+        raise ValueError("a text that is no URL") from None
+    url = url.set(drivername=POSTGRESQL) if url.drivername == "postgresql" else url
+    if url.drivername not in drivers:
+        raise ValueError(masked_url(url))
+    return url
 
 
 def masked_url(url: URL) -> str:
-    """The URL with its password masked, and with the values of secret parameters masked."""
-    public = {name: _MASK if _SECRET.search(name) else value for name, value in url.query.items()}
+    """The URL with its password masked, and with the values of all parameters masked that may be secret."""
+    public = {name: value if name in _PUBLIC else _MASK for name, value in url.query.items()}
     text = url.set(query=public).render_as_string(hide_password=True)
     return text.replace("=%2A%2A%2A", f"={_MASK}")
 
@@ -30,6 +54,6 @@ def without_secrets(text: str, url: URL) -> str:
 def _secrets_of(url: URL) -> set[str]:
     values = [str(url.password)] if url.password else []
     for name, value in url.query.items():
-        if _SECRET.search(name):
+        if name not in _PUBLIC:
             values += [value] if isinstance(value, str) else value
     return {value for value in values if value}

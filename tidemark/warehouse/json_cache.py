@@ -40,5 +40,5 @@ def write_cache(path: Path | None, entries: Mapping[str, Any]) -> None:
     if path is None:
         return
     with suppress(OSError):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         replace_text(path, json.dumps(entries))

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.system.child_environment import without_token
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ class PoolKeeper:
 
     def __init__(self, home: Path, log: Path, env: Mapping[str, str]) -> None:
         self._home, self._log, self._env = home, log, env
-        log.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(log.parent)
         self._process, self._started_at = self._start(), time.monotonic()
 
     @property

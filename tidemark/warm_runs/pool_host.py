@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.system.files import private_directory
 from tidemark.system.project_root import make_project_importable
 from tidemark.warm_runs.host_socket import MOST_BYTES, close_address, open_address
 from tidemark.warm_runs.options import folder_in
@@ -41,7 +42,7 @@ def main(home: Path, log: Path) -> None:
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     Thread(target=_watch_owner, args=[stopped], daemon=True).start()
     folder = folder_in(home)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_directory(folder)
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     while not _locked(lock):
         if stopped.wait(_WAIT_SECONDS):

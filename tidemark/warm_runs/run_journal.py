@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.system.files import private_directory
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,7 +18,7 @@ class Journal:
 
     def add(self, run_id: str) -> None:
         """The pool has taken the run. Ids are file names: Dagster's are UUIDs."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_directory(self._folder)
         (self._folder / run_id).touch()
 
     def remove(self, run_id: str) -> None:

@@ -60,3 +60,26 @@ def test_a_pattern_that_names_no_topics_is_refused(pattern: str) -> None:
 def test_a_statement_about_several_tables_goes_where_each_of_them_goes() -> None:
     each = [ROUTES.targets("a", f"school.{name}") for name in ("orders_1", "orders_2", "users")]
     assert ROUTES.targets("a", "school.orders_1,orders_2,users,unrouted") == tuple(entry for (entry,) in each)
+
+
+def test_a_statement_is_not_copied_more_often_than_there_are_partitions() -> None:
+    same = ROUTES.targets("a", "school." + ",".join(["orders_1"] * 50))
+    assert [each.key for each in same] == [b"a.school.orders_1"]
+    many = ROUTES.targets("a", "school." + ",".join(f"orders_{number}" for number in range(100_000)))
+    assert {(each.topic, each.partition) for each in many} == {
+        *((logical_topic(ORDERS), number) for number in range(3)),
+        (logical_topic(USERS), 0),
+    }
+    assert len(many) == 4
+    assert {each.key for each in many} == {b"a.school"}
+
+
+def test_what_a_source_names_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidemark.capture.distribution.routes._MOST_KNOWN", 100)
+    routes = Routes([ORDERS], {"tables.school.orders": 3})
+    for number in range(1_000):
+        (target,) = routes.targets("a", f"school.orders_{number}")
+        assert routes.targets("a", f"school.orders_{number}") == (target,)
+        assert routes.targets("a", f"{number}" * 1_000) == ()
+    assert 0 < len(routes._known) <= 100
+    assert max(len(physical) for _, physical in routes._known) <= 200

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tidemark.capture.heartbeat.errors import DatabaseAddressError
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase, databases
 from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_addresses_are_read_with_everything_that_is_in_them() -> None:
@@ -17,15 +22,23 @@ def test_addresses_are_read_with_everything_that_is_in_them() -> None:
     assert databases("") == ()
 
 
+def test_an_authority_of_certificates_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").touch()
+    (database,) = databases(f"a=mysql://tide:p%C3%A9@db/school?ssl_ca={tmp_path}/ca.pem")
+    assert (database.ca, database.password) == (f"{tmp_path}/ca.pem", "p\u00e9")
+
+
 @pytest.mark.parametrize(
     ("setting", "problem"),
     [
         ("mysql://tide:secret@db/school", "instance before ="),
         ("mysql://tide:secret=secret@db/school", "instance before ="),
-        ("a=postgresql://tide:secret@db/school", "mysql:// or mariadb://"),
+        ("a=postgresql://tide:secret@db/school", "postgresql+psycopg2://tide:***@db/school"),
         ("a=mysql://db/school", "user"),
         ("a=mysql://tide:secret@db/", "database after the host"),
-        ("a=mysql://tide:secret@db:port/school", "no number as the port"),
+        ("a=mysql://tide:secret@db:port/school", "no URL"),
+        ("a=mysql://tide@db/school?password=secret", "an option 'password'"),
+        ("a=mysql://tide:secret@db/school?ssl_ca=/none/there.pem", "no file where ssl_ca says"),
         ("a=mysql://tide:secret/more@db:3306/school", "a / in the password"),
         ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
     ],

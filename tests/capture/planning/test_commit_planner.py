@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.commits.slice_end import SliceEnd
+from tidemark.capture.initial_load.load_events import Missing
 from tidemark.capture.planning.commit_planner import CommitPlan, PlannedBatch, Span, TopicStream, fold_empty, make_plan
 
 MINUTE = 60_000
@@ -168,3 +170,27 @@ def test_empty_batches_at_the_beginning_become_one_commit(count: int) -> None:
     ((index, joined),) = fold_empty(batches, [False] * count)
     assert (index, joined.spans["a"]) == (0, Span(0, 10 * count))
     assert len(joined.closes) == count
+
+
+def test_an_event_of_another_century_is_one_commit() -> None:
+    """A hundred thousand empty slices before it are tagged at the version of the one before: no batch of their own."""
+    times = [1, *range(MINUTE, 5_000 * MINUTE, MINUTE), 2**32 * 1000 - 1]
+    marks = [EventMinute(time // MINUTE * MINUTE, offset, time) for offset, time in enumerate(times)]
+    stream = TopicStream("a", 0, len(times), marks, None)
+    slice_ends = [SliceEnd(end * 10 * MINUTE, "e", "10min", str(end)) for end in range(1, 100_001)]
+    begun = process_time()
+    plan = make_plan([stream], slice_ends, None)
+    assert process_time() - begun < 10
+    assert len(plan.batches) == 501
+    assert sum(len(planned.closes) for planned in plan.batches) == 100_000
+    assert plan.batches[499].spans == {"a": Span(4_990, 5_000)}
+
+
+def test_slices_without_rows_are_neither_tagged_nor_settled() -> None:
+    """Also where one ends and stops waiting between the same two records."""
+    marks = [EventMinute(0, 0, 1), EventMinute(60 * MINUTE, 1, 60 * MINUTE)]
+    stream = TopicStream("a", 0, 2, marks, None, missing=[Missing("a.t", 0, None)])
+    slice_ends = [SliceEnd(10 * MINUTE, "e", "p", "x"), SliceEnd(15 * MINUTE, "e", "p", "x", 5 * MINUTE)]
+    plan = make_plan([stream], slice_ends, None)
+    assert [(entry.slice_end.slice, entry.shards) for entry in plan.untagged] == [("x", ("a.t",))]
+    assert [(planned.closes, planned.settles) for planned in plan.batches] == [((), ())]

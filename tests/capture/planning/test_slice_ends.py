@@ -1,7 +1,12 @@
 """Which slices a table's changes are cut at, across the 23-hour day in Paris."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from time import process_time
 
+import pytest
+
+from tidemark.capture.errors import TooManySlicesError
 from tidemark.capture.planning.slice_ends import missed_slice_ends, open_slice_ends
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar
@@ -44,3 +49,24 @@ def test_an_entity_that_is_new_gets_no_name_for_a_state_that_has_passed() -> Non
     ]
     open_ends = open_slice_ends(TABLE, PARIS, closed, merged, merged)
     assert [entry.slice for entry in open_ends if entry.period == "hour"] == ["2026-03-29T03"]
+
+
+LAST_MS = 2**32 * 1000 - 1
+"""The last time that a binlog can have: in 2106."""
+
+
+@pytest.mark.parametrize(("period", "start"), [("5min", "2026-03-28T00:00"), ("hour", "2026-03-28T00")])
+def test_a_time_of_another_century_stops_the_table_after_seconds(period: str, start: str) -> None:
+    table = replace(TABLE, snapshot_series=(("ods_orders", "day", "2026-03-28"), ("fine", period, start)))
+    begun = process_time()
+    with pytest.raises(TooManySlicesError, match=r"ods_orders: an event of 2106-.* too many slices of fine: .*100,000"):
+        open_slice_ends(table, PARIS, {}, 0, LAST_MS)
+    missed = missed_slice_ends(table, PARIS, {}, LAST_MS)
+    assert process_time() - begun < 20
+    assert [slice_end.entity for slice_end in missed].count("fine") == 100_000
+
+
+def test_days_up_to_another_century_are_tagged() -> None:
+    """Thirty thousand: a source may say so, and nothing stops."""
+    days = replace(TABLE, snapshot_series=(("ods_orders", "day", "2026-03-28"),))
+    assert len(open_slice_ends(days, PARIS, {}, 0, LAST_MS)) == 29_171

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
+from tidemark.system.files import private_directory
 from tidemark.system.settings import Settings
 
 
@@ -31,7 +32,7 @@ class AcceptedFindings:
 
     def add(self, instance: str, offset: int, at: datetime, who: str, why: str) -> None:
         """Go on at the offset of a finding."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(self._path.parent)
         answer = {"instance": instance, "offset": offset, "at": at.isoformat(), "who": who, "why": why}
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(answer, ensure_ascii=False) + "\n")

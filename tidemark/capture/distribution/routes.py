@@ -15,6 +15,11 @@ from tidemark.capture.table_ownership import shared_tables
 
 TOPICS: Final = "tables.{table}"
 _FIELDS: Final = frozenset({"table", "entity"})
+_MOST_KNOWN: Final = 100_000
+_LONGEST_KNOWN: Final = 200
+"""So many physical tables are remembered, of names that databases have: a record may name what it likes."""
+_MOST_NAMES: Final = 100
+"""Tables of one statement that get a copy each; a record of a megabyte could ask for a hundred thousand."""
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
@@ -50,20 +55,31 @@ class Routes:
     def targets(self, instance: str, physical: str) -> tuple[Target, ...]:
         """One for a change; for a heartbeat every partition that has the instance's tables; none for an unrouted one.
 
-        A statement about several tables (`school.orders_0,orders_1`) goes where each of them goes.
+        A statement about several tables (`school.orders_0,orders_1`) goes where each of them goes, one about very many
+        to every partition that has the instance's tables.
         """
         shard = (instance, physical)
         targets = self._known.get(shard)
         if targets is None:
-            targets = self._known[shard] = self._made(instance, physical)
+            targets = self._made(instance, physical)
+            self._remember(shard, targets)
         return targets
+
+    def _remember(self, shard: tuple[str, str], targets: tuple[Target, ...]) -> None:
+        if len(shard[1]) > _LONGEST_KNOWN:
+            return
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[shard] = targets
 
     def _made(self, instance: str, physical: str) -> tuple[Target, ...]:
         database, _, names = physical.rpartition(".")
         if names == HEARTBEAT:
             return self._everywhere(instance, physical)
-        tables = [physical, *(f"{database}.{name}" for name in names.split(","))] if "," in names else [physical]
-        return tuple(target for name in tables for target in self._of_table(instance, name))
+        tables = [physical] if "," not in names else [physical, *(f"{database}.{name}" for name in names.split(","))]
+        if len(tables) > _MOST_NAMES:
+            return self._everywhere(instance, database[:_LONGEST_KNOWN])
+        return tuple(target for name in dict.fromkeys(tables) for target in self._of_table(instance, name))
 
     def _everywhere(self, instance: str, physical: str) -> tuple[Target, ...]:
         topics = dict.fromkeys(self._topic(table) for table in self._tables if instance in table.instances)

@@ -8,6 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
+from tidemark.system.files import private_directory
+
 
 @contextmanager
 def member_name(folder: Path) -> Iterator[str]:
@@ -16,7 +18,7 @@ def member_name(folder: Path) -> Iterator[str]:
     Kafka ends an open transaction when somebody of the same name comes, or else when its time is over; until then
     nothing after it can be read.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    private_directory(folder)
     for number in count(1):
         with (folder / f"member-{number}").open("a+") as file:
             if _locked(file):

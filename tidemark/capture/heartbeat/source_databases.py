@@ -2,13 +2,17 @@
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
-from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import URL
 
 from tidemark.capture.heartbeat.errors import DatabaseAddressError
+from tidemark.system.masked_urls import read_url
 
 _SCHEMES = ("mysql", "mariadb")
 _PORT = 3306
+_CA = "ssl_ca"
 _NAME = re.compile(r"[\w-]+")
 
 
@@ -22,30 +26,31 @@ class HeartbeatDatabase:
     name: str
     user: str
     password: str = field(repr=False)
+    ca: str | None = None
+    """The file of the authorities that sign the server's certificate; without it there is no TLS."""
 
     @classmethod
     def parse(cls, entry: str) -> Self:
-        """`a=mysql://user:password@host:3306/school`. Raises DatabaseAddressError, which never shows the password."""
+        """`a=mysql://user:password@host:3306/school?ssl_ca=/etc/ca.pem`. Raises DatabaseAddressError, which never shows the password."""
         instance, _, address = entry.strip().partition("=")
         # Without it the entry begins with the address, which nobody should see.
         if not _NAME.fullmatch(instance):
             raise DatabaseAddressError.of("", "no instance before =")
         try:
-            url = urlsplit(address)
-            port = url.port or _PORT
-        except ValueError:
-            # What it says quotes what stands after a colon: part of the password where that has a / in it.
-            raise DatabaseAddressError.of(instance, "no number as the port, or a / in the password (%2F)") from None
-        missing = _missing(url.scheme, url.hostname, url.username, url.path)
-        if missing:
-            raise DatabaseAddressError.of(instance, f"no {missing}")
+            url = read_url(address, _SCHEMES)
+        except ValueError as error:
+            raise DatabaseAddressError.of(instance, f"{error}, or a / in the password (%2F)") from None
+        problem = _problem(url)
+        if problem:
+            raise DatabaseAddressError.of(instance, problem)
         return cls(
             instance=instance,
-            host=url.hostname or "",
-            port=port,
-            name=url.path.removeprefix("/"),
-            user=unquote(url.username or ""),
-            password=unquote(url.password or ""),
+            host=url.host or "",
+            port=url.port or _PORT,
+            name=url.database or "",
+            user=url.username or "",
+            password=url.password or "",
+            ca=_ca(url),
         )
 
     def __str__(self) -> str:
@@ -62,11 +67,18 @@ def databases(setting: str) -> tuple[HeartbeatDatabase, ...]:
     return parsed
 
 
-def _missing(scheme: str, host: str | None, user: str | None, path: str) -> str | None:
-    parts = {
-        "mysql:// or mariadb://": scheme in _SCHEMES,
-        "host": host,
-        "user": user,
-        "database after the host": path.removeprefix("/"),
-    }
-    return next((what for what, given in parts.items() if not given), None)
+def _problem(url: URL) -> str | None:
+    """What is not there, or would be passed over."""
+    parts = {"host": url.host, "user": url.username, "database after the host": url.database}
+    missing = next((what for what, given in parts.items() if not given), None)
+    if missing:
+        return f"no {missing}"
+    unknown = sorted(set(url.query) - {_CA})
+    if unknown:
+        return f"an option {unknown[0]!r} where {_CA} is the only one"
+    return None if _ca(url) is None or Path(_ca(url) or "").is_file() else f"no file where {_CA} says"
+
+
+def _ca(url: URL) -> str | None:
+    given = url.query.get(_CA)
+    return given if given is None or isinstance(given, str) else given[-1]

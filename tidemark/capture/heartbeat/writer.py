@@ -92,6 +92,7 @@ def session(database: HeartbeatDatabase) -> pymysql.Connection[Cursor]:
         read_timeout=_SECONDS,
         write_timeout=_SECONDS,
         init_command="SET time_zone = '+00:00'",
+        ssl=None if database.ca is None else {"ca": database.ca, "check_hostname": True, "verify_mode": "required"},
     )
 
 

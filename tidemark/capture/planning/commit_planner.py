@@ -7,13 +7,19 @@ Records past an open boundary wait. So a snapshot depends on the topics alone, n
 batches or restarts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import cached_property
+from itertools import accumulate, groupby
+from operator import attrgetter, itemgetter
+from typing import Final
 
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.initial_load.load_events import Missing
+
+_FIRST: Final = itemgetter(0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,8 @@ class TopicStream:
 
     def cut(self, end_ms: int) -> int | None:
         """The offset of the first record at or past the boundary; None while there is none."""
-        return min((mark.first_offset for mark in self.marks if mark.minute >= end_ms), default=None)
+        at = bisect_left(self._by_minute, end_ms, key=_FIRST)
+        return self._by_minute[at][1] if at < len(self._by_minute) else None
 
     def lacking(self, end_ms: int) -> list[str]:
         """The shards whose rows are not all in the state at the boundary, which it has passed."""
@@ -50,8 +57,23 @@ class TopicStream:
 
     def watermark(self, end_offset: int) -> int | None:
         """The newest event time before `end_offset`."""
-        times = [mark.newest_ms for mark in self.marks if mark.first_offset < end_offset]
+        before = bisect_left(self._by_offset, end_offset, key=_FIRST)
+        times = [] if before == 0 else [self._by_offset[before - 1][1]]
         return max([*times, *([] if self.merged_ms is None else [self.merged_ms])], default=None)
+
+    @cached_property
+    def _by_minute(self) -> list[tuple[int, int]]:
+        """Each minute of a mark with the first offset at or past it: a plan asks for thousands of boundaries."""
+        marks = sorted(self.marks, key=attrgetter("minute"), reverse=True)
+        firsts = accumulate((mark.first_offset for mark in marks), min)
+        return [(mark.minute, first) for mark, first in zip(marks, firsts, strict=True)][::-1]
+
+    @cached_property
+    def _by_offset(self) -> list[tuple[int, int]]:
+        """Each mark's first offset with the newest event time up to it."""
+        marks = sorted(self.marks, key=attrgetter("first_offset"))
+        newest = accumulate((mark.newest_ms for mark in marks), max)
+        return [(mark.first_offset, until) for mark, until in zip(marks, newest, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -117,25 +139,35 @@ def make_plan(streams: Sequence[TopicStream], slice_ends: Iterable[SliceEnd], ta
     untagged: list[UntaggedSliceEnd] = []
     by_end = [(end, tuple(group)) for end, group in groupby(sorted(slice_ends), key=lambda slice_end: slice_end.end_ms)]
     closing = [(end, group) for end, group in by_end if all(stream.has_passed(end) for stream in streams)]
-    for end, group in closing:
+    never: set[tuple[str, str, str]] = set()
+    for end, group in _cut_alike(streams, closing):
         closes = tuple(slice_end for slice_end in group if not slice_end.late_ms)
-        never = {slice_end.slice_end.of_slice for slice_end in untagged}
-        settles = tuple(slice_end for slice_end in group if slice_end.late_ms and slice_end.of_slice not in never)
         shards = tuple(shard for stream in streams for shard in stream.lacking(end))
         if shards:
             untagged += [UntaggedSliceEnd(slice_end, shards) for slice_end in closes]
+            never.update(slice_end.of_slice for slice_end in closes)
             closes = ()
+        settles = tuple(slice_end for slice_end in group if slice_end.late_ms and slice_end.of_slice not in never)
         if not closes and not settles:
             continue
         batches.append(replace(_batch(streams, position, end, tagged_until), closes=closes, settles=settles))
         position = {instance: span.end for instance, span in batches[-1].spans.items()}
-        tagged_until = end if closes else tagged_until
+        tagged_until = closes[-1].end_ms if closes else tagged_until
     waiting = by_end[len(closing) :]
     tail = _batch(streams, position, waiting[0][0] if waiting else None, tagged_until)
     if any(span.end > span.start for span in tail.spans.values()):
         batches.append(tail)
     waits = [slice_end for _, group in waiting for slice_end in group if not slice_end.late_ms]
     return CommitPlan(tuple(batches), _first_of_each(waits, streams), tuple(untagged))
+
+
+def _cut_alike(
+    streams: Sequence[TopicStream], closing: Sequence[tuple[int, tuple[SliceEnd, ...]]]
+) -> Iterator[tuple[int, tuple[SliceEnd, ...]]]:
+    """Boundaries between which there is no record, as one: a quiet night, or the years up to a wrong clock's time."""
+    for _, alike in groupby(closing, key=lambda each: [stream.cut(each[0]) for stream in streams]):
+        groups = list(alike)
+        yield groups[-1][0], tuple(slice_end for _, group in groups for slice_end in group)
 
 
 def _batch(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.console.dagster_server.errors import ForeignHomeError
 from tidemark.console.project_files import TEMPLATE_OF_DAGSTER
-from tidemark.system.files import writable_directory
+from tidemark.system.files import private_directory, writable_directory
 from tidemark.system.project_root import DAGSTER_FOLDER
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def prepare_home(settings: Settings, home: Path) -> None:
     Raises ForeignHomeError where its event log tells of other data than `settings.data` holds: each slice would count
     as complete that was so there.
     """
-    home.mkdir(parents=True, exist_ok=True)
+    private_directory(home)
     _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
         own = settings.root / DAGSTER_FOLDER / _CONFIGURATION

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.console.dagster_server.errors import DagsterStartError
 from tidemark.console.dagster_server.process_sessions import stop_session
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +43,7 @@ class DagsterServer:
             sys.executable, "-m", _SERVICES, "--workspace", str(root / "workspace.yaml"),
             "--host", HOST, "--port", str(port),
         ]  # fmt: skip
-        log.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(log.parent)
         with log.open("wb") as output:
             process = subprocess.Popen(
                 command,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.console.demo.errors import SampleError
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ class ChangeFeed:
         if not arrivals:
             return 0
         folder = self._landing / instance
-        folder.mkdir(parents=True, exist_ok=True)
+        private_directory(folder)
         target = folder / f"{arrivals[0].offset:012d}.jsonl.gz"
         if not target.exists():
             partial = target.with_suffix(".partial")

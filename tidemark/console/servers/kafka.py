@@ -13,6 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,7 +72,7 @@ def _is_there(described: Future[object]) -> bool:
 def kafka(jars: Jars, directory: Path, port: int = 0) -> Iterator[Kafka]:
     """Start a broker with its log in `directory`, empty the first time, stop it in the end; port 0 is a free one."""
     port, controller_port = port or free_port(), free_port()
-    directory.mkdir(parents=True, exist_ok=True)
+    private_directory(directory)
     properties = directory / "server.properties"
     properties.write_text(lines(settings(directory / "log", port, controller_port)))
     java = ["java", "-Xmx512m", "-Dlog4j2.level=WARN", "-cp", jars.classpath]

@@ -19,6 +19,7 @@ from tidemark.capture.source_table import topic_of
 from tidemark.console.servers import mariadb
 from tidemark.console.servers.kafka import lines
 from tidemark.console.servers.process import LOOPBACK, ServerProcess, free_port, start
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -112,7 +113,7 @@ def connect(
     initial load. `others` are further settings of the connectors.
     """
     port = port or free_port()
-    directory.mkdir(parents=True, exist_ok=True)
+    private_directory(directory)
     worker = directory / "worker.properties"
     worker.write_text(lines(worker_settings(kafka.bootstrap_servers, LOOPBACK, port, jars.plugins, directory)))
     files = [directory / f"{topic_of(instance.name)}.properties" for instance in instances]

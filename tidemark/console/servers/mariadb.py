@@ -20,6 +20,7 @@ from tidemark.console.servers.errors import ComponentFailedError, ComponentMissi
 from tidemark.console.servers.passwords import secret_of, write_private
 from tidemark.console.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 from tidemark.console.servers.programs import find_program
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +130,7 @@ def _create_data_directory(name: str, directory: Path) -> None:
         f"--user={getpass.getuser()}",
     ]
     # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
-    directory.joinpath("tmp").mkdir(parents=True, exist_ok=True)
+    private_directory(directory / "tmp")
     run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
 
 
@@ -140,7 +141,7 @@ def _prepare_accounts(directory: Path, port: int) -> str:
     root from other addresses without a password, goes.
     """
     directory.chmod(0o700)
-    directory.joinpath("files").mkdir(mode=0o700, exist_ok=True)
+    private_directory(directory / "files")
     root, password = secret_of(directory / "root.password"), secret_of(directory / "password")
     account = f"'{USER}'@'{LOOPBACK}'"
     write_private(

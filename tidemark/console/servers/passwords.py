@@ -7,6 +7,8 @@ import secrets
 import tempfile
 from typing import TYPE_CHECKING, Final
 
+from tidemark.system.files import private_directory
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -22,7 +24,7 @@ def secret_of(file: Path) -> str:
 
 def write_private(file: Path, text: str) -> None:
     """The whole file or none, with mode 0600 from its first byte on."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    private_directory(file.parent)
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:

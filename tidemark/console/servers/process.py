@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.servers.errors import ComponentFailedError
+from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -92,7 +93,7 @@ def start(
     name: str, command: Sequence[str], directory: Path, environment: Mapping[str, str] | None = None
 ) -> ServerProcess:
     """Start `command` with its output in `directory`/server.log; `environment` is beside what every server inherits."""
-    directory.mkdir(parents=True, exist_ok=True)
+    private_directory(directory)
     log = directory / "server.log"
     with log.open("ab") as out:
         process = subprocess.Popen(
@@ -115,7 +116,7 @@ def run(
     environment: Mapping[str, str] | None = None,
 ) -> None:
     """Run a preparing command to its end; raise ComponentFailedError with its output when it fails."""
-    directory.mkdir(parents=True, exist_ok=True)
+    private_directory(directory)
     done = subprocess.run(
         list(command),
         cwd=directory,
