@@ -25,7 +25,7 @@ _PUBLIC: Final = frozenset(
 
 
 def read_url(given: str | URL, drivers: Collection[str]) -> URL:
-    """A URL of one of these drivers; `postgresql` is `postgresql+psycopg2`. Raises ValueError, which shows no secret."""
+    """A URL of one of these drivers; `postgresql` is `postgresql+psycopg2`. Raises ValueError without a secret."""
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def test_addresses_are_read_with_everything_that_is_in_them() -> None:
-    assert databases("a=mysql://tide:p%40ss%2C@db-1:3307/school, b=mariadb://tide@db-2/school") == (
-        HeartbeatDatabase("a", "db-1", 3307, "school", "tide", "p@ss,"),
+    assert databases("a=mysql://tide:p%40s/s%2C@db-1:3307/school, b=mariadb://tide@db-2/school") == (
+        HeartbeatDatabase("a", "db-1", 3307, "school", "tide", "p@s/s,"),
         HeartbeatDatabase("b", "db-2", 3306, "school", "tide", ""),
     )
     assert databases("") == ()
@@ -39,7 +39,6 @@ def test_an_authority_of_certificates_is_a_file(tmp_path: Path) -> None:
         ("a=mysql://tide:secret@db:port/school", "no URL"),
         ("a=mysql://tide@db/school?password=secret", "an option 'password'"),
         ("a=mysql://tide:secret@db/school?ssl_ca=/none/there.pem", "no file where ssl_ca says"),
-        ("a=mysql://tide:secret/more@db:3306/school", "a / in the password"),
         ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
     ],
 )

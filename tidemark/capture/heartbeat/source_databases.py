@@ -31,7 +31,10 @@ class HeartbeatDatabase:
 
     @classmethod
     def parse(cls, entry: str) -> Self:
-        """`a=mysql://user:password@host:3306/school?ssl_ca=/etc/ca.pem`. Raises DatabaseAddressError, which never shows the password."""
+        """`a=mysql://user:password@host:3306/school?ssl_ca=/etc/ca.pem`.
+
+        Raises DatabaseAddressError, which never shows the password.
+        """
         instance, _, address = entry.strip().partition("=")
         # Without it the entry begins with the address, which nobody should see.
         if not _NAME.fullmatch(instance):
@@ -39,7 +42,7 @@ class HeartbeatDatabase:
         try:
             url = read_url(address, _SCHEMES)
         except ValueError as error:
-            raise DatabaseAddressError.of(instance, f"{error}, or a / in the password (%2F)") from None
+            raise DatabaseAddressError.of(instance, str(error)) from None
         problem = _problem(url)
         if problem:
             raise DatabaseAddressError.of(instance, problem)
