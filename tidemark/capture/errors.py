@@ -6,7 +6,8 @@ CaptureError
 │   ├── FileTooBigError        expands to more than a pass can read
 │   └── MalformedLineError     a line that is no change record
 ├── OffsetGapError         changes are missing between two files
-├── ColumnTypeError        a column whose type the lake has no twin for, or that changed
+├── ColumnTypeError        a column whose type is malformed, or that changed
+│   └── UnknownColumnTypeError  a type that the lake has no twin for
 ├── DeclarationError       a recorded schema change that cannot be read
 ├── ChangeValueError       a value that does not fit its column's type
 ├── SharedPhysicalTableError  two logical tables for one physical
@@ -91,7 +92,7 @@ class OffsetGapError(CaptureError):
 
 
 class ColumnTypeError(CaptureError):
-    """A column whose type the lake has no twin for, or that changed."""
+    """A column whose type is malformed, or that changed."""
 
     @classmethod
     def unknown(cls, table: str, column: str, type_name: str) -> Self:
@@ -99,7 +100,8 @@ class ColumnTypeError(CaptureError):
             "no Delta type for a source column",
             found=f"{column} {type_name}",
             where=table,
-            hint="leave the table out, or add the type to tidemark/capture/schema/source_types.py",
+            hint="leave the column out (source: columns: exclude), or add the type to "
+            "tidemark/capture/schema/source_types.py",
         )
 
     @classmethod
@@ -132,6 +134,10 @@ class ColumnTypeError(CaptureError):
             where=f"{table}, {where}",
             hint="record schema changes too (Debezium: include.schema.changes=true), from the topic's beginning",
         )
+
+
+class UnknownColumnTypeError(ColumnTypeError):
+    """A type that the lake has no twin for: its column is left out where the table can be without it."""
 
 
 class DeclarationError(CaptureError):

@@ -19,6 +19,7 @@ class SourceTable:
     tagged for that entity. `threshold` tells when a silent table is idle and a silent instance broken. `restated` are
     those of the entities whose snapshots are restated for late changes, `lateness` those that wait for them, and
     until how long after the slice's end (ms of event time), `kept` how many tags those have that do not keep all.
+    `excluded` are the source's columns, in small letters, that the lake does not get.
     """
 
     name: str
@@ -31,6 +32,7 @@ class SourceTable:
     restated: frozenset[str] = frozenset()
     lateness: Mapping[str, int] = field(default_factory=dict)
     kept: Mapping[str, int] = field(default_factory=dict)
+    excluded: frozenset[str] = frozenset()
 
     @cached_property
     def regex(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from tests.capture.source.kafka.letters import flat
 from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
+from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.errors import ColumnTypeError, DeclarationError, FileTooBigError, UnexpectedTableError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
@@ -264,3 +266,21 @@ def test_a_file_that_expands_to_a_bomb_is_named_and_others_go_on(spark: SparkSes
         with pytest.raises(FileTooBigError, match=r"a/000000000000\.jsonl\.gz"):
             ingestion.step()
     assert read_table(spark, settings.warehouse / "ods_orders").count() == 1
+
+
+def test_a_column_without_a_type_and_an_excluded_one_stop_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    a = Stream("a")
+    kinds = {**USERS, "NOTE": "VARCHAR", "note": "VARCHAR", "place": "GEOMETRY"}
+    a.declare("users", kinds, at("2026-03-23 09:00"))
+    place = {"wkb": "AQEAAAA=", "srid": None}
+    a.change("users", None, {"user_id": 1, "NOTE": "x", "note": "kept", "place": place}, at("2026-03-23 10:00"))
+    orders, users = TABLES
+    tables = [orders, replace(users, excluded=frozenset({"NOTE".lower()}))]
+    errors, rows = step(spark, tmp_path, {"a": values_of(a), "b": []}, tables=tables)
+    assert (errors, rows) == ([], {"ods_users": 1})
+    warehouse = Settings.at(tmp_path / "data").warehouse
+    (row,) = read_table(spark, warehouse / "ods_users").collect()
+    assert {"note", "NOTE", "place"} & set(row.asDict()) == set()
+    last = last_commit(warehouse / "ods_users")
+    assert last is not None
+    assert last.state.columns.quarantined == {"place": "place GEOMETRY"}

@@ -9,7 +9,7 @@ from tidemark.capture.apply.batch_columns import of_one_type
 from tidemark.capture.binlog.continuity import Again, Judged
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.commits.commit_state import CommitState
-from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.errors import ColumnTypeError, DeclarationError
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange, evolved
@@ -34,6 +34,28 @@ def test_columns_are_added_at_the_end_and_never_taken_away() -> None:
     columns = evolved(TableColumns(), [change(0, id="BIGINT", amount="DECIMAL"), change(1, id="BIGINT", c="INT")], NONE)
     assert types(columns) == {"id": "BIGINT", "amount": "DECIMAL(10,2)", "c": "INT"}
     assert columns.shapes == ()
+
+
+def test_a_column_without_a_type_in_the_lake_is_quarantined_alone_and_for_good() -> None:
+    columns = evolved(TableColumns(), [change(0, id="BIGINT", place="GEOMETRY", flags="BIT(8)", c="INT")], NONE)
+    assert types(columns) == {"id": "BIGINT", "c": "INT"}
+    assert columns.quarantined == {"place": "place GEOMETRY", "flags": "flags BIT(8)"}
+    assert TableColumns.from_json(columns.to_json()) == columns
+    # Its older rows would have NULL where the source has values.
+    assert types(evolved(columns, [change(9, id="BIGINT", place="TEXT", c="INT")], {ZERO: 2})) == types(columns)
+
+
+def test_a_column_of_the_lake_that_gets_an_unknown_type_stops_the_table() -> None:
+    before = evolved(TableColumns(), [change(0, id="BIGINT", c="INT")], NONE)
+    with pytest.raises(ColumnTypeError, match="found c GEOMETRY"):
+        evolved(before, [change(9, id="BIGINT", c="GEOMETRY")], {ZERO: 2})
+
+
+def test_an_excluded_column_is_never_the_lakes_also_one_that_would_be_refused() -> None:
+    both = change(0, id="BIGINT", NOTE="TEXT", note="INT")
+    with pytest.raises(DeclarationError, match="one column of the lake"):
+        evolved(TableColumns(), [both], NONE)
+    assert types(evolved(TableColumns(), [change(0, id="BIGINT", C="TEXT")], NONE, {"c"})) == {"id": "BIGINT"}
 
 
 def test_a_shard_that_is_altered_makes_the_column_wider_and_the_other_goes_on_as_it_was() -> None:

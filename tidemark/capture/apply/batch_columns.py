@@ -21,7 +21,8 @@ def columns_by_batch(
     new = [change for change in mine if not order.is_repeated(change.instance, change.offset, change.position)]
     by_batch, known = [], state.columns
     for batch in batches:
-        known = evolved(known, (change for change in new if change.offset in batch.spans[change.instance]), begun)
+        here = (change for change in new if change.offset in batch.spans[change.instance])
+        known = evolved(known, here, begun, table.excluded)
         by_batch.append(known)
     return by_batch
 

@@ -72,10 +72,11 @@ class TableIngest:
             order, loads=[event for event in order.loads if self._table.holds(event.instance, event.physical)]
         )
         columns = columns_by_batch(self._table, scan, order, batches, state)
+        self._refuse_quarantined_key(columns[-1])
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
             return TableOutcome(self._table, passed(state, batches[-1], TableColumns(), order))
-        outcome = TableOutcome(self._table, state)
+        outcome = TableOutcome(self._table, state, warnings=self._left_out(state.columns, columns[-1]))
         for part in of_one_type(columns):
             done = self._run_part(scan, order, batches[part], columns[part], outcome.state)
             outcome = replace(
@@ -207,6 +208,20 @@ class TableIngest:
             for stat in stats
             if stat.first_bad is not None
         ]
+
+    def _refuse_quarantined_key(self, columns: TableColumns) -> None:
+        partition_by = [self._table.partition_by] if self._table.partition_by else []
+        for name in (*self._table.key, *partition_by):
+            if name in columns.quarantined:
+                raise ColumnTypeError.unknown(self._table.name, "", columns.quarantined[name])
+
+    def _left_out(self, before: TableColumns, columns: TableColumns) -> tuple[str, ...]:
+        """What is said once of columns that the lake does not get."""
+        new = [words for name, words in columns.quarantined.items() if name not in before.quarantined]
+        return tuple(
+            f"{self._table.name}: the column {words} is quarantined, as the lake has no type for it; the others go on"
+            for words in new
+        )
 
     def _refuse_bad(self, scan: Scan, stats: Sequence[BatchStats]) -> None:
         for stat in stats:

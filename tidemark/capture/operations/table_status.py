@@ -41,7 +41,7 @@ class TableStatus:
     """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
 
     `late` are per entity and slice the changes that came when its snapshot was named already.
-    `initial_load_pending` are shards whose initial load is not complete.
+    `initial_load_pending` are shards whose initial load is not complete, `quarantined_columns` are not in the lake.
     """
 
     table: str
@@ -51,6 +51,7 @@ class TableStatus:
     streams: Mapping[str, StreamStatus]
     late: Mapping[str, Mapping[str, int]]
     initial_load_pending: tuple[str, ...] = ()
+    quarantined_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def table_status(source: SourceTable, commits: Iterable[Commit], around: Around)
         streams={instance: _stream(source, instance, state, around) for instance in source.instances},
         late=state.late,
         initial_load_pending=state.initial_load_pending,
+        quarantined_columns=tuple(state.columns.quarantined.values()),
     )
 
 

@@ -8,7 +8,7 @@ https://debezium.io/documentation/reference/connectors/mariadb.html#mariadb-data
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.errors import ColumnTypeError, UnknownColumnTypeError
 from tidemark.capture.schema.canal_text_values import DECIMAL_TEXT, text_decode
 from tidemark.capture.schema.column_names import lake_name
 from tidemark.capture.schema.source_types import (
@@ -18,6 +18,7 @@ from tidemark.capture.schema.source_types import (
     TEXTS,
     SourceType,
     SourceTypeError,
+    UnknownWordError,
 )
 from tidemark.quoting.spark import quoted
 
@@ -137,14 +138,19 @@ _FIXED: Final = {
 def source_column(
     physical: str, name: str, type_name: object, length: object = None, scale: object = None
 ) -> SourceColumn:
-    """A column by its type in the source. Raises ColumnTypeError for a type the lake has no twin for."""
+    """A column by its type in the source.
+
+    Raises UnknownColumnTypeError for a type the lake has no twin for, ColumnTypeError for what is no type.
+    """
     try:
         source_type = SourceType.parse(type_name, length, scale)
+    except UnknownWordError as error:
+        raise UnknownColumnTypeError.unknown(physical, name, str(error)) from error
     except SourceTypeError as error:
         raise ColumnTypeError.unknown(physical, name, str(error)) from error
     encoding = _encoding(source_type)
     if encoding is None:
-        raise ColumnTypeError.unknown(physical, name, str(source_type))
+        raise UnknownColumnTypeError.unknown(physical, name, str(source_type))
     return SourceColumn(lake_name(name), name, source_type, encoding)
 
 

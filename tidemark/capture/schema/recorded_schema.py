@@ -5,12 +5,12 @@ it names no table either, it belongs to the table of its record.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
-from tidemark.capture.errors import DeclarationError
+from tidemark.capture.errors import DeclarationError, UnknownColumnTypeError
 from tidemark.capture.schema.column_names import ColumnNamesError, check_distinct
 from tidemark.capture.schema.column_types import SourceColumn, source_column
 
@@ -18,6 +18,13 @@ _MAX_COLUMNS: Final = 4096
 """Of a table in MySQL."""
 _MAX_NAME: Final = 64 + 1 + 64
 """Characters of `<database>.<table>`."""
+
+
+class DeclaredColumns(NamedTuple):
+    """`columns` can be in the lake; `unknown` cannot: source name -> why."""
+
+    columns: tuple[SourceColumn, ...]
+    unknown: Mapping[str, UnknownColumnTypeError]
 
 
 @dataclass(frozen=True)
@@ -31,28 +38,35 @@ class TableSchema:
     listed: object = ()
     problem: str | None = None
 
-    @property
-    def columns(self) -> tuple[SourceColumn, ...]:
-        """The columns in the source's order.
+    def declared(self, excluded: Collection[str] = ()) -> DeclaredColumns:
+        """The columns in the source's order, without those `excluded` (names in small letters).
 
-        Raises ColumnTypeError for a type the lake has no twin for, DeclarationError for what is no declaration.
+        Raises ColumnTypeError for a malformed type, DeclarationError for what is no declaration.
         """
         try:
-            return self._columns()
+            return self._declared(excluded)
         except (UnreadableJsonError, ColumnNamesError) as error:
             raise DeclarationError.of(self.physical, str(error)) from error
 
-    def _columns(self) -> tuple[SourceColumn, ...]:
+    def _declared(self, excluded: Collection[str]) -> DeclaredColumns:
         if self.problem is not None:
             raise DeclarationError.of(self.physical, self.problem)
         if not isinstance(self.listed, list) or not 0 < len(self.listed) <= _MAX_COLUMNS:
             raise DeclarationError.of(self.physical, f"no list of 1 to {_MAX_COLUMNS} columns")
         ordered = sorted((self._listed(column) for column in self.listed), key=lambda column: column["position"])
-        columns = tuple(_column(self.physical, column) for column in ordered)
-        check_distinct((column.source_name, column.name) for column in columns)
-        if len({column.source_name for column in columns}) < len(columns):
+        if len({column["name"] for column in ordered}) < len(ordered):
             raise DeclarationError.of(self.physical, "a column that is listed twice")
-        return columns
+        columns: list[SourceColumn] = []
+        unknown: dict[str, UnknownColumnTypeError] = {}
+        for column in ordered:
+            if column["name"].lower() in excluded:
+                continue
+            try:
+                columns.append(_column(self.physical, column))
+            except UnknownColumnTypeError as error:
+                unknown[column["name"]] = error
+        check_distinct((column.source_name, column.name) for column in columns)
+        return DeclaredColumns(tuple(columns), unknown)
 
     def _listed(self, column: object) -> Mapping[str, Any]:
         if not isinstance(column, dict) or not isinstance(column.get("name"), str):

@@ -1,10 +1,11 @@
 """What the source's schema changes make of a table's columns: new ones, wider ones, or an end of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.errors import ColumnTypeError, UnknownColumnTypeError
+from tidemark.capture.schema.column_names import lake_name
 from tidemark.capture.schema.column_types import SourceColumn
 from tidemark.capture.schema.recorded_schema import TableSchema
 from tidemark.capture.schema.table_columns import ColumnShape, TableColumns, in_lake
@@ -26,16 +27,26 @@ class RecordedSchemaChange:
         return f"{self.instance}.{self.schema.physical}"
 
 
-def evolved(known: TableColumns, changes: Iterable[RecordedSchemaChange], begun: Mapping[str, int]) -> TableColumns:
+def evolved(
+    known: TableColumns,
+    changes: Iterable[RecordedSchemaChange],
+    begun: Mapping[str, int],
+    excluded: Collection[str] = (),
+) -> TableColumns:
     """`known` and what `changes` add and widen, in order. A dropped column stays, NULL from then on.
 
     `begun` are the offsets of the shards' first rows: until then a shard may say anything that the lake's type holds,
-    later only what holds all that it wrote before. Raises ColumnTypeError where a column's new type does not, or where
-    neither it nor the lake's holds the other.
+    later only what holds all that it wrote before. Columns `excluded` (small letters) are not the lake's, nor are those
+    of a type that it has no twin for, nor do they become so later: rows that are merged already would lack the values.
+    Raises ColumnTypeError where a column's new type does not hold the old one's values, or where neither it nor the
+    lake's holds the other.
     """
     evolving = _Evolving(known, begun)
     for change in changes:
-        for column in change.schema.columns:
+        declared = change.schema.declared(excluded)
+        for name, error in declared.unknown.items():
+            evolving.quarantine(name, error)
+        for column in declared.columns:
             evolving.declare(change, column)
     return evolving.columns()
 
@@ -51,13 +62,22 @@ class _Evolving:
         self._first = dict(known.first)
         self._new: dict[tuple[str, str], ColumnShape] = {}
         self._shapes = list(known.shapes)
+        self._quarantined = dict(known.quarantined)
 
     def columns(self) -> TableColumns:
         """What came of it."""
-        return TableColumns(tuple(self._lake.values()), self._first, tuple(self._shapes))
+        return TableColumns(tuple(self._lake.values()), self._first, tuple(self._shapes), self._quarantined)
+
+    def quarantine(self, name: str, error: UnknownColumnTypeError) -> None:
+        """A column whose type the lake has no twin for; one that had another type before stops the table."""
+        if lake_name(name).lower() in self._names:
+            raise error
+        self._quarantined.setdefault(name, error.found or "")
 
     def declare(self, change: RecordedSchemaChange, column: SourceColumn) -> None:
         """One column as a shard has it from then on."""
+        if column.source_name in self._quarantined:
+            return
         column = in_lake(column, self._names)
         self._names.setdefault(column.name.lower(), column.name)
         lake = self._lake.setdefault(column.name, column)

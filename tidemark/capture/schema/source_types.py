@@ -3,6 +3,7 @@
 The limits are MySQL's and MariaDB's: https://mariadb.com/kb/en/data-types/
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -17,6 +18,7 @@ OTHERS: Final = frozenset({"DATE", "YEAR", "FLOAT", "DOUBLE", "BOOLEAN", "BIT"})
 _WORDS: Final = INTEGERS | DECIMALS | TIMES | TEXTS | BINARIES | OTHERS
 _MODIFIERS: Final = frozenset({"UNSIGNED", "SIGNED", "ZEROFILL", "PRECISION", "BINARY"})
 
+_TYPE_WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}( [A-Za-z0-9_]{1,31}){0,4}")
 _MAX_LENGTH: Final = 2**32 - 1
 _MAX_SCALE: Final = 38
 _MAX_DIGITS: Final = 65
@@ -26,6 +28,10 @@ _MAX_BITS: Final = 64
 
 class SourceTypeError(ValueError):
     """A declared type that is not in the closed set, or a size that no database accepts. `str()` says which."""
+
+
+class UnknownWordError(SourceTypeError):
+    """A type in words that are none of the closed set: of a server that has more types, or of a plug-in."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,8 @@ class SourceType:
             raise SourceTypeError(f"a type name that is no text: {_shown(name)}")
         word, *modifiers = name.upper().split() or [""]
         if word not in _WORDS or not _MODIFIERS.issuperset(modifiers):
-            raise SourceTypeError(_shown(name))
+            kind = UnknownWordError if _TYPE_WORDS.fullmatch(name) else SourceTypeError
+            raise kind(_shown(name))
         parsed = cls(word, tuple(modifiers), _size(length, "length", _MAX_LENGTH), _size(scale, "scale", _MAX_SCALE))
         parsed._check_sizes()
         return parsed

@@ -27,11 +27,13 @@ class TableColumns:
     """`lake` are the table's columns, in the order in which it got them; the types are the widest of all shards.
 
     `first` are the columns that became wider as they were before: shards that say nothing in `shapes` write them so.
+    `quarantined` are columns of the source that the lake has no type for: name -> name and type in words.
     """
 
     lake: tuple[SourceColumn, ...] = ()
     first: Mapping[str, SourceColumn] = field(default_factory=dict)
     shapes: tuple[ColumnShape, ...] = ()
+    quarantined: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.lake)
@@ -90,6 +92,7 @@ class TableColumns:
             "columns": [_listed(column) for column in self.lake],
             "first": [_listed(waiting) for waiting in self.first.values()],
             "shapes": [[shape.shard, shape.offset, *_listed(shape.column)] for shape in self.shapes],
+            **({"quarantined": dict(self.quarantined)} if self.quarantined else {}),
         }
 
     @classmethod
@@ -103,6 +106,7 @@ class TableColumns:
             lake=lake,
             first={column.name: column for column in first},
             shapes=tuple(ColumnShape(shard, offset, in_lake(column, names)) for shard, offset, column in shapes),
+            quarantined=entry.get("quarantined", {}),
         )
 
 

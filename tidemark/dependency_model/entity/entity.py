@@ -62,6 +62,13 @@ class EntityState:
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
+class CapturedColumns:
+    """Which columns of the source's tables are captured: all but those of `exclude`, by their names in the source."""
+
+    exclude: tuple[Annotated[str, StringConstraints(min_length=1, max_length=64)], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class CapturedSource:
     """The physical tables behind an ODS entity: a name, `*` standing for shard numbers, in these instances.
 
@@ -70,6 +77,7 @@ class CapturedSource:
 
     table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+\*?$")]
     instances: Annotated[tuple[NameField, ...], Field(min_length=1)]
+    columns: CapturedColumns = CapturedColumns()
     idle_after: DurationField = timedelta(minutes=10)
     broken_after: DurationField = timedelta(minutes=5)
 

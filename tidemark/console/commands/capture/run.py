@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from tidemark.console.commands.capture.poll_interval import seconds_to_next
+from tidemark.console.commands.capture.step_loop import serve
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.stop_signals import stop_signals
-from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidemark.capture.operations.ingestion import Ingestion
     from tidemark.capture.operations.ingestion_report import IngestReport
-
-_WATCH_SECONDS: Final = 0.2
 
 
 @click.command()
@@ -44,7 +36,8 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     pass that is under way; killed, it goes on where its last commit ended.
 
     \b
-    Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`); with --once also what
+    Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`), 75 Spark ended and the
+    service has to be started again; with --once also what
     the pass said: 1 something has to be changed, 75 try again.
     With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "halted", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -63,29 +56,9 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
         if once:
             say(ingestion.step())
             return
-        _serve(ingestion, every_seconds, say, lambda: bool(signals))
+        serve(ingestion.step, every_seconds, say, lambda: bool(signals))
     if not as_json:
         print_line("Stopped.")
-
-
-def _serve(
-    ingestion: Ingestion, every_seconds: float, say: Callable[[IngestReport], None], stopped: Callable[[], bool]
-) -> None:
-    from tidemark.system.errors import CaptureError  # noqa: PLC0415 - keeps --help fast
-
-    due = time.monotonic()
-    while not stopped():
-        if time.monotonic() < due:
-            time.sleep(_WATCH_SECONDS)
-            continue
-        begun, pause = time.monotonic(), every_seconds
-        try:
-            report = ingestion.step()
-            say(report)
-            pause = seconds_to_next((boundary.end for boundary in report.waiting), datetime.now(UTC), every_seconds)
-        except (CaptureError, TransientError) as error:
-            print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
-        due = begun + pause
 
 
 def _as_line(report: IngestReport) -> None:

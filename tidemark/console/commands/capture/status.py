@@ -30,7 +30,8 @@ def status(*, as_json: bool) -> None:
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
     With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
     "streams": {instance: {"offset", "lag", "diagnosis": {...}, "halted": [...]}},
-    "late": {entity: {slice: changes}}, "initial_load_pending": [shard, ...]}], "dead_letters"}.
+    "late": {entity: {slice: changes}}, "initial_load_pending": [shard, ...],
+    "quarantined_columns": [...]}], "dead_letters"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.collect_status import table_statuses  # noqa: PLC0415
     from tidemark.capture.source.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
@@ -54,6 +55,10 @@ def status(*, as_json: bool) -> None:
         if table.initial_load_pending:
             missing = f"the initial load is not complete for {', '.join(table.initial_load_pending)}"
             print_line(f"not whole: {table.table}: {missing}; tidemark capture load {table.table} asks for them")
+        if table.quarantined_columns:
+            print_line(
+                f"quarantined: {table.table}: columns that are not in the lake: {', '.join(table.quarantined_columns)}"
+            )
     if letters:
         print_line(f"dead-letter queue: {letters}; tidemark dlq list shows the records")
 

@@ -1,0 +1,68 @@
+"""The loop of `tidemark capture run`: whatever a step raises is said, and the next one tries again."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Self
+
+from py4j.protocol import Py4JNetworkError
+
+from tidemark.console.commands.capture.poll_interval import seconds_to_next
+from tidemark.console.output import print_line
+from tidemark.errors import TidemarkError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.capture.operations.ingestion_report import IngestReport
+
+_WATCH_SECONDS: Final = 0.2
+_LOG: Final = logging.getLogger(__name__)
+
+
+class SparkGoneError(TransientError):
+    """The JVM that does the work ended: another process has to begin."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        return cls(
+            "Spark ended while changes were taken in",
+            found=f"{type(error).__name__}: {error}",
+            hint="what was committed stays; start the service again (it goes on there), with more memory if that was "
+            "the reason (TIDEMARK_SPARK_MEMORY)",
+        )
+
+
+def serve(
+    step: Callable[[], IngestReport],
+    every_seconds: float,
+    say: Callable[[IngestReport], None],
+    stopped: Callable[[], bool],
+) -> None:
+    """Run steps until `stopped`. Raises SparkGoneError alone."""
+    due = time.monotonic()
+    while not stopped():
+        if time.monotonic() < due:
+            time.sleep(_WATCH_SECONDS)
+            continue
+        begun = time.monotonic()
+        due = begun + _pause_after(step, every_seconds, say)
+
+
+def _pause_after(step: Callable[[], IngestReport], every_seconds: float, say: Callable[[IngestReport], None]) -> float:
+    try:
+        report = step()
+        say(report)
+    except TidemarkError as error:
+        print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
+        return every_seconds
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise SparkGoneError.of(error) from error
+    except Exception as error:  # noqa: BLE001 - the boundary of a step: the service goes on whatever it was
+        _LOG.exception("a step of the capture failed")
+        said = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')[:300]}"
+        print_line(f"tried again in {every_seconds:.0f} s: a step failed unexpectedly: {said}", "yellow")
+        return every_seconds
+    return seconds_to_next((boundary.end for boundary in report.waiting), datetime.now(UTC), every_seconds)
