@@ -23,10 +23,18 @@ def test_without_a_terminal_lines_are_neither_wrapped_nor_coloured(capsys: pytes
     assert capsys.readouterr().out == "[bold] " + "long " * 100 + "end\n"
 
 
-def test_without_a_terminal_cells_are_parted_by_tabs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_cells_are_separated_by_tabs_below_headings(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     print_table(["a", "b"], [["x y", "1"], ["[z]", ""]])
 
-    assert capsys.readouterr().out == "x y\t1\n[z]\n"
+    assert capsys.readouterr().out == "a\tb\nx y\t1\n[z]\n"
+
+
+def test_without_rows_there_is_no_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["a", "b"], [])
+
+    assert not capsys.readouterr().out
 
 
 def test_on_a_terminal_there_is_a_heading_and_colour(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ COMMANDS: Final = (
     CommandEntry("graph", "The model", "Show which table needs which."),
     CommandEntry("new", "The model", "Write the files of a new table from a query."),
     CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
+    CommandEntry("status", "The model", "Say what is late, failed, invalid and waiting, and for what."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),

@@ -40,10 +40,15 @@ def print_line(text: str = "", style: str | None = None) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] | None = None) -> None:
-    """Rows under headings: a table on a terminal, cells separated by tabs without one. `styles`: one a row."""
+    """Rows under headings: a table on a terminal, cells separated by tabs without one. `styles`: one a row.
+
+    Nothing is printed where there are no rows.
+    """
     console = console_for(sys.stdout)
+    if not rows:
+        return
     if not console.is_terminal:
-        for row in rows:
+        for row in (columns, *rows):
             click.echo("\t".join(row).rstrip())
         return
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")

@@ -85,7 +85,7 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     write_deltalake(settings.warehouse / "_dead_letters", pa.Table.from_pylist([letter], schema))
     assert [one._asdict() for one in DeadLetters(settings.warehouse).all()] == [letter]
     assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
-    assert run("dlq", "list").stdout == "cdc.a\t7\t\tno record of Debezium's\t{\n"
+    assert run("dlq", "list").stdout.splitlines()[1:] == ["cdc.a\t7\t\tno record of Debezium's\t{"]
     assert "dead-letter queue: 1; tidemark dlq list shows the records" in run("capture", "status").stdout
     letters = DeadLetters(settings.warehouse)
     letters.note_replayed(letters.all(), REPLAYED_AT)

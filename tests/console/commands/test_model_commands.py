@@ -49,6 +49,7 @@ def test_check_says_everything_that_is_wrong(root: Path) -> None:
     result = run(root, "check")
     assert result.exit_code == 1
     lines = [line.split("\t") for line in result.stdout.splitlines()[:-1]]
+    assert lines.pop(0) == ["where", "problem", "expected", "found", "hint"]
     assert [line[0] for line in lines] == ["ads/ads_bad.yaml:1", "ads/ads_bad.yaml:2", "ads/ads_lost.yaml:3"]
     assert lines[2][1:] == ["depends on an unknown entity", "", "ods_order", "did you mean 'ods_orders'?"]
     assert result.stdout.splitlines()[-1] == "5 entities, 3 dependencies: 3 problems"

@@ -28,12 +28,16 @@ class ShardStatus:
 
 @dataclass(frozen=True)
 class StreamStatus:
-    """An instance as a table has read it. `lag` are records behind the topic's end, None where nobody knows the end."""
+    """An instance as a table has read it: `read_to` is the time (UTC) up to which it knows the instance's changes.
+
+    `lag` are records behind the topic's end, None where nobody knows the end.
+    """
 
     offset: int
     lag: int | None
     diagnosis: Diagnosis
     halted: tuple[BinlogFinding, ...]
+    read_to: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ def _stream(source: SourceTable, instance: str, state: CommitState, around: Arou
         halted=tuple(
             finding for finding in around.halted if finding.instance == instance and _touches(finding, source)
         ),
+        read_to=None if (read_ms := state.watermarks.get(instance)) is None else utc(read_ms),
     )
 
 
@@ -131,7 +136,7 @@ def _diagnosis(
     source: SourceTable, instance: str, state: CommitState, beat: datetime | None, around: Around
 ) -> Diagnosis:
     if beat is not None and not around.written and around.now - beat > RECORDED:
-        reason = f"the heartbeats of {instance} are a recording, the last one is of {beat:%Y-%m-%d %H:%M:%S}"
+        reason = f"the heartbeats of {instance} are a recording, the last one is of {beat:%Y-%m-%d %H:%M:%S %Z}"
         return Diagnosis(instance, Health.UNKNOWN, beat, reason)
     changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
     heard = Liveness(around.looked, {} if beat is None else {instance: beat})

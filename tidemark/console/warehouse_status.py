@@ -1,0 +1,88 @@
+"""What `status` and `explain` are told by the state store, the captured tables and Dagster's event log."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from tidemark.capture.operations.collect_status import table_statuses
+from tidemark.capture.operations.held_back import held_back_by
+from tidemark.dependency_model.entity import EntityKind
+from tidemark.dependency_model.readiness.overview import EntityOverview, KnownStatuses, overview, root_cause
+from tidemark.dependency_model.status import RunState, SliceStatus
+from tidemark.state_store.store import StateStore
+from tidemark.warehouse.warehouse import Warehouse, load_warehouse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from tidemark.capture.operations.table_status import TableStatus
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.system.settings import Settings
+
+_REASONS = {
+    RunState.FAILED: "it failed, and is not tried again by itself",
+    RunState.READY: "it is ready and not started yet",
+    RunState.LAUNCHED: "its run is asked for",
+    RunState.RUNNING: "it is being computed",
+    RunState.ABSENT: "its data was deleted",
+}
+
+
+class WarehouseStatus:
+    """A project's slices as of `now` (aware). Raises StateStoreDownError where the store does not answer."""
+
+    def __init__(self, warehouse: Warehouse, store: StateStore | None, now: datetime) -> None:
+        self.warehouse, self.store, self.now = warehouse, store, now
+
+    @classmethod
+    def of(cls, settings: Settings, now: datetime) -> WarehouseStatus:
+        """Of the project; where nothing was ever computed there is no store, and everything waits."""
+        exists = settings.state or settings.state_db.exists()
+        return cls(load_warehouse(settings), StateStore.of(settings) if exists else None, now)
+
+    @cached_property
+    def _statuses(self) -> Mapping[Slice, SliceStatus]:
+        if self.store is None:
+            return {}
+        _, currents = self.store.read.everything()
+        return {current.slice: current.status for current in currents}
+
+    @cached_property
+    def entries(self) -> list[EntityOverview]:
+        """One an entity, upstream before downstream."""
+        return overview(self.warehouse.graph, self._statuses, self.now)
+
+    def waits_for(self, entry: EntityOverview) -> tuple[Slice, list[str]] | None:
+        """Of the first slice that waits the one furthest upstream that it waits for, and why that one is not there."""
+        if not entry.waiting:
+            return None
+        known = KnownStatuses(self.warehouse.graph, self._statuses)
+        cause = root_cause(self.warehouse.graph, entry.waiting[0], known, self.now)
+        return cause, self.because(cause)
+
+    def because(self, slice_: Slice) -> list[str]:
+        """Why a slice without missing inputs is not there: its capture, its run, or nobody who reported it."""
+        if self.warehouse.is_snapshot(slice_.entity):
+            return self.held_back(slice_)
+        run_state = self._statuses.get(slice_, SliceStatus()).run_state
+        if self.warehouse.graph.entity(slice_.entity).kind is EntityKind.VIRTUAL and run_state is RunState.WAITING:
+            return ["another system makes it, and has not reported it yet"]
+        reason = _REASONS.get(run_state)
+        return [reason] if reason else []
+
+    def held_back(self, slice_: Slice) -> list[str]:
+        """The shards and heartbeats that a snapshot waits for; nothing for what is no snapshot of a captured table."""
+        name = self.warehouse.captured(slice_.entity).name
+        table = self._tables.get(name)
+        if table is None:
+            return []
+        zone = ZoneInfo(self.warehouse.settings.time_zone)
+        return held_back_by(table, self.warehouse.graph.window(slice_).end, zone)
+
+    @cached_property
+    def _tables(self) -> Mapping[str, TableStatus]:
+        settings = self.warehouse.settings
+        return {table.table: table for table in table_statuses(self.warehouse.source_tables(), settings, self.now)}

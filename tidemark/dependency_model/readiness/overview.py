@@ -1,0 +1,131 @@
+"""How the slices of every entity stand at one time: late, failed, invalid, under way, or waiting, and for what.
+
+Which slices there should be follows from the declarations and the time; how each stands from what is known of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
+from tidemark.dependency_model.readiness.release import release
+from tidemark.dependency_model.readiness.scheduled_entity import is_scheduled, next_state
+from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.readiness.known_slices import Accepts, KnownSlices
+    from tidemark.dependency_model.slice import Slice
+
+_UNDER_WAY: Final = (RunState.READY, RunState.LAUNCHED, RunState.RUNNING)
+_UNKNOWN: Final = SliceStatus()
+_DEEPEST: Final = 64
+
+
+@dataclass(slots=True)
+class EntityOverview:
+    """The slices of one entity whose time has come, oldest first; `late` ones are among those that are not there."""
+
+    entity: str
+    layer: str
+    owner: str
+    completed: int = 0
+    newest: Slice | None = None
+    late: list[Slice] = field(default_factory=list)
+    failed: list[Slice] = field(default_factory=list)
+    invalid: list[Slice] = field(default_factory=list)
+    under_way: list[Slice] = field(default_factory=list)
+    waiting: list[Slice] = field(default_factory=list)
+
+
+class KnownStatuses:
+    """Statuses in memory as readiness asks for them."""
+
+    def __init__(self, graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus]) -> None:
+        self._graph, self._statuses = graph, statuses
+
+    def status(self, slice_: Slice) -> SliceStatus:
+        """The status of a slice; one that nothing is known of waits."""
+        return self._statuses.get(slice_, _UNKNOWN)
+
+    def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
+        """The newest known slice up to this one, of the same entity and part, whose status is accepted."""
+        node = self._graph.node(slice_.entity)
+        last = node.ordinal(slice_)
+        accepted = [
+            (node.ordinal(other), other)
+            for other, status in self._statuses.items()
+            if other.entity == slice_.entity and other.sub == slice_.sub and accepts(status)
+        ]
+        return max((pair for pair in accepted if pair[0] <= last), default=(0, None))[1]
+
+
+def overview(graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus], now: datetime) -> list[EntityOverview]:
+    """One entry an entity, upstream before downstream; a project's root and end and static entities are left out."""
+    return [
+        _entity_overview(graph.node(name), statuses, now)
+        for name in graph.topological()
+        if not (graph.entity(name).is_static or graph.entity(name).is_project)
+    ]
+
+
+def root_cause(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> Slice:
+    """The slice furthest upstream that a waiting slice waits for; itself where nothing is missing."""
+    seen = {slice_}
+    for _ in range(_DEEPEST):
+        missing = next((input_ for input_ in missing_inputs(graph, slice_, known, now) if input_ not in seen), None)
+        if missing is None:
+            break
+        seen.add(missing)
+        slice_ = missing
+    return slice_
+
+
+def missing_inputs(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> tuple[Slice, ...]:
+    """What the clauses that are not met lack; nothing for a slice that does not wait, or that arrives from outside."""
+    entity, status = graph.entity(slice_.entity), known.status(slice_)
+    state = next_state(entity, status)
+    if status.run_state is not RunState.WAITING or state is None or not is_scheduled(entity):
+        return ()
+    not_before = earliest(entity, graph.window(slice_))
+    verdicts = release(graph.requirements(slice_, state), known, not_before, now).verdicts
+    return tuple(missing for verdict in verdicts if not verdict.met for missing in verdict.missing)
+
+
+def _entity_overview(node: Node, statuses: Mapping[Slice, SliceStatus], now: datetime) -> EntityOverview:
+    told = EntityOverview(node.name, node.entity.layer, node.entity.owner)
+    for slice_, not_before, promised in _come(node, now):
+        status = statuses.get(slice_, _UNKNOWN)
+        is_there = status.run_state is RunState.COMPLETED
+        if is_there:
+            told.completed += 1
+            told.newest = slice_
+        elif promised is not None and promised < now:
+            told.late.append(slice_)
+        if status.issues or status.tainted:
+            told.invalid.append(slice_)
+        if status.run_state is RunState.FAILED:
+            told.failed.append(slice_)
+        elif status.run_state in _UNDER_WAY:
+            told.under_way.append(slice_)
+        elif not is_there and not_before <= now:
+            told.waiting.append(slice_)
+    return told
+
+
+def _come(node: Node, now: datetime) -> Iterator[tuple[Slice, datetime, datetime | None]]:
+    """Each slice whose window is over, with its earliest time and when it is promised."""
+    for part in node.parts:
+        grid = node.grid_of(part)
+        if grid is None:
+            continue
+        for ordinal in node.existing_of(part):
+            window = grid.window(ordinal)
+            if window.end > now.astimezone(UTC):
+                break
+            yield node.slice(ordinal, part), earliest(node.entity, window), ready_by(node.entity, window)
