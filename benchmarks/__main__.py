@@ -29,14 +29,14 @@ def figures() -> dict[str, ModuleType]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     chosen = parser.add_subparsers(dest="figure", required=True, metavar="NAME")
-    found = figures()
-    for name, module in found.items():
+    available = figures()
+    for name, module in available.items():
         own = chosen.add_parser(name, help=(module.__doc__ or "").splitlines()[0], description=module.__doc__)
         own.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
         if hasattr(module, "options"):
             module.options(own)
     parsed = parser.parse_args(arguments)
-    _print(found[parsed.figure].measure(parsed), as_json=parsed.as_json)
+    _print(available[parsed.figure].measure(parsed), as_json=parsed.as_json)
 
 
 def _print(figure: dict[str, Any], *, as_json: bool) -> None:

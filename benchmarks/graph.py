@@ -165,12 +165,12 @@ def _some_slices(graph: DependencyGraph) -> Iterator[Slice]:
 
 
 def _microseconds(ask: Callable[[Slice], object], asked: list[Slice]) -> list[float]:
-    found = []
+    edges = []
     for slice_ in asked:
         begun = time.perf_counter_ns()
         ask(slice_)
-        found.append((time.perf_counter_ns() - begun) / 1000)
-    return sorted(found)
+        edges.append((time.perf_counter_ns() - begun) / 1000)
+    return sorted(edges)
 
 
 def _at(ordered: list[float], share: float) -> float:

@@ -100,15 +100,15 @@ def write(root: Path, count: int) -> None:
     for number in range(count):
         (root / f"t_{number:05}.yaml").write_text("period: day\n")
         if number >= 10:
-            a, b = (f"t_{one:05}" for one in chance.sample(range(max(0, number - 500), number), k=2))
+            a, b = (f"t_{upstream:05}" for upstream in chance.sample(range(max(0, number - 500), number), k=2))
             form = chance.choice(_FORMS)
             (root / f"t_{number:05}.sql").write_text(form.format(a=a, b=b, n=chance.randint(1, 60)))
 
 
 def _in_new_process(root: Path, data: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.inference", str(root), str(data)]
-    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found
+    measured: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return measured
 
 
 def _definitions_seconds(data: Path) -> float:

@@ -53,7 +53,7 @@ class _Way:
         """All entities' slices of a day, evenly among the processes."""
         before, begun = cpu_seconds(self.pids), time.monotonic()
         for number, pipe in enumerate(self.pipes):
-            pipe.send([f"small_{one}@{day}" for one in range(number, _PAIRS, len(self.pipes))])
+            pipe.send([f"small_{pair}@{day}" for pair in range(number, _PAIRS, len(self.pipes))])
         for pipe in self.pipes:
             pipe.recv()
         self.wall.append((time.monotonic() - begun) / _PAIRS)
@@ -75,21 +75,21 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """The figures of both ways, and their ratios."""
     with ExitStack() as stack:
         shared = stack.enter_context(_way([_AT_ONCE]))
-        each = stack.enter_context(_way([1] * _AT_ONCE))
+        separate = stack.enter_context(_way([1] * _AT_ONCE))
         for number in range(_WARM_UPS + arguments.rounds):
-            for way in (shared, each):
+            for way in (shared, separate):
                 way.compute(date.fromisoformat(START) + timedelta(days=number))
         return {
             "shared": shared.figures(),
-            "each": each.figures(),
-            "wall_ratio": _ratio(shared.wall, each.wall),
-            "cpu_ratio": _ratio(shared.cpu, each.cpu),
+            "each": separate.figures(),
+            "wall_ratio": _ratio(shared.wall, separate.wall),
+            "cpu_ratio": _ratio(shared.cpu, separate.cpu),
         }
 
 
 def _ratio(ones: list[float], others: list[float]) -> float:
     """The median of what a round took one way by what it took the other."""
-    return round(median([one / other for one, other in zip(ones, others, strict=True)][_WARM_UPS:]), 2)
+    return round(median([own / other for own, other in zip(ones, others, strict=True)][_WARM_UPS:]), 2)
 
 
 @contextmanager

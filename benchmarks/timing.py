@@ -50,4 +50,4 @@ def cpu_seconds() -> float:
 
 def cpu_of(*processes: psutil.Process) -> float:
     """Processor seconds of these alone, what they started left out."""
-    return float(sum(sum(one.cpu_times()[:2]) for one in processes))
+    return float(sum(sum(process.cpu_times()[:2]) for process in processes))

@@ -51,8 +51,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         for instance in INSTANCES:
             broker.create_topic(f"cdc.{instance}")
         total = arguments.messages // len(INSTANCES) * len(INSTANCES)
-        each = total // len(INSTANCES)
-        _, size = fill(broker.bootstrap_servers, INSTANCES, lambda instance: updates(instance, each))
+        per_instance = total // len(INSTANCES)
+        _, size = fill(broker.bootstrap_servers, INSTANCES, lambda instance: updates(instance, per_instance))
         what = Distribution(broker.bootstrap_servers, [ORDERS], Path(folder) / "names", _PARTITIONS)
         java = psutil.Process(broker.server.pid)
         before = cpu_of(java)

@@ -54,8 +54,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         timers = Timer(1), Timer(1)
         for hour in range(1, _HOURS + 1):
             fill(broker.bootstrap_servers, [_INSTANCE], lambda _, hour=hour: _hour(binlog, hour, rows))  # type: ignore[misc]
-            for timer, each in list(zip(timers, (small, large), strict=True))[:: 1 if hour % 2 else -1]:
-                timer.run(each.ingestion.step)
+            for timer, captured in list(zip(timers, (small, large), strict=True))[:: 1 if hour % 2 else -1]:
+                timer.run(captured.ingestion.step)
         grown = [[name.rows for name in run.registry.of("ods_orders_1h")] for run in (small, large)]
     more = {large_rows - small_rows for small_rows, large_rows in zip(*grown, strict=True)}
     if more != {rows * (_TIMES - 1)}:

@@ -48,7 +48,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "soak_minutes": round(lasted / 60, 1),
         "soak_changes_per_second": round(changes / lasted),
         "soak_changes": changes,
-        "soak_pass_s_max": round(max(each for _, each in seconds[len(seconds) // 10 :]), 1),
+        "soak_pass_s_max": round(max(duration for _, duration in seconds[len(seconds) // 10 :]), 1),
         "soak_snapshots": tagged,
         **{f"soak_{name}": value for name, value in held.figures().items()},
     }
@@ -67,8 +67,8 @@ def _follow(captured: CapturedWarehouse, sending: Future[list[Left]]) -> list[tu
 
 def _send(servers: str, minutes: float, rate: int) -> list[Left]:
     """`rate` changes a second of all instances; returns what is left of each one's."""
-    each = int(minutes * 60 * rate) // len(INSTANCES)
-    lives = [OrderLife(name, SHARDS, each, round(minutes * _TIMES)) for name in INSTANCES]
+    per_instance = int(minutes * 60 * rate) // len(INSTANCES)
+    lives = [OrderLife(name, SHARDS, per_instance, round(minutes * _TIMES)) for name in INSTANCES]
     producer, begun = producer_of(servers), time.monotonic()
     for number, values in enumerate(zip(*(life.messages() for life in lives), strict=True)):
         for name, value in zip(INSTANCES, values, strict=True):

@@ -43,7 +43,7 @@ def memory() -> Iterator[MemoryUse]:
 
     def look() -> None:
         while True:
-            mine = [process, *(each for each in process.children() if _is_own_jvm(each))]
+            mine = [process, *(child for child in process.children() if _is_own_jvm(child))]
             use.held.append(sum(process.memory_info().rss for process in mine) // _MEGABYTE)
             if ended.wait(1):
                 return

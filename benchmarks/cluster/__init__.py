@@ -57,12 +57,14 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         spark = started(Path(folder))
         count = int(ROWS * arguments.scale)
-        found = {
-            one.name: _measured(spark, Path(folder), one, count, arguments.files, arguments.rounds, seed + 100 * number)
-            for number, one in enumerate(chosen)
+        figures = {
+            filter_.name: _measured(
+                spark, Path(folder), filter_, count, arguments.files, arguments.rounds, seed + 100 * number
+            )
+            for number, filter_ in enumerate(chosen)
         }
         spark.stop()
-    return {"rows": count, "files": arguments.files, "rounds": arguments.rounds, "seed": seed, "datasets": found}
+    return {"rows": count, "files": arguments.files, "rounds": arguments.rounds, "seed": seed, "datasets": figures}
 
 
 def _measured(
@@ -80,8 +82,8 @@ def _measured(
             tables[way] = copied(for_liquid if way == "liquid" else plain, folder / group)
             builds[way].append(built(spark, way, tables[way], target, group))
             tasks[way].append(tasks_of(spark, group))
-    warm = {way: found[1:] or found for way, found in builds.items()}
-    measured = {way: found[1:] or found for way, found in tasks.items()}
+    warm = {way: measurements[1:] or measurements for way, measurements in builds.items()}
+    measured = {way: measurements[1:] or measurements for way, measurements in tasks.items()}
     filters = random_filters(_values(plain), FILTERS, seed)
     return _figure(warm, measured, tables, filters)
 
@@ -114,12 +116,12 @@ def _figure(
     tables: Mapping[str, Path],
     filters: Sequence[Filter],
 ) -> dict[str, Any]:
-    cpu = {way: statistics.median(one.cpu for one in found) for way, found in builds.items()}
-    wall = {way: statistics.median(one.wall for one in found) for way, found in builds.items()}
-    spans = {way: statistics.median(one.makespan for one in found) for way, found in tasks.items()}
+    cpu = {way: statistics.median(build.cpu for build in measurements) for way, measurements in builds.items()}
+    wall = {way: statistics.median(build.wall for build in measurements) for way, measurements in builds.items()}
+    spans = {way: statistics.median(task.makespan for task in measurements) for way, measurements in tasks.items()}
     read = {way: read_by(path, filters) for way, path in tables.items()}
-    files = {way: _by_kind(filters, [count for count, _ in found]) for way, found in read.items()}
-    size = {way: sum(size for _, size in found) for way, found in read.items()}
+    files = {way: _by_kind(filters, [count for count, _ in reads]) for way, reads in read.items()}
+    size = {way: sum(size for _, size in reads) for way, reads in read.items()}
     return {
         "build_cpu_ratio": _ratio(cpu["zorder"], cpu["ours"]),
         "build_wall_ratio": _ratio(wall["zorder"], wall["ours"]),
@@ -149,10 +151,10 @@ def _figure(
 
 def _by_kind(filters: Sequence[Filter], counts: Sequence[int]) -> dict[str, float]:
     """Files that a filter reads on average, by kind of filter."""
-    found: dict[str, list[int]] = defaultdict(list)
+    by_kind: dict[str, list[int]] = defaultdict(list)
     for filter_, count in zip(filters, counts, strict=True):
-        found[filter_.kind].append(count)
-    return {kind: statistics.fmean(own) for kind, own in found.items()}
+        by_kind[filter_.kind].append(count)
+    return {kind: statistics.fmean(own) for kind, own in by_kind.items()}
 
 
 def _ratio(theirs: float, ours: float) -> float:

@@ -46,8 +46,8 @@ def _zipf(seed: str) -> str:
 
 
 DATASETS = {
-    one.name: one
-    for one in (
+    dataset.name: dataset
+    for dataset in (
         Dataset("uniform", (_uniform("{0}"), _uniform("{1}"))),
         Dataset("one_value", (_hot("{0}", "{2}", 0.9, 500_000_000), _uniform("{1}"))),
         Dataset("two_hot", (_hot("{0}", "{2}", 0.8, 500_000_000), _hot("{1}", "{3}", 0.8, 7))),

@@ -30,14 +30,14 @@ def random_filters(values: Mapping[str, pa.Array], count: int, seed: int) -> lis
     chance = random.Random(seed)
     columns = list(values)
     kinds = [f"{kind} {column}" for column in columns for kind in ("point", "range")] + ["box"]
-    found = []
+    filters = []
     for number in range(count):
         kind = kinds[number % len(kinds)]
         word, _, column = kind.partition(" ")
         width = {"point": 0.0, "range": _RANGE, "box": _BOX}[word]
         chosen = [column] if column else columns
-        found.append(Filter(kind, {name: _span(values[name], width, chance) for name in chosen}))
-    return found
+        filters.append(Filter(kind, {name: _span(values[name], width, chance) for name in chosen}))
+    return filters
 
 
 def _span(values: pa.Array, width: float, chance: random.Random) -> tuple[Any, Any]:

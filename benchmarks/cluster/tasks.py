@@ -48,7 +48,7 @@ def tasks_of(spark: SparkSession, group: str) -> Tasks:
     tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = sorted({stage for job in jobs if job for stage in job.stageIds})
-    return Tasks(tuple(found for stage in stages if (found := _of_stage(spark, stage))))
+    return Tasks(tuple(task for stage in stages if (task := _of_stage(spark, stage))))
 
 
 def _of_stage(spark: SparkSession, stage: int) -> tuple[float, ...]:

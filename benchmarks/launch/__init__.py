@@ -43,8 +43,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     names = ("host", "launcher", "db", "rate", "minutes", "burst", "workers", "spark", "across")
     row = Row(**{name: getattr(arguments, name) for name in names})
     others = {} if arguments.alone else _others(row)
-    found = measure_row(row)
-    return {**found, **({"others": {name: measure_row(other) for name, other in others.items()}} if others else {})}
+    figures = measure_row(row)
+    return {**figures, **({"others": {name: measure_row(other) for name, other in others.items()}} if others else {})}
 
 
 def _others(row: Row) -> dict[str, Row]:

@@ -76,12 +76,12 @@ def _measured(instance: dg.DagsterInstance, pids: list[int], row: Row) -> dict[s
     runs = _wait(instance, set(told), _LAST_SECONDS)
     cpu = cpu_seconds(pids) - cpu_before
     recorded = _recorded(instance, {feed for feed, _ in told})
-    started = [1_000 * ((runs[one].start_time or 0.0) - recorded[one]) for one in told if one in runs]
-    finished = [1_000 * ((runs[one].end_time or 0.0) - recorded[one]) for one in told if one in runs]
+    started = [1_000 * ((runs[slice_].start_time or 0.0) - recorded[slice_]) for slice_ in told if slice_ in runs]
+    finished = [1_000 * ((runs[slice_].end_time or 0.0) - recorded[slice_]) for slice_ in told if slice_ in runs]
     failed = sum(run.dagster_run.status is not dg.DagsterRunStatus.SUCCESS for run in runs.values())
     return {
         "runs": len(told),
-        "dagster_runs": len({runs[one].dagster_run.run_id for one in told if one in runs}),
+        "dagster_runs": len({runs[slice_].dagster_run.run_id for slice_ in told if slice_ in runs}),
         "rate_per_min": round(60 * len(told) / seconds, 1),
         "started_ms_p50": _percentile(started, 50),
         "started_ms_p90": _percentile(started, 90),
@@ -100,8 +100,8 @@ def _warm_up(instance: dg.DagsterInstance, slices: Iterator[tuple[str, str]], ro
         time.sleep(0.5)
     for _ in range(_WARM_UPS):
         warmed = [next(slices) for _ in range(row.workers)]
-        for one in warmed:
-            _arrive(instance, *one)
+        for slice_ in warmed:
+            _arrive(instance, *slice_)
         _wait(instance, set(warmed), _READY_SECONDS)
 
 
@@ -144,9 +144,11 @@ def _wait(
     """The runs of these slices, once they have ended, or the time is over."""
     deadline = time.monotonic() + seconds
     while True:
-        found = {one: record for record in instance.get_run_records() if record.end_time for one in slices_of(record)}
-        if wanted <= found.keys() or time.monotonic() > deadline:
-            return {one: record for one, record in found.items() if one in wanted}
+        records = {
+            slice_: record for record in instance.get_run_records() if record.end_time for slice_ in slices_of(record)
+        }
+        if wanted <= records.keys() or time.monotonic() > deadline:
+            return {slice_: record for slice_, record in records.items() if slice_ in wanted}
         time.sleep(0.5)
 
 
@@ -163,12 +165,12 @@ def slices_of(record: dg.RunRecord) -> Iterator[tuple[str, str]]:
 
 def _recorded(instance: dg.DagsterInstance, numbers: set[str]) -> dict[tuple[str, str], float]:
     """When each feed's slice was recorded, epoch seconds."""
-    found = {}
+    recorded = {}
     for number in numbers:
         result = instance.fetch_materializations(dg.AssetKey([f"feed_{number}"]), limit=1_000)
         for record in result.records:
-            found[number, record.partition_key or ""] = record.timestamp
-    return found
+            recorded[number, record.partition_key or ""] = record.timestamp
+    return recorded
 
 
 def _percentile(values: list[float], percent: int) -> int:

@@ -127,9 +127,9 @@ class LaunchWorld:
 def cpu_seconds(pids: list[int]) -> float:
     """Processor time so far of processes with all that they started, ended ones included."""
     total = 0.0
-    for one in _family(pids):
+    for process in _family(pids):
         try:
-            times = one.cpu_times()
+            times = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
         total += times.user + times.system + times.children_user + times.children_system
@@ -138,7 +138,7 @@ def cpu_seconds(pids: list[int]) -> float:
 
 def resident_megabytes(pids: list[int]) -> float:
     """Resident memory of processes with all that they started."""
-    return sum(one.memory_info().rss for one in _family(pids) if one.is_running()) / 1_048_576
+    return sum(process.memory_info().rss for process in _family(pids) if process.is_running()) / 1_048_576
 
 
 def _family(pids: list[int]) -> Iterator[psutil.Process]:

@@ -81,14 +81,14 @@ def _large(rounds: Rounds, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _compared(rounds: Rounds, shape: TableShape, name: str) -> dict[str, Any]:
-    found = rounds.turns(shape, five_minutes, COMPARED)
-    speedup = round(found["naive_seconds"] / found["ours_seconds"], 2)
-    return {**{f"{name}_{key}": value for key, value in found.items()}, f"speedup_{name}": speedup}
+    figures = rounds.turns(shape, five_minutes, COMPARED)
+    speedup = round(figures["naive_seconds"] / figures["ours_seconds"], 2)
+    return {**{f"{name}_{key}": value for key, value in figures.items()}, f"speedup_{name}": speedup}
 
 
 def _floor(rounds: Rounds, _: argparse.Namespace) -> dict[str, Any]:
-    found = rounds.turns(TableShape(1, 100, 1, 1), one_row, OURS)
-    return {"floor_seconds": found["ours_seconds"], "floor_cpu_seconds": found["ours_cpu_seconds"]}
+    figures = rounds.turns(TableShape(1, 100, 1, 1), one_row, OURS)
+    return {"floor_seconds": figures["ours_seconds"], "floor_cpu_seconds": figures["ours_cpu_seconds"]}
 
 
 def _workloads(rounds: Rounds, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -97,10 +97,10 @@ def _workloads(rounds: Rounds, arguments: argparse.Namespace) -> dict[str, Any]:
         for name in arguments.workloads:
             batch_of = WORKLOADS[name]
             others = {**FIXED, **(BLIND if batch_of is inserts_only else {})}
-            found = rounds.turns(shape, batch_of, {**OURS, **others}, vectors=bool(kind))
-            ratio = round(found["ours_seconds"] / min(found[f"{way}_seconds"] for way in others), 2)
+            figures = rounds.turns(shape, batch_of, {**OURS, **others}, vectors=bool(kind))
+            ratio = round(figures["ours_seconds"] / min(figures[f"{way}_seconds"] for way in others), 2)
             worst = max(worst, ratio)
-            told = {f"{kind}{name}_{key}": value for key, value in found.items() if key not in ("rows", "files")}
+            told = {f"{kind}{name}_{key}": value for key, value in figures.items() if key not in ("rows", "files")}
             figures |= {**told, f"{kind}{name}_vs_best": ratio}
     return {**figures, "worst_vs_best_strategy": worst}
 

@@ -32,7 +32,9 @@ def five_minutes(spark: SparkSession, shape: TableShape, turn: int) -> Changes:
     new = _on_last_day(_rows(spark, shape, end + 2 * turn * part, end + 2 * (turn + 1) * part), shape)
     recent = _rows(spark, shape, end - (turn + 1) * part, end - turn * part)
     yesterday = _rows(spark, shape, end - shape.day_rows - part, end - shape.day_rows)
-    whole = functools.reduce(lambda a, b: a.unionByName(b), [_changed(one, turn) for one in (new, recent, yesterday)])
+    whole = functools.reduce(
+        lambda a, b: a.unionByName(b), [_changed(frame, turn) for frame in (new, recent, yesterday)]
+    )
     return Changes(whole.localCheckpoint(), frozenset({shape.day(0), shape.day(1)}))
 
 

@@ -61,9 +61,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         spark = started(scratch)
         plain = built(spark, arguments.folder or scratch, count, seed)
         made = round(time.perf_counter() - begun, 1)
-        found = _measured(spark, scratch, plain, count, arguments.files, arguments.rounds, seed)
+        measured = _measured(spark, scratch, plain, count, arguments.files, arguments.rounds, seed)
         spark.stop()
-    return {"rows": count, "rounds": arguments.rounds, "seed": seed, "made_seconds": made, **found}
+    return {"rows": count, "rounds": arguments.rounds, "seed": seed, "made_seconds": made, **measured}
 
 
 def _measured(
@@ -103,14 +103,14 @@ def _small(path: Path, some: DataFrame) -> Path:
 
 def _read(tables: QueryTables, filters: Sequence[Filter]) -> dict[str, Pairs]:
     """Files and bytes that a filter of each kind reads on average."""
-    found: dict[str, Pairs] = {"files": {}, "bytes": {}}
+    pairs: dict[str, Pairs] = {"files": {}, "bytes": {}}
     by_table = [read_by(path, filters) for path in (tables.unclustered, tables.clustered)]
     for kind in KINDS:
         own = [at for at, filter_ in enumerate(filters) if filter_.kind == kind]
-        for number, name in enumerate(found):
+        for number, name in enumerate(pairs):
             before, after = (sum(read[at][number] for at in own) / len(own) for read in by_table)
-            found[name][kind] = (round(before, 1), round(after, 1))
-    return found
+            pairs[name][kind] = (round(before, 1), round(after, 1))
+    return pairs
 
 
 def _ratio(pairs: Iterable[tuple[float, float]]) -> float:

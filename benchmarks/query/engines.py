@@ -47,8 +47,8 @@ def asked_of(spark: SparkSession, path: Path) -> dict[str, Ask]:
     }
 
 
-def _answer(found: pa.Table) -> tuple[int, int]:
-    row: dict[str, Any] = found.to_pylist()[0]
+def _answer(answer: pa.Table) -> tuple[int, int]:
+    row: dict[str, Any] = answer.to_pylist()[0]
     return int(row["n"]), int(row["minutes"])
 
 

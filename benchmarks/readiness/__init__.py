@@ -91,9 +91,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _write_history(world: ReadinessWorld, store: StateStore) -> None:
     """What the day's slices need of the days before is there."""
-    found = list(instances(world, SINCE, UNTIL))
-    own = {(name, key_of(period, begin)) for name, period, begin in found}
-    needed = {key for name, period, begin in found for key, _ in inputs_of(world, name, period, begin)} - own
+    slices = list(instances(world, SINCE, UNTIL))
+    own = {(name, key_of(period, begin)) for name, period, begin in slices}
+    needed = {key for name, period, begin in slices for key, _ in inputs_of(world, name, period, begin)} - own
     known = sorted(needed)
     for start in range(0, len(known), _HISTORY_AT_ONCE):
         chunk = enumerate(known[start : start + _HISTORY_AT_ONCE], start=start + 1)
@@ -122,5 +122,5 @@ def _database(kind: str) -> Iterator[str]:
 def _quantiles(name: str, values: list[float]) -> dict[str, float]:
     ordered = sorted(values) or [0.0]
     at = {"p50": 0.5, "p90": 0.9}
-    found = {f"{name}_{label}": round(ordered[int(len(ordered) * share)], 1) for label, share in at.items()}
-    return {**found, f"{name}_max": round(ordered[-1], 1)}
+    percentiles = {f"{name}_{label}": round(ordered[int(len(ordered) * share)], 1) for label, share in at.items()}
+    return {**percentiles, f"{name}_max": round(ordered[-1], 1)}

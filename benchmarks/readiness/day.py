@@ -83,15 +83,15 @@ class Day:
         self._running = heapq.nlargest(max(0, len(self._running) - count), self._running)
         heapq.heapify(self._running)
         arrivals = [begin + timedelta(seconds=n / count) for n in range(len(facts))]
-        found: list[float] = []
-        while len(found) < len(facts):
-            self.now = max(self.now, arrivals[len(found)])
+        delays: list[float] = []
+        while len(delays) < len(facts):
+            self.now = max(self.now, arrivals[len(delays)])
             arrived = sum(moment <= self.now for moment in arrivals)
-            batch = slice(len(found), arrived)
+            batch = slice(len(delays), arrived)
             self._work(partial(self.center.report, facts[batch]))
-            found += [(self.now - moment).total_seconds() * 1000 for moment in arrivals[batch]]
-        self.measured.facts += len(found)
-        return found
+            delays += [(self.now - moment).total_seconds() * 1000 for moment in arrivals[batch]]
+        self.measured.facts += len(delays)
+        return delays
 
     def _report_arrived(self) -> bool:
         arrived = []

@@ -60,20 +60,20 @@ class _Told:
 
 def judge(world: ReadinessWorld, database: Database, since: datetime, until: datetime) -> Judgement:
     """Slice by slice; every decision has to be there that is possible from what was done by then, and no other."""
-    told, found = _read(database), Judgement()
+    told, judgement = _read(database), Judgement()
     for name, period, begin in instances(world, since, until):
         key = name, key_of(period, begin)
         inputs = list(inputs_of(world, name, period, begin))
         not_before = moved(period, begin, 1)
-        there = [told.when(one, or_older=older) for one, older in inputs]
-        found.edges += sum(one is not NEVER for one in there)
+        there = [told.when(slice_, or_older=older) for slice_, older in inputs]
+        judgement.edges += sum(instant is not NEVER for instant in there)
         last = max(there, default=(0, not_before))
-        _judge_one(found, told.released.get(key, []), last, (not_before, until))
-    return found
+        _judge_one(judgement, told.released.get(key, []), last, (not_before, until))
+    return judgement
 
 
 def _judge_one(
-    found: Judgement,
+    judgement: Judgement,
     released: list[tuple[int, datetime]],
     last: tuple[int, datetime],
     bounds: tuple[datetime, datetime],
@@ -82,18 +82,18 @@ def _judge_one(
     not_before, until = bounds
     may_start = last is not NEVER
     due = max(last[1], not_before) if may_start else until
-    found.expected += may_start
+    judgement.expected += may_start
     if not released:
-        found.missed += may_start and due < until - _MOST_LATE
-        found.right += may_start and due >= until - _MOST_LATE
+        judgement.missed += may_start and due < until - _MOST_LATE
+        judgement.right += may_start and due >= until - _MOST_LATE
         return
     number, when = released[0]
     is_early = number < last[0] or when < not_before
     is_late = when - due > _MOST_LATE
-    found.doubled += len(released) > 1
-    found.early += is_early
-    found.late += is_late
-    found.right += not (is_early or is_late or len(released) > 1)
+    judgement.doubled += len(released) > 1
+    judgement.early += is_early
+    judgement.late += is_late
+    judgement.right += not (is_early or is_late or len(released) > 1)
 
 
 def _read(database: Database) -> _Told:

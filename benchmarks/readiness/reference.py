@@ -59,11 +59,11 @@ def instances(world: ReadinessWorld, since: datetime, until: datetime) -> Iterat
     begins: dict[str, list[datetime]] = {}
     for name, period in world.periods.items():
         if period not in begins:
-            found, begin = [], begin_of(period, since)
+            of_period, begin = list[datetime](), begin_of(period, since)
             while moved(period, begin, 1) < until:
-                found.append(begin)
+                of_period.append(begin)
                 begin = moved(period, begin, 1)
-            begins[period] = found
+            begins[period] = of_period
         for begin in begins[period]:
             yield name, period, begin
 
@@ -72,9 +72,9 @@ def inputs_of(world: ReadinessWorld, name: str, period: str, begin: datetime) ->
     """What a slice needs, and whether any older slice will do in its place."""
     for need in world.needs[name]:
         up = world.periods[need.up]
-        for found in _begins(need, period, begin, up):
-            if moved(up, found, 1) > begin_of(up, _FIRST):
-                yield (need.up, key_of(up, found)), need.offset == "last_available"
+        for upstream_begin in _begins(need, period, begin, up):
+            if moved(up, upstream_begin, 1) > begin_of(up, _FIRST):
+                yield (need.up, key_of(up, upstream_begin)), need.offset == "last_available"
 
 
 def _begins(need: Need, period: str, begin: datetime, up: str) -> Iterator[datetime]:

@@ -68,7 +68,7 @@ def build(scale: float) -> ReadinessWorld:
     periods = dict(zip(names, drawn, strict=True))
     with collection_paused():
         graph = DependencyGraph.build([_entity(name, periods[name], needs[n]) for n, name in enumerate(names)])
-    plain = {name: [Need(*one) for one in needs[number].items()] for number, name in enumerate(names)}
+    plain = {name: [Need(*need) for need in needs[number].items()] for number, name in enumerate(names)}
     return ReadinessWorld(graph, periods, plain)
 
 

@@ -58,7 +58,7 @@ def test_sigterm_ends_it_whatever_is_half_sent_or_under_way(tmp_path: Path) -> N
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
         for answer in answers:
-            answer.exception()  # answered, told to come again, or cut off: but it came to an end
+            answer.exception()  # answered, told to try later, or cut off: but it came to an end
 
 
 @pytest.mark.long

@@ -17,12 +17,12 @@ from tidemark.capture.distribution.physical_table import physical_of
 @pytest.mark.components
 @pytest.mark.long
 def test_every_message_of_the_distribution_is_counted() -> None:
-    found = measure(Namespace(parts=["distribution"], messages=200_000, members=1))
-    assert found["messages"] == 200_000
-    assert found["members"] == 1
-    assert found["distribution_per_second"] > 1000
-    assert 0 < found["distribution_rss_mb_start"] <= found["distribution_rss_mb_end"] * 2
-    assert found["cpu_us_per_message"] > 0
+    figures = measure(Namespace(parts=["distribution"], messages=200_000, members=1))
+    assert figures["messages"] == 200_000
+    assert figures["members"] == 1
+    assert figures["distribution_per_second"] > 1000
+    assert 0 < figures["distribution_rss_mb_start"] <= figures["distribution_rss_mb_end"] * 2
+    assert figures["cpu_us_per_message"] > 0
 
 
 @pytest.mark.components
@@ -43,15 +43,15 @@ def test_what_is_taken_in_is_compared_and_measured() -> None:
         "20000",
     ]
     command = [sys.executable, "-m", "benchmarks", "capture", *options]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert (found["changes"], found["shards"], found["snapshots"], found["tables"]) == (20_000, 100, 5, 3)
-    assert found["changes_per_second"] > 100
-    assert 0 < found["snapshot_delay_s_max"] < 120
-    assert 0.1 < found["hourly_cost_ratio_10x"] < 10
-    assert 0 < found["rss_mb_start"] <= found["rss_mb_end"] * 2
+    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert (figures["changes"], figures["shards"], figures["snapshots"], figures["tables"]) == (20_000, 100, 5, 3)
+    assert figures["changes_per_second"] > 100
+    assert 0 < figures["snapshot_delay_s_max"] < 120
+    assert 0.1 < figures["hourly_cost_ratio_10x"] < 10
+    assert 0 < figures["rss_mb_start"] <= figures["rss_mb_end"] * 2
 
 
 def test_its_messages_are_debeziums_and_of_some_700_bytes() -> None:
-    found = list(updates("b", 2))[1]
-    assert physical_of(found.encode()) == "school.orders_1"
-    assert 650 < len(found) < 850
+    update = list(updates("b", 2))[1]
+    assert physical_of(update.encode()) == "school.orders_1"
+    assert 650 < len(update) < 850

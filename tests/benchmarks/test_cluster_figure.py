@@ -21,10 +21,15 @@ def test_makespan_is_that_of_the_slot_that_is_free_first() -> None:
 
 def test_filters_are_spread_over_kinds_and_columns() -> None:
     values = {"key1": pa.array(range(100)), "key2": pa.array(range(50))}
-    found = random_filters(values, 200, 1)
-    assert {one.kind for one in found} == {"point key1", "range key1", "point key2", "range key2", "box"}
-    assert all(low.as_py() == high.as_py() for one in found if "point" in one.kind for low, high in one.bounds.values())
-    assert found == random_filters(values, 200, 1) != random_filters(values, 200, 2)
+    filters = random_filters(values, 200, 1)
+    assert {filter_.kind for filter_ in filters} == {"point key1", "range key1", "point key2", "range key2", "box"}
+    assert all(
+        low.as_py() == high.as_py()
+        for filter_ in filters
+        if "point" in filter_.kind
+        for low, high in filter_.bounds.values()
+    )
+    assert filters == random_filters(values, 200, 1) != random_filters(values, 200, 2)
 
 
 def test_files_are_counted_by_their_bounds(tmp_path: Path) -> None:
@@ -42,8 +47,8 @@ def test_files_are_counted_by_their_bounds(tmp_path: Path) -> None:
 def test_a_small_table_is_measured() -> None:
     options = ["--json", "--scale", "0.005", "--rounds", "1", "--files", "6", "--dataset", "uniform"]
     command = [sys.executable, "-m", "benchmarks", "cluster", *options]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    figure = found["datasets"]["uniform"]
+    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    figure = figures["datasets"]["uniform"]
     assert {"build_cpu_ratio", "build_wall_ratio", "makespan_ratio"} <= set(figure)
     assert figure["files_ratio_zorder"] > 0.7
     assert figure["detail"]["ours"]["files"] >= 5

@@ -12,10 +12,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 def test_both_ways_are_measured() -> None:
-    found = measure(Namespace(rounds=1))
+    figures = measure(Namespace(rounds=1))
     for way in ("shared", "each"):
-        assert 0 < found[way]["seconds_per_slice"] < found[way]["cpu_s_per_slice"] * 10
-        assert found[way]["rss_mb"] > 100
-    assert found["each"]["rss_mb"] > found["shared"]["rss_mb"]
-    assert found["wall_ratio"] > 0
-    assert found["cpu_ratio"] > 0
+        assert 0 < figures[way]["seconds_per_slice"] < figures[way]["cpu_s_per_slice"] * 10
+        assert figures[way]["rss_mb"] > 100
+    assert figures["each"]["rss_mb"] > figures["shared"]["rss_mb"]
+    assert figures["wall_ratio"] > 0
+    assert figures["cpu_ratio"] > 0

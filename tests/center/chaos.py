@@ -53,8 +53,8 @@ def world() -> DependencyGraph:
 
 def wanted(graph: DependencyGraph) -> list[Slice]:
     """What has to be there in the end."""
-    found = [Slice(name, day) for name in ("dwd", "weak", "ads") for day in DAYS]
-    return [*found, *(Slice("running", day) for day in DAYS[1:])]
+    slices = [Slice(name, day) for name in ("dwd", "weak", "ads") for day in DAYS]
+    return [*slices, *(Slice("running", day) for day in DAYS[1:])]
 
 
 def live(url: str, file: Path, seed: int) -> None:
@@ -147,28 +147,28 @@ def problems(url: str, file: Path) -> list[str]:
     """What is wrong in the end: lost, doubled, early."""
     dependency_graph, launcher, store = world(), FileLauncher(file), StateStore(Database(url))
     launched = [slice_ for slices in launcher.runs().values() for slice_ in slices]
-    found = []
+    problems = []
     for slice_ in wanted(dependency_graph):
         current = store.read.current(slice_)
         generation = current.status.generation if current else 0
         if launched.count(slice_) != generation:
-            found.append(f"{slice_}: launched {launched.count(slice_)} times, generation {generation}")
+            problems.append(f"{slice_}: launched {launched.count(slice_)} times, generation {generation}")
         if current is None or current.status.run_state is not RunState.COMPLETED:
-            found.append(f"{slice_}: lost")
+            problems.append(f"{slice_}: lost")
     store.close()
-    return [*found, *_early(dependency_graph, launcher)]
+    return [*problems, *_early(dependency_graph, launcher)]
 
 
 def _early(graph: DependencyGraph, launcher: FileLauncher) -> list[str]:
     """Runs that began before what they need had ended at all."""
-    runs, ended, found = launcher.runs(), set[Slice](), []
+    runs, ended, problems = launcher.runs(), set[Slice](), []
     for line in launcher.lines():
         slices = runs[str(line["run"])]
         if "ended" in line:
             ended.update(slices)
             continue
         for slice_ in slices:
-            needed = (one for clause in graph.requirements(slice_) for one in clause.slices)
-            missing = [one for one in needed if one.entity not in ("ods", "clicks") and one not in ended]
-            found += [f"{slice_}: began before {one}" for one in missing]
-    return found
+            needed = (input_ for clause in graph.requirements(slice_) for input_ in clause.slices)
+            missing = [input_ for input_ in needed if input_.entity not in ("ods", "clicks") and input_ not in ended]
+            problems += [f"{slice_}: began before {input_}" for input_ in missing]
+    return problems

@@ -46,12 +46,12 @@ class FileLauncher:
             self._append({"run": run_id, "pool": pool, "slices": [str(slice_) for slice_ in slices]})
 
     def state(self, run_id: str) -> DagsterRunState:
-        found = [line for line in self.lines() if line["run"] == run_id]
+        lines = [line for line in self.lines() if line["run"] == run_id]
         return (
             DagsterRunState.UNKNOWN
-            if not found
+            if not lines
             else DagsterRunState.ENDED
-            if len(found) > 1
+            if len(lines) > 1
             else DagsterRunState.UNDER_WAY
         )
 
@@ -66,12 +66,12 @@ class FileLauncher:
 
     def runs(self) -> dict[str, list[Slice]]:
         """The slices of every run that was ever launched."""
-        found = {}
+        runs = {}
         for line in self.lines():
             slices = line.get("slices")
             if isinstance(slices, list):
-                found[str(line["run"])] = [Slice.parse(slice_) for slice_ in slices]
-        return found
+                runs[str(line["run"])] = [Slice.parse(slice_) for slice_ in slices]
+        return runs
 
     def _append(self, line: dict[str, object]) -> None:
         handle = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -83,8 +83,8 @@ class Kept:
     def stop(self) -> None:
         """For good, with all that is left of its sessions."""
         self.again_at = float("inf")
-        for one in (self.process, *self.former):
-            stop_session(one)
+        for process in (self.process, *self.former):
+            stop_session(process)
 
 
 class ChaosWorld(LaunchWorld):
@@ -97,7 +97,11 @@ class ChaosWorld(LaunchWorld):
 
     def processes(self, module: str) -> list[psutil.Process]:
         """Processes of a Python module that belong to this world."""
-        return [one for one in psutil.process_iter() if module in (words := _words(one)) and str(self.folder) in words]
+        return [
+            process
+            for process in psutil.process_iter()
+            if module in (words := _words(process)) and str(self.folder) in words
+        ]
 
 
 class Chaos:
@@ -109,7 +113,7 @@ class Chaos:
         self.told: list[tuple[int, str]] = []
         self._database = StateStore.of(Settings.load(world.environment)).database
         self._keeper = PoolKeeper(world.home, world.folder / "workers.log", world.environment)
-        self._centers = [Kept(lambda name=f"center-{one}.log": world.start_center(name)) for one in range(2)]  # type: ignore[misc]
+        self._centers = [Kept(lambda name=f"center-{number}.log": world.start_center(name)) for number in range(2)]  # type: ignore[misc]
         self._daemon = Kept(world.start_daemon)
         self._stopped = Event()
         self._clock = Thread(target=self._kill_database, args=[random.Random(seed)], daemon=True)
@@ -125,10 +129,10 @@ class Chaos:
         chance = random.Random(f"{self._seed}:{number}")
         day = (date.fromisoformat(START) + timedelta(days=1 + number)).isoformat()
         fatal, victim = chance.randrange(PAIRS), chance.choice(VICTIMS)
-        for one in range(PAIRS):
+        for pair in range(PAIRS):
             time.sleep(chance.random() * 2 * _ARRIVAL_SECONDS)
-            self._arrive(one, day)
-            if one == fatal:
+            self._arrive(pair, day)
+            if pair == fatal:
                 self._kill(victim, chance)
         self._until(lambda: self._missing(day, PAIRS) == 0, f"slices of trial {number} ({victim}), seed {self._seed}")
 
@@ -151,9 +155,9 @@ class Chaos:
         self._keeper.stop()
         for kept in (*self._centers, self._daemon):
             kept.stop()
-        for one in self.world.processes("warm_runs"):
+        for process in self.world.processes("warm_runs"):
             with suppress(psutil.TimeoutExpired):
-                one.wait(20)
+                process.wait(20)
         self._database.close()
         self.server.server.stop()
 
@@ -163,14 +167,14 @@ class Chaos:
             chance.choice(self._centers).kill()
         elif victim == "centers":  # long enough for the sensor to take over
             pause = chance.uniform(0, 12)
-            for one in self._centers:
-                one.kill(pause)
+            for center in self._centers:
+                center.kill(pause)
         elif victim == "daemon":
             self._daemon.kill(chance.uniform(0, 3))
         else:
-            found = self.world.processes(f"tidemark.warm_runs.{victim}")
+            processes = self.world.processes(f"tidemark.warm_runs.{victim}")
             with suppress(psutil.NoSuchProcess, IndexError):
-                chance.choice(found).kill()
+                chance.choice(processes).kill()
 
     def _kill_database(self, chance: random.Random) -> None:
         while not self._stopped.wait(chance.uniform(*DATABASE_SECONDS)):
@@ -217,21 +221,21 @@ def overlapping(records: Sequence[dg.RunRecord]) -> list[str]:
         is_success = record.dagster_run.status is dg.DagsterRunStatus.SUCCESS
         for slice_ in slices_of(record):
             spans.setdefault(slice_, []).append((record.start_time or 0.0, record.end_time or 0.0, is_success))
-    found = []
+    problems = []
     for slice_, times in spans.items():
-        ordered = sorted(one for one in times if one[0])
-        found += [f"{slice_} at once" for one, other in pairwise(ordered) if other[0] < one[1]]
-        found += [f"{slice_} twice"] if sum(is_success for *_, is_success in times) > 1 else []
-    return found
+        ordered = sorted(span for span in times if span[0])
+        problems += [f"{slice_} at once" for earlier, other in pairwise(ordered) if other[0] < earlier[1]]
+        problems += [f"{slice_} twice"] if sum(is_success for *_, is_success in times) > 1 else []
+    return problems
 
 
 def materialized(instance: dg.DagsterInstance) -> Counter[tuple[int, str]]:
     """How often each slice was materialized."""
-    found: Counter[tuple[int, str]] = Counter()
+    counts: Counter[tuple[int, str]] = Counter()
     for number in range(PAIRS):
         records = instance.fetch_materializations(dg.AssetKey([f"small_{number}"]), limit=10_000).records
-        found.update((number, record.partition_key or "") for record in records)
-    return found
+        counts.update((number, record.partition_key or "") for record in records)
+    return counts
 
 
 @contextmanager

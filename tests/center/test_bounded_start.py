@@ -70,9 +70,9 @@ class CountingReader(SqlStateReader):
     count = 0
 
     def everything(self, floor: str = "") -> tuple[int, list[Current]]:
-        last, found = super().everything(floor)
-        self.count += len(found)
-        return last, found
+        last, currents = super().everything(floor)
+        self.count += len(currents)
+        return last, currents
 
     def currents(self, slices: Iterable[Slice]) -> list[Current]:
         wanted = list(slices)
@@ -80,9 +80,9 @@ class CountingReader(SqlStateReader):
         return super().currents(wanted)
 
     def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
-        found = super().older(places, before, limit)
-        self.count += len(found)
-        return found
+        currents = super().older(places, before, limit)
+        self.count += len(currents)
+        return currents
 
 
 def start(url: str, days: int, *, noted: bool) -> tuple[int, list[ReadinessDecision]]:

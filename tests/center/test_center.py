@@ -53,7 +53,7 @@ class CenterWorld:
         return [str(slice_) for slice_ in self.center.ready()]
 
     def events(self, text: str) -> str:
-        return " ".join(one.event.value for one in self.store.read.history(Slice.parse(text)))
+        return " ".join(transition.event.value for transition in self.store.read.history(Slice.parse(text)))
 
     def run(self, text: str, run: str) -> None:
         assert self.center.launch([Slice.parse(text)], run, "default") == [Slice.parse(text)]
@@ -71,7 +71,7 @@ def world(tmp_path: Path) -> CenterWorld:
 def test_a_fact_releases_what_waited_for_it_in_the_same_commit(world: CenterWorld) -> None:
     assert world.tell("ods@2024-06-02", "observed") == 1
     assert world.ready() == ["dwd@2024-06-02"]
-    assert [(one.event, str(one.slice)) for one in world.store.read.after(0)] == [
+    assert [(transition.event, str(transition.slice)) for transition in world.store.read.after(0)] == [
         (Event.OBSERVED, "ods@2024-06-02"),
         (Event.QUALITY_PASSED, "ods@2024-06-02"),
         (Event.RELEASED, "dwd@2024-06-02"),
@@ -113,7 +113,7 @@ def test_a_launch_is_once_and_says_what_it_reads(world: CenterWorld) -> None:
     assert world.center.launch([day], "r1", "etl") == [day]
     assert world.center.launch([day], "r2", "etl") == []
     (launch,) = world.store.read.launches([day]).values()
-    assert (launch.facts.run_id, launch.facts.cluster, [tuple(one) for one in launch.facts.inputs]) == (
+    assert (launch.facts.run_id, launch.facts.cluster, [tuple(input_) for input_ in launch.facts.inputs]) == (
         "r1",
         "etl",
         [("ods@2024-06-02", "ods@2024-06-02", 1, 1)],

@@ -36,9 +36,9 @@ class Served(LaunchWorld):
 
     def run_state(self, number: int, day: str = START) -> tuple[RunState, int]:
         store = StateStore.of(Settings.load(self.environment))
-        found = store.read.current(Slice(f"small_{number}", day))
+        current = store.read.current(Slice(f"small_{number}", day))
         store.close()
-        return (found.status.run_state, found.status.generation) if found else (RunState.WAITING, 1)
+        return (current.status.run_state, current.status.generation) if current else (RunState.WAITING, 1)
 
     def is_there(self, number: int, day: str = START) -> bool:
         return self.run_state(number, day)[0] is RunState.COMPLETED
@@ -50,18 +50,18 @@ class Served(LaunchWorld):
     def center_at(self, log: str = "center.log") -> Iterator[psutil.Process]:
         """A center; whatever becomes of it, nothing of it is left."""
         process = self.start_center(log)
-        found = psutil.Process(process.pid)
+        process_tree = psutil.Process(process.pid)
         try:
-            yield found
+            yield process_tree
         finally:
-            family = found.children(recursive=True) if found.is_running() else []
+            family = process_tree.children(recursive=True) if process_tree.is_running() else []
             process.terminate()
             try:
                 process.wait(30)
             finally:
                 _, alive = psutil.wait_procs(family, 15)
-                for one in alive:
-                    one.kill()
+                for process_ in alive:
+                    process_.kill()
             assert not alive
 
 
@@ -83,7 +83,7 @@ def test_what_is_ready_is_run_on_a_warm_worker_and_sigterm_ends_everything(world
             assert run.status is dg.DagsterRunStatus.SUCCESS
             assert run.remote_job_origin is not None
             assert run.tags["tidemark/run"] == run.run_id
-            assert "warm worker" in "".join(one.message for one in instance.all_logs(run.run_id))
+            assert "warm worker" in "".join(entry.message for entry in instance.all_logs(run.run_id))
         assert len(center.children(recursive=True)) == 2
     assert world.log().splitlines()[-1] == '{"event": "stopped"}'
 

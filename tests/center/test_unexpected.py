@@ -98,7 +98,7 @@ def test_details_that_cannot_be_read_concern_their_slice_only(world: CenterWorld
     world.center = center
     dispatch_of(world, launcher).step()
     assert launcher.groups == [[str(SECOND)]]
-    assert [one.event for one in world.store.read.history(FIRST)][-1] is Event.STARTED
+    assert [transition.event for transition in world.store.read.history(FIRST)][-1] is Event.STARTED
 
 
 @pytest.mark.parametrize("values", [{"life": "dreaming"}, {"issues": "no slice"}, {"quality": "?"}])

@@ -118,7 +118,7 @@ def declare(sql: Cursor) -> None:
 
 
 def live(sql: Cursor, chance: random.Random) -> None:
-    """Random rows that come, change, move to another day or key, go and come again."""
+    """Random rows that come, change, move to another day or key, go and return."""
     for _ in range(CHANGES):
         table, key = f"orders_{chance.randrange(SHARDS)}", chance.randrange(25)
         if chance.random() < 0.1:

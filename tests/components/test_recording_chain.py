@@ -102,7 +102,7 @@ def test_a_file_holds_the_events_of_its_day(instance: str, recording: Path) -> N
 
 def test_events_carry_simulated_time_and_no_processing_time(topics: dict[str, list[dict[str, Any]]]) -> None:
     first = clock.midnight(SETTINGS.first_day)
-    for value in (found["value"] for records in topics.values() for found in records if found["value"]):
+    for value in (message["value"] for messages in topics.values() for message in messages if message["value"]):
         assert first <= value["source"]["ts_ms"] // 1000 < end_of(SETTINGS) + clock.HOUR
         assert value.get("ts_ms") is None
 

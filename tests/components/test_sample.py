@@ -54,7 +54,7 @@ def test_the_added_column_counts_from_its_day_on(oracle: dict[str, Any]) -> None
 @pytest.mark.parametrize("instance", INSTANCES)
 def test_an_instance_has_a_file_a_day_and_the_heartbeats_that_close_the_last(instance: str) -> None:
     files = replay.files(SAMPLE, instance)
-    closing = [found["value"]["source"]["table"] for found in replay.records(files[-1:])]
+    closing = [record["value"]["source"]["table"] for record in replay.records(files[-1:])]
 
     assert [file.name for file in files] == [f"{day}.jsonl.xz" for day in [*DAYS, "2026-04-01"]]
     assert closing == [HEARTBEAT] * 3
@@ -73,7 +73,7 @@ def test_it_leads_to_what_the_oracle_saw_at_the_last_midnight(oracle: dict[str, 
 
 @pytest.mark.parametrize("instance", INSTANCES)
 def test_no_offset_is_missing(instance: str) -> None:
-    offsets = [found["offset"] for found in replay.records(replay.files(SAMPLE, instance))]
+    offsets = [record["offset"] for record in replay.records(replay.files(SAMPLE, instance))]
 
     assert offsets == list(range(len(offsets)))
     assert len(offsets) > 80_000

@@ -76,16 +76,16 @@ class WriterSchedule:
             step = self._random.choices(list(kinds), list(kinds.values()))[0]
             self.done.append(step.__name__)
             step()
-            found = Counter(tuple(row) for row in read_table(self.spark, self.path).collect())
-            assert found == Counter(self.rows), (self.seed, self.done)
+            rows = Counter(tuple(row) for row in read_table(self.spark, self.path).collect())
+            assert rows == Counter(self.rows), (self.seed, self.done)
             self.past[current_version(self.path) or 0] = list(self.rows)
         self.check_names()
 
     def check_names(self) -> None:
         """Every tagged version is what it was."""
         for version in sorted(self.tagged):
-            found = Counter(tuple(row) for row in read_table(self.spark, self.path, version).collect())
-            assert found == Counter(self.past[version]), (self.seed, self.done, version)
+            rows = Counter(tuple(row) for row in read_table(self.spark, self.path, version).collect())
+            assert rows == Counter(self.past[version]), (self.seed, self.done, version)
 
     def merge(self) -> None:
         """A batch over keys old and new; some of it moves, goes, repeats a key, or comes from the past."""
@@ -143,7 +143,7 @@ class WriterSchedule:
         claims = [Claim(version, "tagged") for version in self.tagged]
         retention = Retention(self._random.randrange(1, 4), timedelta(0))
         now = datetime.now(UTC) + timedelta(days=2)
-        kept = {one.version for one in vacuum(self.path, retention, claims, self.folder / "locks", now).kept}
+        kept = {kept.version for kept in vacuum(self.path, retention, claims, self.folder / "locks", now).kept}
         assert self.tagged <= kept, (self.seed, self.done)
 
     def vacuum_all(self) -> None:

@@ -43,12 +43,12 @@ def test_no_file_with_a_key_is_left_out(
     content: list[tuple[str | None, list[Key]]], batch: list[Key], partitions: set[str | None] | None, forgotten: int
 ) -> None:
     table = pa.table({"id": pa.array([k[0] for k in batch], pa.int64()), "shard": [k[1] for k in batch]})
-    found = possible_keys(statistics_of(content, forgotten=forgotten), table, partitions)
+    candidates = possible_keys(statistics_of(content, forgotten=forgotten), table, partitions)
     for number, (partition, held) in enumerate(content):
         if partitions is not None and partition not in partitions:
-            assert f"f{number}" not in found
+            assert f"f{number}" not in candidates
         else:
-            assert found.get(f"f{number}", 0) >= len(set(held) & set(batch))
+            assert candidates.get(f"f{number}", 0) >= len(set(held) & set(batch))
 
 
 def test_files_whose_bounds_exclude_every_key_are_left_out() -> None:
@@ -60,10 +60,10 @@ def test_files_whose_bounds_exclude_every_key_are_left_out() -> None:
 def test_what_the_log_says(tmp_path: Path) -> None:
     rows = pa.table({"id": [1, 2, 3], "dt": [date(2026, 3, 23), date(2026, 3, 23), None]})
     write_deltalake(str(tmp_path / "t"), rows, partition_by=["dt"])
-    found = file_statistics(tmp_path / "t")
-    assert (found.version, found.columns, found.partition_columns) == (0, ("id", "dt"), ("dt",))
-    assert sorted(map(str, found.partition_of().values())) == ["2026-03-23", "None"]
-    assert sorted(rows for _, rows in found.size_of().values()) == [1, 2]
+    statistics = file_statistics(tmp_path / "t")
+    assert (statistics.version, statistics.columns, statistics.partition_columns) == (0, ("id", "dt"), ("dt",))
+    assert sorted(map(str, statistics.partition_of().values())) == ["2026-03-23", "None"]
+    assert sorted(rows for _, rows in statistics.size_of().values()) == [1, 2]
 
 
 def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
     )
     write_deltalake(str(tmp_path / "t"), rows, partition_by=["p", "d", "n"])
     log = (tmp_path / "t" / "_delta_log" / f"{0:020}.json").read_text().splitlines()
-    added = {one["add"]["path"]: one["add"] for line in log if "add" in (one := json.loads(line))}
-    found = file_statistics(tmp_path / "t")
-    told = found.as_logged(found.files["path"].to_pylist()[1:])
+    added = {action["add"]["path"]: action["add"] for line in log if "add" in (action := json.loads(line))}
+    statistics = file_statistics(tmp_path / "t")
+    told = statistics.as_logged(statistics.files["path"].to_pylist()[1:])
     assert told is not None
     assert len(told) == len(added) - 1
     for file in told:
@@ -88,8 +88,8 @@ def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
 def test_what_only_the_log_says_is_not_guessed(tmp_path: Path, value: float, properties: dict[str, str]) -> None:
     rows = pa.table({"p": [value], "v": [1]})
     write_deltalake(str(tmp_path / "t"), rows, partition_by=["p"], configuration=properties)
-    found = file_statistics(tmp_path / "t")
-    assert found.as_logged(found.files["path"].to_pylist()) is None
+    statistics = file_statistics(tmp_path / "t")
+    assert statistics.as_logged(statistics.files["path"].to_pylist()) is None
 
 
 def test_no_table(tmp_path: Path) -> None:

@@ -44,13 +44,13 @@ def merge(spark: SparkSession, table: Path, *changes: tuple[str, int, int, date]
 
 def by_manifest(table: Path) -> Rows:
     """As an engine reads it that knows manifests and Parquet, and nothing of the log."""
-    found: Rows = []
+    rows: Rows = []
     for folder, files in manifest_files(table).items():
         day = date.fromisoformat(folder.removeprefix("dt="))
         query = "SELECT id, _offset FROM read_parquet($files, hive_partitioning = false)"
         read = duckdb.execute(query, {"files": [str(file) for file in files]}).fetchall() if files else []
-        found += [(id_, offset, day) for id_, offset in read]
-    return sorted(found)
+        rows += [(id_, offset, day) for id_, offset in read]
+    return sorted(rows)
 
 
 def by_spark(spark: SparkSession, table: Path, version: int | None = None) -> Rows:

@@ -52,8 +52,8 @@ def merged(spark: SparkSession, target: MergeTarget, number: int) -> MergeReport
 
 def state(number: int) -> Counter[Row]:
     """The rows after batch `number`."""
-    moved = [(10 * (one - 1), "y", f"{one}", one) for one in range(2, number + 1)]
-    return Counter([*moved, *((10 * number + one, "x", f"{number}", number) for one in (0, 1))])
+    moved = [(10 * (key - 1), "y", f"{key}", key) for key in range(2, number + 1)]
+    return Counter([*moved, *((10 * number + digit, "x", f"{number}", number) for digit in (0, 1))])
 
 
 def counted(rows: pa.Table) -> Counter[Row]:

@@ -72,5 +72,5 @@ def test_files_of_the_same_name(spark: SparkSession, tmp_path: Path) -> None:
     spark.sql(f"CONVERT TO DELTA parquet.`{path}` PARTITIONED BY (part STRING)")
     frame = spark.newSession().createDataFrame([("u", 1, "x", 2)], CHANGES)
     assert reason(merge(frame, target_at(path))) == "the table has files of the same name"
-    found = {(row["id"], row["part"], row["_offset"]) for row in read_table(spark, path).collect()}
-    assert found == {(1, "x", 2), (2, "y", 1)}
+    rows = {(row["id"], row["part"], row["_offset"]) for row in read_table(spark, path).collect()}
+    assert rows == {(1, "x", 2), (2, "y", 1)}

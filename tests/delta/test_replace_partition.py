@@ -69,9 +69,9 @@ def test_a_new_column_is_added_and_null_in_older_rows(spark: SparkSession, tmp_p
     replace_partition(rows(spark, 1), path, {"dt": date(2026, 3, 23), "hour": "07"})
     wider = rows(spark, 2).selectExpr("*", "CAST(1.5 AS DECIMAL(4,2)) AS rate")
     replace_partition(wider, path, {"dt": date(2026, 3, 23), "hour": "08"})
-    found = {row["id"]: (row["rate"], row["hour"], row["dt"]) for row in read_table(spark, path).collect()}
-    assert found[1] == (None, "07", date(2026, 3, 23))
-    assert str(found[2][0]) == "1.50"
+    by_id = {row["id"]: (row["rate"], row["hour"], row["dt"]) for row in read_table(spark, path).collect()}
+    assert by_id[1] == (None, "07", date(2026, 3, 23))
+    assert str(by_id[2][0]) == "1.50"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_partitions_of_any_name_are_replaced_and_nothing_else_is(spark: SparkSes
         replaced = replace_partitions(parts, path)
         model.update(zip(chosen, contents, strict=True))
         assert [metric.rows for metric in replaced.metrics] == [len(ids) for ids in contents]
-        assert replaced.metrics == tuple(table_metrics(path, one, replaced.version) for one, _ in parts)
+        assert replaced.metrics == tuple(table_metrics(path, part, replaced.version) for part, _ in parts)
         expected = Counter((dt, hour, row) for (dt, hour), ids in model.items() for row in ids)
         assert counted(read_table(spark, path)) == expected
         written = Counter((dt, hour, row) for (dt, hour), ids in zip(chosen, contents, strict=True) for row in ids)

@@ -11,7 +11,7 @@ from tidemark.errors import ParseError
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 keys = st.sampled_from(["2026-03-29", "2026-03-29T02+01:00", "2026-03-29T03:05", "2026-Q1", "static", "2026"])
-subs = st.dictionaries(texts, texts, max_size=3).map(lambda found: tuple(sorted(found.items())))
+subs = st.dictionaries(texts, texts, max_size=3).map(lambda values: tuple(sorted(values.items())))
 
 
 @given(st.builds(Slice, texts, keys, subs))

@@ -28,7 +28,7 @@ def test_a_url_names_a_server(driver: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "found"),
+    ("setting", "shown"),
     [
         ("clickhouse", "a text that is no URL"),
         ("", "a text that is no URL"),
@@ -38,7 +38,7 @@ def test_a_url_names_a_server(driver: str) -> None:
         ("mysql://u@host/db?password=s3cret", r"mysql://u@host/db\?password=\*\*\*"),
     ],
 )
-def test_other_settings_are_refused_with_the_password_masked(setting: str, found: str) -> None:
-    with pytest.raises(OlapSettingError, match=f"^TIDEMARK_OLAP: no OLAP store .* found {found}$") as refused:
+def test_other_settings_are_refused_with_the_password_masked(setting: str, shown: str) -> None:
+    with pytest.raises(OlapSettingError, match=f"^TIDEMARK_OLAP: no OLAP store .* found {shown}$") as refused:
         open_store(setting, DATA)
     assert "s3cret" not in str(refused.value)

@@ -21,11 +21,11 @@ def chain(
     facts: Facts = NOTHING_TOLD,
 ) -> list[Transition]:
     """The transitions of some events in a row, a second apart."""
-    found = []
+    transitions = []
     status = status or SliceStatus()
     for seq, name in enumerate(events.split(), start=first):
         status = apply(status, Event(name), cause=slice_)
         when = NOON + timedelta(seconds=seq)
         event_id = f"{slice_}/{seq}"
-        found.append(Transition(seq, event_id, slice_, Event(name), status, "test", "because", when, when, facts))
-    return found
+        transitions.append(Transition(seq, event_id, slice_, Event(name), status, "test", "because", when, when, facts))
+    return transitions

@@ -62,20 +62,20 @@ def test_the_projection_follows_the_last_transition_and_keeps_the_last_run(store
     other = chain(HOUR, "observed", first=5)
     store.write.append([*later, *other], after=2)
     last, everything = store.read.everything()
-    found = {one.slice: one for one in everything}
+    by_slice = {current.slice: current for current in everything}
     assert last == 5
-    assert {slice_: (one.status, one.seq) for slice_, one in found.items()} == {
+    assert {slice_: (current.status, current.seq) for slice_, current in by_slice.items()} == {
         DAY: (later[-1].status, 4),
         HOUR: (other[-1].status, 5),
     }
-    assert (found[DAY].run_id, found[DAY].cluster, found[HOUR].run_id) == ("4b1", "etl", None)
-    assert store.read.current(DAY) == found[DAY]
+    assert (by_slice[DAY].run_id, by_slice[DAY].cluster, by_slice[HOUR].run_id) == ("4b1", "etl", None)
+    assert store.read.current(DAY) == by_slice[DAY]
 
 
 def test_the_status_at_any_time_is_the_one_recorded_by_then(store: StateStore) -> None:
     store.write.append(chain(DAY, LIFE), after=0)
     run_states = [store.read.status_at(DAY, NOON + timedelta(seconds=second)) for second in (0.5, 1, 2.5, 99)]
-    assert [one and one.run_state for one in run_states] == [
+    assert [current and current.run_state for current in run_states] == [
         None,
         RunState.READY,
         RunState.LAUNCHED,
@@ -142,21 +142,21 @@ def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
         assert list(pool.map(write, range(4))) == [5] * 4
     store = StateStore(Database(url))
     told: list[Transition] = store.read.after(0)
-    assert [one.seq for one in told] == list(range(1, 21))
-    assert len({one.slice for one in told}) == 20
+    assert [transition.seq for transition in told] == list(range(1, 21))
+    assert len({transition.slice for transition in told}) == 20
     store.close()
 
 
 def test_a_start_reads_what_is_open_or_recent(store: StateStore) -> None:
     days = [Slice("orders", f"2026-03-{day:02}") for day in range(1, 10)]
-    told = [one for day in days for one in chain(day, "observed")]
+    told = [transition for day in days for transition in chain(day, "observed")]
     told += [
         *chain(Slice("orders", "2026-02-01"), "released"),
         *chain(Slice("orders", "2026-02-02"), "observed tainted"),
     ]
-    store.write.append([replace(one, seq=seq) for seq, one in enumerate(told, start=1)], after=0)
-    last, found = store.read.everything("2026-03-08")
-    assert (last, sorted(one.slice.key for one in found)) == (
+    store.write.append([replace(transition, seq=seq) for seq, transition in enumerate(told, start=1)], after=0)
+    last, currents = store.read.everything("2026-03-08")
+    assert (last, sorted(current.slice.key for current in currents)) == (
         12,
         ["2026-02-01", "2026-02-02", "2026-03-08", "2026-03-09"],
     )
@@ -167,10 +167,10 @@ def test_slices_are_looked_up_many_at_once_and_backwards_in_time(store: StateSto
     told = [replace(chain(slice_, "observed")[0], seq=seq) for seq, slice_ in enumerate(slices, start=1)]
     store.write.append(told, after=0)
     wanted = [*slices[::3], Slice("b", "2026-04-01")]
-    assert sorted(one.slice for one in store.read.currents(wanted)) == sorted(slices[::3])
-    found = store.read.older([('a"{},\\', ()), ("b", ()), ("c", ())], "2026-03-04", 2)
-    assert sorted(one.slice.key for one in found) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
-    assert [one.slice for one in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
+    assert sorted(current.slice for current in store.read.currents(wanted)) == sorted(slices[::3])
+    currents = store.read.older([('a"{},\\', ()), ("b", ()), ("c", ())], "2026-03-04", 2)
+    assert sorted(current.slice.key for current in currents) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
+    assert [current.slice for current in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
     assert (store.read.older([], "~", 2), store.read.currents([]), len(store.read.completed("b"))) == ([], [], 9)
 
 
@@ -180,7 +180,7 @@ def test_a_checkpoint_is_noted_and_changes_nothing_that_is_known(store: StateSto
     store.write.note(Checkpoint(7, [DAY, HOUR], {"orders": "day", "gone": "hour"}, is_last=False), after=1)
     store.write.note(Checkpoint(9, [HOUR], {"gone": ""}, is_last=True), after=1)
     assert store.read.schedules() == (9, {"orders": "day"})
-    found = {one.slice: (one.status, one.seq) for one in store.read.everything()[1]}
-    assert found == {DAY: (told.status, 1), HOUR: (SliceStatus(), 0)}
+    by_slice = {current.slice: (current.status, current.seq) for current in store.read.everything()[1]}
+    assert by_slice == {DAY: (told.status, 1), HOUR: (SliceStatus(), 0)}
     with pytest.raises(StateConflictError):
         store.write.note(Checkpoint(10, [], {}, is_last=True), after=0)

@@ -51,9 +51,9 @@ def test_a_run_succeeds_and_what_it_prints_is_where_dagster_looks(warm: WarmHome
         for event in warm.instance.all_logs(runs[1])
         if event.dagster_event and event.dagster_event.event_type_value == "LOGS_CAPTURED"
     ]
-    found = manager.get_log_data(key)
-    assert found.stdout == b"on standard output\n"
-    assert b"on standard error" in (found.stderr or b"")
+    log_data = manager.get_log_data(key)
+    assert log_data.stdout == b"on standard output\n"
+    assert b"on standard error" in (log_data.stderr or b"")
     assert manager.is_capture_complete(key)
 
 
@@ -123,7 +123,7 @@ def test_a_host_that_is_killed_comes_back_and_closes_what_it_ran(kept: tuple[War
 
     until(is_back, "another host")
     assert not psutil.pid_exists(worker)
-    assert [warm.ended(one) for one in (run, queued)] == ["FAILURE", "FAILURE"]
+    assert [warm.ended(run_id) for run_id in (run, queued)] == ["FAILURE", "FAILURE"]
     assert warm.ended(warm.launch("quick")) == "SUCCESS"
     until(lambda: not list((warm.home / "warm_runs" / "runs").iterdir()), "an empty journal")
 
@@ -151,7 +151,7 @@ def test_nothing_outlives_its_owner(tmp_path: Path) -> None:
             family = psutil.Process(keeper.pid).children(recursive=True)
             assert len(family) == 1
         assert not psutil.pid_exists(keeper.pid)
-        assert not any(one.is_running() for one in family)
+        assert not any(process.is_running() for process in family)
         assert warm.status(run) == "FAILURE"
         assert not (home / "warm_runs" / "address").exists()
 

@@ -67,7 +67,7 @@ class WarmHome:
         return self.status(run_id)
 
     def messages(self, run_id: str) -> str:
-        return "\n".join(one.user_message or one.message for one in self.instance.all_logs(run_id))
+        return "\n".join(entry.user_message or entry.message for entry in self.instance.all_logs(run_id))
 
     def pool(self) -> dict[str, Any]:
         """The pool's figures; empty where there is none."""

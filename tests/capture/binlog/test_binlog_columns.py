@@ -37,20 +37,20 @@ def placed(draw: st.DrawFn) -> list[Placed]:
     forms = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=2))
     renamed = draw(st.integers(0, 2 * len(topic)))
     placed_records: list[Placed] = []
-    for number, each in enumerate(topic):
-        assert each.gtid is not None
+    for number, place in enumerate(topic):
+        assert place.gtid is not None
         form = chance.choice(forms)
         # Now and then a number goes back though the log goes on.
-        text = None if form is None else form.format(each.gtid.sequence - chance.choice([0, 0, 0, 2]))
-        base = each.base if number < renamed else "mysql-bin"
-        placed_records.append((replace(each, base=base, gtid=Gtid.parse(text)), text))
+        text = None if form is None else form.format(place.gtid.sequence - chance.choice([0, 0, 0, 2]))
+        base = place.base if number < renamed else "mysql-bin"
+        placed_records.append((replace(place, base=base, gtid=Gtid.parse(text)), text))
     return placed_records
 
 
 def batch(instance: str, records: Sequence[Placed]) -> pa.RecordBatch:
     rows = [
-        (instance, each.offset, each.event_ms, f"{each.base}.{each.position.file:06d}", *each.position[1:], text)
-        for each, text in records
+        (instance, place.offset, place.event_ms, f"{place.base}.{place.position.file:06d}", *place.position[1:], text)
+        for place, text in records
     ]
     return pa.RecordBatch.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], SCHEMA)
 
@@ -73,7 +73,7 @@ def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
     end = data.draw(st.integers(0, 200))
     assert placed_records.keys() == topics.keys()
     for instance, records in topics.items():
-        seen = [each for each, _ in records]
+        seen = [place for place, _ in records]
         places = {entry.offset: entry.position for entry in seen}
         assert placed_records[instance].positions(range(end)) == [places.get(offset) for offset in range(end)]
         assert placed_records[instance].runs(policy) == list(runs_of(seen, policy))
@@ -86,7 +86,7 @@ def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
 def test_a_server_that_writes_for_others_too_makes_no_more_runs(log: Log) -> None:
     """Else each transaction would be one, and many records as slow as if they were looked at one by one."""
     without = [replace(entry, gtid=None) for entry in log.topic]
-    holes = sum(1 for each, other in zip(log.topic, log.topic[1:], strict=False) if _hole(each, other))
+    holes = sum(1 for place, other in zip(log.topic, log.topic[1:], strict=False) if _hole(place, other))
     sparse, dense = (len(list(runs_of(log.topic, BinlogPolicy(dense_gtids=is_dense)))) for is_dense in (False, True))
     assert len(list(runs_of(without, BinlogPolicy()))) <= sparse <= dense <= sparse + holes
 

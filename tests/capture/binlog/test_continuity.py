@@ -55,8 +55,8 @@ class Reference:
 @given(logs(), st.data())
 def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, data: st.DataObject) -> None:
     reference, policy = Reference(log.dense), BinlogPolicy(dense_gtids=log.dense)
-    for each in log.topic:
-        reference.take(each)
+    for place in log.topic:
+        reference.take(place)
     progress, skipped, finding_at = None, set[int](), None
     cuts = sorted(data.draw(st.lists(st.integers(0, len(log.topic)), max_size=3)))
     for start, end in zip([0, *cuts], [*cuts, len(log.topic)], strict=True):
@@ -147,7 +147,7 @@ def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:
     judged = judge("a", BEFORE, [run(40, 7, 950, 6_000), run(50, 8, 4, 7_000)], SPARSE)
     assert judged.progress_at(40, BEFORE) is BEFORE
     reached = [judged.progress_at(end, BEFORE) for end in (41, 51)]
-    assert [each and each.position for each in reached] == [Position(7, 950), Position(8, 4)]
+    assert [progress and progress.position for progress in reached] == [Position(7, 950), Position(8, 4)]
 
 
 def test_names_and_numbers_are_read() -> None:

@@ -133,7 +133,7 @@ def _left(servers: str) -> int:
     try:
         ends = [consumer.get_watermark_offsets(place, 30)[1] for place in places]
         done = consumer.committed(places, timeout=60)
-        return sum(end - max(0, each.offset) for end, each in zip(ends, done, strict=True))
+        return sum(end - max(0, position.offset) for end, position in zip(ends, done, strict=True))
     except KafkaException:
         return -1
     finally:
@@ -152,7 +152,7 @@ def _differences(broker: Kafka, feed: DistributionFeed) -> list[str]:
 
 
 def _difference(counts: list[int], wanted: list[int]) -> str:
-    at = next((at for at, (each, other) in enumerate(zip(counts, wanted, strict=False)) if each != other), None)
+    at = next((at for at, (count, other) in enumerate(zip(counts, wanted, strict=False)) if count != other), None)
     place = "the first ones equal" if at is None else f"first at {at}: {counts[at]} instead of {wanted[at]}"
     twice = sum(count > 1 for count in Counter(counts).values())
     return f"{len(counts)} instead of {len(wanted)}, {place}, {len(set(wanted) - set(counts))} lost, {twice} doubled"

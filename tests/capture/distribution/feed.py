@@ -60,7 +60,7 @@ class DistributionFeed:
 
     def beats(self) -> dict[str, list[int]]:
         """By key, what every partition has to hold of heartbeats."""
-        return {f"{each}.{self._database}.heartbeat": list(range(count)) for each, count in self._beats.items()}
+        return {f"{instance}.{self._database}.heartbeat": list(range(count)) for instance, count in self._beats.items()}
 
     def _run(self) -> None:
         while not self._stopped.is_set() and self.count() < _MOST:

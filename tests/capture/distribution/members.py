@@ -48,13 +48,13 @@ class Members:
     def __exit__(self, *_: object) -> None:
         for timer in self._thaws:
             timer.cancel()
-        for each in self._running:
-            each.kill()
-            each.wait()
+        for member in self._running:
+            member.kill()
+            member.wait()
 
     def at_least(self, count: int) -> None:
         """Nobody ends by himself, except who was started while the broker was away."""
-        ended = [each for each in self._running if each.poll() is not None]
+        ended = [member for member in self._running if member.poll() is not None]
         for member in ended:
             out, err = member.communicate()
             assert member.returncode == _TRY_AGAIN, f"a member ended with {member.returncode}: {out}{err}"

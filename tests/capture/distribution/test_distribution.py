@@ -102,8 +102,8 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     members[0].stop()
     members.append(Member(what))
     until(lambda: all_of(members) >= total)
-    for each in members[1:]:
-        each.stop()
+    for member in members[1:]:
+        member.stop()
     # Who comes with the name of a dead one ends its transaction; else that is when its time is over.
     with session(what, "mortal"):
         pass

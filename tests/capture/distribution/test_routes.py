@@ -17,9 +17,9 @@ ROUTES = Routes([ORDERS, USERS], {"tables.school.orders": 3, "tables.school.user
 def test_all_shards_of_all_instances_are_in_one_topic_each_in_one_partition() -> None:
     shards = [(instance, f"school.orders_{number}") for instance in "ab" for number in range(20)]
     targets = [ROUTES.targets(*shard) for shard in shards]
-    assert {each.topic for (each,) in targets} == {logical_topic(ORDERS)} == {"tables.school.orders"}
-    assert [each.key.decode() for (each,) in targets] == [".".join(shard) for shard in shards]
-    assert {each.partition for (each,) in targets} == {0, 1, 2}
+    assert {target.topic for (target,) in targets} == {logical_topic(ORDERS)} == {"tables.school.orders"}
+    assert [target.key.decode() for (target,) in targets] == [".".join(shard) for shard in shards]
+    assert {target.partition for (target,) in targets} == {0, 1, 2}
     assert targets == [ROUTES.targets(*shard) for shard in shards]
 
 
@@ -58,20 +58,20 @@ def test_a_pattern_that_names_no_topics_is_refused(pattern: str) -> None:
 
 
 def test_a_statement_about_several_tables_goes_where_each_of_them_goes() -> None:
-    each = [ROUTES.targets("a", f"school.{name}") for name in ("orders_1", "orders_2", "users")]
-    assert ROUTES.targets("a", "school.orders_1,orders_2,users,unrouted") == tuple(entry for (entry,) in each)
+    targets = [ROUTES.targets("a", f"school.{name}") for name in ("orders_1", "orders_2", "users")]
+    assert ROUTES.targets("a", "school.orders_1,orders_2,users,unrouted") == tuple(entry for (entry,) in targets)
 
 
 def test_a_statement_is_not_copied_more_often_than_there_are_partitions() -> None:
     same = ROUTES.targets("a", "school." + ",".join(["orders_1"] * 50))
-    assert [each.key for each in same] == [b"a.school.orders_1"]
+    assert [target.key for target in same] == [b"a.school.orders_1"]
     many = ROUTES.targets("a", "school." + ",".join(f"orders_{number}" for number in range(100_000)))
-    assert {(each.topic, each.partition) for each in many} == {
+    assert {(target.topic, target.partition) for target in many} == {
         *((logical_topic(ORDERS), number) for number in range(3)),
         (logical_topic(USERS), 0),
     }
     assert len(many) == 4
-    assert {each.key for each in many} == {b"a.school"}
+    assert {target.key for target in many} == {b"a.school"}
 
 
 def test_what_a_source_names_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

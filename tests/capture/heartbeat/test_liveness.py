@@ -1,4 +1,4 @@
-"""Who is heard, judged as of the capture's last look."""
+"""Liveness, judged as of the capture's last look."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def stream(records: list[Record]) -> TopicStream:
     for offset, entry in enumerate(records):
         minute = entry.event_ms // MINUTE * MINUTE
         by_minute.setdefault(minute, EventMinute(minute, offset, entry.event_ms))
-    beats = [Beat(offset, each.true_ms) for offset, each in enumerate(records) if each.beat]
+    beats = [Beat(offset, record.true_ms) for offset, record in enumerate(records) if record.beat]
     outcome = trusted(by_minute.values(), beats)
     return TopicStream("a", 0, len(records), outcome.marks, None, outcome.sure_until)
 

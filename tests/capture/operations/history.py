@@ -21,7 +21,7 @@ Content = dict[tuple[str, int], tuple[Any, ...]]
 
 @dataclass
 class ShardedHistory:
-    """Two instances with three shards over `days` days; rows come, change, move partition, go and come again.
+    """Two instances with three shards over `days` days; rows come, change, move partition, go and return.
 
     So much of the changes is `late`, by 30 hours.
     """

@@ -52,9 +52,9 @@ def landed(data: Path, seed: int) -> tuple[Settings, ShardedHistory]:
 
 def check(spark: SparkSession, settings: Settings, history: ShardedHistory, tagged: tuple[TaggedSnapshot, ...]) -> None:
     assert [snapshot.slice for snapshot in tagged][:3] == DAYS
-    for each in tagged[:3]:
-        expected = history.state_at(PARIS.window(Period.DAY, each.slice).end)
-        assert content(spark, settings.warehouse / "ods_orders", each.version) == expected, each
+    for snapshot in tagged[:3]:
+        expected = history.state_at(PARIS.window(Period.DAY, snapshot.slice).end)
+        assert content(spark, settings.warehouse / "ods_orders", snapshot.version) == expected, snapshot
 
 
 @pytest.mark.parametrize("point", [point if point.startswith("ingest.") else _OF_MERGE(point) for point in POINTS])

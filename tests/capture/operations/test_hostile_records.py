@@ -185,7 +185,7 @@ def many_tables(count: int) -> list[SourceTable]:
 
 
 def test_tables_whose_declarations_are_anything_at_all(spark: SparkSession, tmp_path: Path) -> None:
-    """Each stops at most itself; declarations that are of no table that anybody captures are dead letters."""
+    """Each stops at most itself; those of tables that nobody captures go to the dead-letter queue."""
     chance = Random(3)
     a = Stream("a")
     a.declare("users", USERS, at("2026-03-23 09:00"))

@@ -91,6 +91,6 @@ def check_snapshots(
 def distinct_versions(tagged: tuple[TaggedSnapshot, ...]) -> list[TaggedSnapshot]:
     """The first and the last name of each version: what lies between them is the same."""
     by_version: dict[int, list[TaggedSnapshot]] = {}
-    for each in sorted(tagged, key=lambda snapshot: (snapshot.version, snapshot.slice)):
-        by_version.setdefault(each.version, []).append(each)
+    for snapshot in sorted(tagged, key=lambda snapshot: (snapshot.version, snapshot.slice)):
+        by_version.setdefault(snapshot.version, []).append(snapshot)
     return [entry for group in by_version.values() for entry in dict.fromkeys((group[0], group[-1]))]

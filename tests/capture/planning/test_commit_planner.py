@@ -139,12 +139,12 @@ def test_what_is_behind_the_next_open_boundary_waits(topics_read: Topics) -> Non
 @given(topics())
 def test_waiting_names_exactly_the_instances_that_have_not_passed(topics_read: Topics) -> None:
     plan = PlanReader(topics_read).step({instance: len(times) for instance, times in topics_read.items()})
-    for each in plan.waiting:
+    for waiting in plan.waiting:
         behind = {
-            instance for instance, times in topics_read.items() if model_cut(times, each.slice_end.end_ms) is None
+            instance for instance, times in topics_read.items() if model_cut(times, waiting.slice_end.end_ms) is None
         }
-        assert {instance for instance, _ in each.blockers} == behind
-        assert all(ms == max(topics_read[instance], default=None) for instance, ms in each.blockers)
+        assert {instance for instance, _ in waiting.blockers} == behind
+        assert all(ms == max(topics_read[instance], default=None) for instance, ms in waiting.blockers)
     assert {slice_waiting.slice_end.entity for slice_waiting in plan.waiting} == {"fine", "coarse"}
 
 

@@ -62,7 +62,7 @@ def declared(table: str) -> list[dict[str, Any]]:
 def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where a JSON value has values."""
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [at, *(path for key, each in below for path in paths(each, (*at, key)))]
+    return [at, *(path for key, value in below for path in paths(value, (*at, key)))]
 
 
 def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:

@@ -55,23 +55,23 @@ def test_a_change_is_applied_or_stops(cell: Cell) -> None:
 
 def old_row(key: int) -> Row:
     kept = {name: EXAMPLES[cell.source][0] for name, cell in APPLIED.items()}
-    return {"id": key, **kept, **{f"gone_{at}": EXAMPLES[each][0] for at, each in enumerate(TYPES)}}
+    return {"id": key, **kept, **{f"gone_{at}": EXAMPLES[kind][0] for at, kind in enumerate(TYPES)}}
 
 
 def new_row(key: int) -> Row:
     changed = {name: EXAMPLES[cell.to][0] for name, cell in APPLIED.items()}
-    return {"id": key, **changed, **{f"new_{at}": EXAMPLES[each][0] for at, each in enumerate(TYPES)}}
+    return {"id": key, **changed, **{f"new_{at}": EXAMPLES[kind][0] for at, kind in enumerate(TYPES)}}
 
 
 OLD_TYPES = {
     "id": "INT",
     **{name: cell.source for name, cell in APPLIED.items()},
-    **{f"gone_{at}": each for at, each in enumerate(TYPES)},
+    **{f"gone_{at}": kind for at, kind in enumerate(TYPES)},
 }
 NEW_TYPES = {
     "id": "BIGINT",
     **{name: cell.to for name, cell in APPLIED.items()},
-    **{f"new_{at}": each for at, each in enumerate(TYPES)},
+    **{f"new_{at}": kind for at, kind in enumerate(TYPES)},
 }
 IN_LAKE = [EXAMPLES[kind][1] for kind in TYPES]
 
@@ -100,7 +100,7 @@ def test_no_value_is_another_one_for_a_change(spark: SparkSession, tmp_path: Pat
         assert {name: by_id[key][name] for name in kept} == kept
         assert [by_id[key][f"gone_{at}"] for at in range(len(TYPES))] == IN_LAKE
         assert [by_id[key][f"new_{at}"] for at in range(len(TYPES))] == [None] * len(TYPES)
-    assert {name: by_id[2][name] for name in kept} == {name: EXAMPLES[each.to][1] for name, each in APPLIED.items()}
+    assert {name: by_id[2][name] for name in kept} == {name: EXAMPLES[change.to][1] for name, change in APPLIED.items()}
     assert [by_id[2][f"gone_{at}"] for at in range(len(TYPES))] == [None] * len(TYPES)
     assert [by_id[2][f"new_{at}"] for at in range(len(TYPES))] == IN_LAKE
 
@@ -110,9 +110,9 @@ def test_a_value_that_fits_no_type_is_bad_and_no_other(spark: SparkSession) -> N
     stream = Stream("a")
     kinds = list(MISFITS)
     stream.declare(
-        "matrix_0", {"id": "INT", **{f"c{at}": each for at, each in enumerate(kinds)}}, at("2026-03-23 09:00")
+        "matrix_0", {"id": "INT", **{f"c{at}": kind for at, kind in enumerate(kinds)}}, at("2026-03-23 09:00")
     )
-    good = {f"c{at}": EXAMPLES[each][0] for at, each in enumerate(kinds)}
+    good = {f"c{at}": EXAMPLES[kind][0] for at, kind in enumerate(kinds)}
     for number, (kind, value) in enumerate(MISFITS.items()):
         row = {**good, "id": number, f"c{kinds.index(kind)}": value}
         stream.change("matrix_0", None, row, at("2026-03-23 10:00"))

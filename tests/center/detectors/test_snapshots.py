@@ -61,8 +61,12 @@ def test_a_restated_snapshot_is_computed_again_and_so_is_what_was_made_of_it(wor
     world.run(f"ods@{DAY}", "r3")
     assert world.run_state() == (RunState.COMPLETED, 2)
     assert world.run_state("dwd") == (RunState.READY, 2)
-    told = [one for one in world.store.read.history(Slice("ods", DAY)) if one.event is Event.BACKFILL_REQUESTED]
-    assert [one.why for one in told] == ["version 4 was restated with late changes, generation 2"]
+    told = [
+        transition
+        for transition in world.store.read.history(Slice("ods", DAY))
+        if transition.event is Event.BACKFILL_REQUESTED
+    ]
+    assert [transition.why for transition in told] == ["version 4 was restated with late changes, generation 2"]
     world.run(f"dwd@{DAY}", "r4")
     world.poll()
     assert (world.ready(), world.run_state("dwd")) == ([], (RunState.COMPLETED, 2))

@@ -38,7 +38,7 @@ class ListSource:
         self.messages = [TopicMessage(number % 2, number // 2, value) for number, value in enumerate(values)]
 
     def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[TopicMessage]:
-        return [each for each in self.messages if each.offset >= positions.get(each.partition, 0)][:limit]
+        return [message for message in self.messages if message.offset >= positions.get(message.partition, 0)][:limit]
 
     def close(self) -> None:
         """Nothing is held."""

@@ -1,6 +1,6 @@
 """The topics of the logical tables against those of the instances: each message once, in order per physical table.
 
-And what the instances' topics hold: every change that a position of a binlog stands for, told from one that came again.
+And what the instances' topics hold: every change that a position of a binlog stands for, told from a redelivered one.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ _TRANSACTION: Final = 4
 
 
 class Statement(NamedTuple):
-    """SQL and how many changes it makes: so many a row that the server says it changed, or `changes` in all."""
+    """SQL and how many changes it makes: `per_row` a row that the server says it changed, or `changes` in all."""
 
     sql: str
-    each: int = 1
+    per_row: int = 1
     changes: int | None = None
 
 
@@ -87,7 +87,7 @@ class Statements:
         key = table.key[-1]
         moved = f"{key} = {key} + {table.keys}" if key == "id" else f"{key} = CONCAT({key}, 'm')"
         where += f" AND id < {table.keys}" if key == "id" else ""
-        return Statement(f"UPDATE IGNORE {shard} SET {moved} WHERE {where}", each=2)  # noqa: S608 - our own names and numbers
+        return Statement(f"UPDATE IGNORE {shard} SET {moved} WHERE {where}", per_row=2)  # noqa: S608 - our own names and numbers
 
     def _some(self, table: ChainTable) -> str:
         """A range of keys."""

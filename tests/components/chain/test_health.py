@@ -79,7 +79,7 @@ class World:
             for name, server in self.servers.items()
         ]
         while now <= at(end):
-            self.problems = {one.instance: one.problem for one in write_heartbeats(addresses, now)}
+            self.problems = {written.instance: written.problem for written in write_heartbeats(addresses, now)}
             now += timedelta(minutes=5)
 
     def take_in(self, holds: Callable[[IngestReport], bool]) -> IngestReport:
@@ -108,8 +108,8 @@ class World:
     def rows(self, key: str) -> list[int]:
         tagged = self.registry.get("ods_orders", "hour", key)
         assert tagged is not None
-        found: list[int] = read_rows(self.settings.warehouse / "ods_orders", tagged.version)["id"].to_pylist()
-        return sorted(found)
+        ids: list[int] = read_rows(self.settings.warehouse / "ods_orders", tagged.version)["id"].to_pylist()
+        return sorted(ids)
 
     def _newest(self, instance: str) -> datetime:
         """The newest event of an instance that the table has."""

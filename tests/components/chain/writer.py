@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 class Sessions:
-    """One on each instance, opened again when it was lost."""
+    """One on each instance, made anew when it was lost."""
 
     def __init__(self, servers: Mapping[str, MariaDb]) -> None:
         self._servers = servers
@@ -157,7 +157,7 @@ class Writer:
             time.sleep(_AGAIN_SECONDS)
             return
         for statement, count in zip(made, counts[len(begin) :], strict=False):
-            self.written += count * statement.each if statement.changes is None else statement.changes
+            self.written += count * statement.per_row if statement.changes is None else statement.changes
 
     def _pace(self) -> None:
         """Real time: whoever reads it is a real chain."""

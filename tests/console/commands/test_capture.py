@@ -40,9 +40,9 @@ def run(*arguments: str) -> Result:
 
 def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(settings: Settings) -> None:
     HaltedSources.of(settings).write([GAP])
-    found = json.loads(run("capture", "status", "--json").stdout)
-    orders = next(one for one in found["tables"] if one["table"] == "ods_orders")
-    assert (orders["watermark"], orders["last_snapshot"], found["dead_letters"]) == (None, None, 0)
+    status = json.loads(run("capture", "status", "--json").stdout)
+    orders = next(table for table in status["tables"] if table["table"] == "ods_orders")
+    assert (orders["watermark"], orders["last_snapshot"], status["dead_letters"]) == (None, None, 0)
     assert orders["streams"]["a"]["diagnosis"]["health"] == "unknown"
     assert orders["streams"]["a"]["halted"][0]["offset"] == 40
     shown = run("capture", "status").stdout
@@ -54,8 +54,8 @@ def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: S
     late = {"ods_orders": {"2026-03-23": 4, "2026-03-25": 1}, "ods_orders_1h": {"2026-03-23T22": 4}}
     told = CommitProperties(custom_metadata={"userMetadata": CommitState(batch=1, late=late).to_json()})
     write_deltalake(settings.warehouse / "ods_orders", pa.table({"id": [1]}), commit_properties=told)
-    found = json.loads(run("capture", "status", "--json").stdout)
-    assert next(one for one in found["tables"] if one["table"] == "ods_orders")["late"] == late
+    status = json.loads(run("capture", "status", "--json").stdout)
+    assert next(table for table in status["tables"] if table["table"] == "ods_orders")["late"] == late
     shown = run("capture", "status").stdout
     assert (
         "late: ods_orders, changes that came when the snapshot of their time was tagged: 2026-03-23 4, 2026-03-25 1"
@@ -83,7 +83,7 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     kinds |= dict.fromkeys(["event_time", "replayed_at"], pa.timestamp("us", "UTC"))
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in letter])
     write_deltalake(settings.warehouse / "_dead_letters", pa.Table.from_pylist([letter], schema))
-    assert [one._asdict() for one in DeadLetters(settings.warehouse).all()] == [letter]
+    assert [letter_._asdict() for letter_ in DeadLetters(settings.warehouse).all()] == [letter]
     assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
     assert run("dlq", "list").stdout.splitlines()[1:] == ["cdc.a\t7\t\tno record of Debezium's\t{"]
     assert "dead-letter queue: 1; tidemark dlq list shows the records" in run("capture", "status").stdout

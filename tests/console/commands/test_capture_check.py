@@ -27,19 +27,19 @@ def addresses(password: str) -> str:
 
 
 def test_files_need_nothing(tmp_path: Path) -> None:
-    found = run(tmp_path, "capture", "check")
-    assert found.exit_code == 0
-    assert found.stdout.endswith("Nothing is in the way.\n")
-    assert "ok\tcaptured tables\t5, on the instances a, b\n" in found.stdout
+    result = run(tmp_path, "capture", "check")
+    assert result.exit_code == 0
+    assert result.stdout.endswith("Nothing is in the way.\n")
+    assert "ok\tcaptured tables\t5, on the instances a, b\n" in result.stdout
 
 
 def test_databases_that_do_not_answer_are_said_all_at_once(tmp_path: Path) -> None:
-    found = run(tmp_path, "capture", "check", "--json", TIDEMARK_DATABASES=addresses("hidden"))
-    assert found.exit_code == 1
-    answer = json.loads(found.stdout)
-    down = [one["subject"] for one in answer["findings"] if one["verdict"] == "unreachable"]
+    result = run(tmp_path, "capture", "check", "--json", TIDEMARK_DATABASES=addresses("hidden"))
+    assert result.exit_code == 1
+    answer = json.loads(result.stdout)
+    down = [finding["subject"] for finding in answer["findings"] if finding["verdict"] == "unreachable"]
     assert (answer["sound"], down) == (False, ["database a", "database b"])
-    assert "hidden" not in found.output
+    assert "hidden" not in result.output
 
 
 @pytest.mark.parametrize("command", [["up", "--port", "0"], ["center", "--port", "0"], ["capture", "run", "--once"]])
@@ -53,7 +53,7 @@ def test_nothing_is_begun_or_written_with_settings_that_cannot_work(tmp_path: Pa
 
 
 def test_the_doctor_asks_the_same(tmp_path: Path) -> None:
-    found = run(tmp_path, "doctor", "--json", TIDEMARK_DATABASES=addresses("hidden"))
-    assert found.exit_code == 1
-    subjects = {one["subject"]: one["verdict"] for one in json.loads(found.stdout)["findings"]}
+    result = run(tmp_path, "doctor", "--json", TIDEMARK_DATABASES=addresses("hidden"))
+    assert result.exit_code == 1
+    subjects = {finding["subject"]: finding["verdict"] for finding in json.loads(result.stdout)["findings"]}
     assert (subjects["database a"], subjects["captured tables"]) == ("unreachable", "ok")

@@ -29,6 +29,6 @@ def test_a_slice_that_ends_is_looked_for_at_its_end_and_again_until_it_is_tagged
 
 @given(st.lists(st.integers(-1_000_000, 1_000_000)), st.integers(1, 100_000))
 def test_never_longer_than_the_interval_and_never_at_once(ends: list[int], every: int) -> None:
-    found = seconds_to_next([at(end) for end in ends], NOW, every)
-    assert 0 < found <= every
-    assert any(end <= 0 for end in ends) or all(found <= end for end in ends)
+    seconds = seconds_to_next([at(end) for end in ends], NOW, every)
+    assert 0 < seconds <= every
+    assert any(end <= 0 for end in ends) or all(seconds <= end for end in ends)

@@ -52,9 +52,9 @@ def ask(port: int, method: str, path: str, body: Any = None, token: str | None =
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     connection.request(method, path, json.dumps(body), headers)
     response = connection.getresponse()
-    found = response.status, json.loads(response.read())
+    answer = response.status, json.loads(response.read())
     connection.close()
-    return found
+    return answer
 
 
 def run_states(port: int) -> list[str]:

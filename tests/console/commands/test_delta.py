@@ -40,14 +40,16 @@ def call(*arguments: str, code: int = 0) -> Result:
 
 
 def told(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
-    return found
+    answer: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
+    return answer
 
 
 @pytest.mark.usefixtures("table")
 def test_versions_get_names_and_lose_them() -> None:
-    found = told("snapshots", TABLE, "--tag", "before", "--version", "1")["snapshots"]
-    assert [(one["slice"], one["period"], one["version"], one["rows"]) for one in found] == [("before", "name", 1, 1)]
+    snapshots = told("snapshots", TABLE, "--tag", "before", "--version", "1")["snapshots"]
+    assert [
+        (snapshot["slice"], snapshot["period"], snapshot["version"], snapshot["rows"]) for snapshot in snapshots
+    ] == [("before", "name", 1, 1)]
     assert call("snapshots", TABLE).stdout.splitlines()[1].startswith("1\tbefore\t")
     assert told("snapshots", TABLE, "--drop", "before")["snapshots"] == []
 
@@ -56,7 +58,7 @@ def test_vacuum_keeps_what_has_a_name_and_says_so(table: Path) -> None:
     call("snapshots", TABLE, "--tag", "before", "--version", "1")
     options = ("vacuum", TABLE, "--keep-versions", "1", "--keep-age", "0h")
     plan = told(*options, "--dry-run")
-    assert [(one["version"], one["reasons"]) for one in plan["kept"]] == [
+    assert [(version["version"], version["reasons"]) for version in plan["kept"]] == [
         (1, [f"{TABLE} before [name]"]),
         (2, ["the newest"]),
     ]

@@ -23,8 +23,8 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def said(*arguments: str) -> tuple[int, str]:
-    found = CliRunner().invoke(main, ["delta", *arguments])
-    return found.exit_code, found.stdout
+    result = CliRunner().invoke(main, ["delta", *arguments])
+    return result.exit_code, result.stdout
 
 
 def test_layout(table: Path) -> None:
@@ -34,9 +34,9 @@ def test_layout(table: Path) -> None:
     assert "day\t1.0\t1\t12" in text
     assert text.splitlines()[-1].startswith("this filter reads 3 of 12 files, ")
     code, text = said("layout", str(table), "--column", "user", "--json")
-    found = json.loads(text)
-    assert found["columns"] == [{"column": "user", "depth": 12.0, "deepest": 12, "bounded": 12}]
-    assert "read" not in found
+    answer = json.loads(text)
+    assert answer["columns"] == [{"column": "user", "depth": 12.0, "deepest": 12, "bounded": 12}]
+    assert "read" not in answer
 
 
 def test_what_is_wrong_is_said(table: Path) -> None:

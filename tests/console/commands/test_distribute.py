@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 def test_without_kafka_it_says_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
     monkeypatch.delenv("TIDEMARK_KAFKA", raising=False)
-    found = CliRunner().invoke(main, ["capture", "distribute"])
-    assert found.exit_code == 1
-    assert "TIDEMARK_KAFKA" in found.stderr
+    result = CliRunner().invoke(main, ["capture", "distribute"])
+    assert result.exit_code == 1
+    assert "TIDEMARK_KAFKA" in result.stderr
 
 
 def test_a_broker_that_does_not_answer_is_a_reason_to_try_again(
@@ -40,9 +40,9 @@ def test_a_broker_that_does_not_answer_is_a_reason_to_try_again(
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
     monkeypatch.setenv("TIDEMARK_KAFKA", f"{LOOPBACK}:{free_port()}")
     monkeypatch.setattr(topics, "_SECONDS", 0.5)
-    found = CliRunner().invoke(main, ["capture", "distribute", "--json"])
-    assert found.exit_code == 75
-    assert json.loads(found.stdout)["error"]["transient"] is True
+    result = CliRunner().invoke(main, ["capture", "distribute", "--json"])
+    assert result.exit_code == 75
+    assert json.loads(result.stdout)["error"]["transient"] is True
 
 
 def test_a_pattern_that_names_no_topics_is_refused_before_the_broker_is_asked(
@@ -50,9 +50,9 @@ def test_a_pattern_that_names_no_topics_is_refused_before_the_broker_is_asked(
 ) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
     monkeypatch.setenv("TIDEMARK_KAFKA", f"{LOOPBACK}:{free_port()}")
-    found = CliRunner().invoke(main, ["capture", "distribute", "--topics", "everything"])
-    assert found.exit_code == 1
-    assert "correct --topics" in found.stderr
+    result = CliRunner().invoke(main, ["capture", "distribute", "--topics", "everything"])
+    assert result.exit_code == 1
+    assert "correct --topics" in result.stderr
 
 
 def test_progress_is_told_every_five_seconds_and_a_loss_at_once() -> None:

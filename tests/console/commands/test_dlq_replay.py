@@ -30,11 +30,11 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def world(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LettersWorld:
     """What the command is told by its environment, once somebody has said that `a` is Canal's."""
-    found = world_at(spark, tmp_path)
-    monkeypatch.setenv("TIDEMARK_DATA", str(found.settings.data))
+    world = world_at(spark, tmp_path)
+    monkeypatch.setenv("TIDEMARK_DATA", str(world.settings.data))
     monkeypatch.setenv("TIDEMARK_KAFKA", "nowhere:9092")
     monkeypatch.setenv("TIDEMARK_CANAL", "a")
-    return found
+    return world
 
 
 def replay(*options: str) -> tuple[int, str]:

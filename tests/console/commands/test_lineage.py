@@ -60,13 +60,13 @@ def test_a_column_is_followed_to_its_users_through_snapshots(root: Path) -> None
 
 
 def test_an_entity_is_each_of_its_columns(root: Path) -> None:
-    found = json.loads(run(root, "dwd_orders", "--up", "--down", "--json").stdout)
-    assert [one["column"] for one in found["columns"]] == ["dwd_orders.user_id", "dwd_orders.net"]
-    assert found["columns"][1]["up"] == [
+    answer = json.loads(run(root, "dwd_orders", "--up", "--down", "--json").stdout)
+    assert [entry["column"] for entry in answer["columns"]] == ["dwd_orders.user_id", "dwd_orders.net"]
+    assert answer["columns"][1]["up"] == [
         {"column": "ods_orders.amount", "of": []},
         {"column": "ods_orders.discount", "of": []},
     ]
-    assert found["indirect"] == {"dwd_orders": ["ods_orders.dt", "ods_orders.status"]}
+    assert answer["indirect"] == {"dwd_orders": ["ods_orders.dt", "ods_orders.status"]}
 
 
 @pytest.mark.parametrize(

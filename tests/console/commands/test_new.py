@@ -32,9 +32,9 @@ def root(tmp_path: Path) -> Path:
 def block(language: str) -> str:
     """The first block of a language in the README's section on adding a table."""
     section = README[README.index("## Add a table") :]
-    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
-    assert found
-    return "".join(line.removeprefix("   ") for line in found[1].splitlines(keepends=True)).rstrip() + "\n"
+    match = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert match
+    return "".join(line.removeprefix("   ") for line in match[1].splitlines(keepends=True)).rstrip() + "\n"
 
 
 def new(root: Path, *arguments: str, query: str | None = None) -> Result:

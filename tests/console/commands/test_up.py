@@ -63,9 +63,9 @@ def test_with_the_port_in_use(tmp_path: Path, taken_port: int) -> None:
 
     assert refused.exit_code == ExitCode.FAILED
     holder = f"{psutil.Process().name()} (PID {os.getpid()})"
-    first, found, to_do = refused.output.splitlines()
+    first, found_line, to_do = refused.output.splitlines()
     assert first == "error: this machine is not ready"
-    assert found == f"  found    Port: {taken_port} on 127.0.0.1 is in use by {holder}"
+    assert found_line == f"  found    Port: {taken_port} on 127.0.0.1 is in use by {holder}"
     assert to_do.startswith("  to do    stop it, or choose another port: tidemark up --port ")
 
 

@@ -42,9 +42,9 @@ def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
 
 def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "KAFKA", Requirement("Kafka", (("no-such-mvn",),), "install Maven"))
-    assert [one.verdict for one in servers.servers(tmp_path) if one.subject == "Kafka"] == ["problem"]
+    assert [finding.verdict for finding in servers.servers(tmp_path) if finding.subject == "Kafka"] == ["problem"]
     monkeypatch.setattr(servers, "are_there", lambda _: True)
-    assert [one for one in servers.servers(tmp_path) if one.subject == "Kafka"] == []
+    assert [finding for finding in servers.servers(tmp_path) if finding.subject == "Kafka"] == []
 
 
 @pytest.mark.long
@@ -53,7 +53,7 @@ def test_rows_in_the_databases_become_tagged_snapshots_and_ctrl_c_stops_everythi
     require(MARIADB, KAFKA)
     with _start(tmp_path) as started:
         below = _watched(started, tmp_path)
-    assert [one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+    assert [process for process in below if process.is_running() and process.status() != psutil.STATUS_ZOMBIE] == []
 
 
 def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]:
@@ -61,14 +61,17 @@ def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Proces
     try:
         where = _announced(started)
         below = psutil.Process(started.pid).children(recursive=True)
-        assert {one.name() for one in below} >= {"mariadbd", "java"}
+        assert {process.name() for process in below} >= {"mariadbd", "java"}
         options = where["databases"]["a"].split()[1].removeprefix("--defaults-extra-file=")
         with pymysql.connect(read_default_file=options, database="school") as session:
             cursor = session.cursor()
             cursor.execute("SELECT count(*) FROM users")
             assert cursor.fetchone() is not None
         registry = SnapshotRegistry.at(Settings.at(folder / "data" / "kafka").state_db)
-        _until(lambda: {one.slice for one in registry.of("ods_orders", "day")} >= {"2026-03-23", "2026-03-24"}, started)
+        _until(
+            lambda: {snapshot.slice for snapshot in registry.of("ods_orders", "day")} >= {"2026-03-23", "2026-03-24"},
+            started,
+        )
     finally:
         started.send_signal(signal.SIGINT)
         code = started.wait(120)
@@ -85,8 +88,8 @@ def _start(folder: Path) -> subprocess.Popen[str]:
 def _announced(started: subprocess.Popen[str]) -> dict[str, Any]:
     assert started.stdout is not None
     line = started.stdout.readline()
-    found: dict[str, Any] = json.loads(line)
-    return found
+    announcement: dict[str, Any] = json.loads(line)
+    return announcement
 
 
 def _until(holds: Any, started: subprocess.Popen[str], seconds: float = 300.0) -> None:

@@ -34,9 +34,9 @@ def landed(landing: Path, instance: str) -> list[int]:
     offsets = []
     for path in sorted((landing / instance).glob("*.jsonl.gz")):
         with gzip.open(path, "rt") as file:
-            found = [json.loads(line)["offset"] for line in file]
-        assert path.name == f"{found[0]:012d}.jsonl.gz"
-        offsets += found
+            in_file = [json.loads(line)["offset"] for line in file]
+        assert path.name == f"{in_file[0]:012d}.jsonl.gz"
+        offsets += in_file
     return offsets
 
 

@@ -63,26 +63,28 @@ def test_figures_are_compared_by_value(
 ) -> None:
     publish(warehouse, rows)
     store = open_store("duckdb", warehouse.settings.data)
-    found = compare_metrics([OracleMetric("ads_gmv_course", DAY, (EXPECTED,))], warehouse, store)
-    assert found.equal == equal
-    assert (found.checked == found.equal) is (words is None)
-    assert words is None or any(words in text for text in found.differences)
+    comparison = compare_metrics([OracleMetric("ads_gmv_course", DAY, (EXPECTED,))], warehouse, store)
+    assert comparison.equal == equal
+    assert (comparison.checked == comparison.equal) is (words is None)
+    assert words is None or any(words in text for text in comparison.differences)
 
 
 def test_a_snapshot_without_a_name_is_a_difference(warehouse: Warehouse) -> None:
     registry = SnapshotRegistry.at(warehouse.settings.state_db)
     expected = OracleSnapshot("orders", "day", DAY, 3, "17", ("order_id",))
-    found = compare_snapshots([expected], warehouse, registry)
-    assert (found.checked, found.equal) == (1, 0)
-    assert found.differences == ["ods_orders@2026-03-24: the database says (3, '17'), the lake None"]
+    comparison = compare_snapshots([expected], warehouse, registry)
+    assert (comparison.checked, comparison.equal) == (1, 0)
+    assert comparison.differences == ["ods_orders@2026-03-24: the database says (3, '17'), the lake None"]
 
 
 def test_the_sample_has_every_answer() -> None:
     oracle = load_oracle(SAMPLE)
-    assert {one.period for one in oracle.snapshots} == {"day", "hour"}
+    assert {snapshot.period for snapshot in oracle.snapshots} == {"day", "hour"}
     assert len(oracle.snapshots) == 5 * 9 + 2 * 48
-    assert len({(one.table, one.period, one.slice) for one in oracle.snapshots}) == len(oracle.snapshots)
-    assert all(one.rows for one in oracle.metrics)
+    assert len({(snapshot.table, snapshot.period, snapshot.slice) for snapshot in oracle.snapshots}) == len(
+        oracle.snapshots
+    )
+    assert all(metric.rows for metric in oracle.metrics)
 
 
 def test_a_missing_oracle_is_an_error_that_names_the_file(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ def test_a_machine_without_java(tmp_path: Path) -> None:
 def test_a_java_that_is_too_old(tmp_path: Path) -> None:
     home = fake_java(tmp_path, "echo 'openjdk version \"11.0.2\" 2019-01-15' >&2")
 
-    found = machine.java({"JAVA_HOME": str(home)})
+    finding = machine.java({"JAVA_HOME": str(home)})
 
-    assert (found.verdict, found.to_do) == ("problem", _INSTALL)
-    assert found.found == f"Java 17+ is needed, '{home}/bin/java' is openjdk version \"11.0.2\" 2019-01-15"
+    assert (finding.verdict, finding.to_do) == ("problem", _INSTALL)
+    assert finding.found == f"Java 17+ is needed, '{home}/bin/java' is openjdk version \"11.0.2\" 2019-01-15"
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
@@ -70,15 +70,15 @@ def test_a_missing_folder_is_made(tmp_path: Path) -> None:
     ("version", "verdict"), [((3, 10), "problem"), ((3, 11), "ok"), ((3, 13), "ok"), ((3, 14), "problem")]
 )
 def test_pythons(version: tuple[int, int], verdict: str) -> None:
-    found = machine.python(version)
-    assert found.verdict == verdict
-    assert found.found.startswith(f"Python {version[0]}.{version[1]} ")
+    finding = machine.python(version)
+    assert finding.verdict == verdict
+    assert finding.found.startswith(f"Python {version[0]}.{version[1]} ")
 
 
 def test_jars_that_were_never_resolved_are_a_warning_as_the_first_start_resolves_them(tmp_path: Path) -> None:
-    found = machine.jars(tmp_path)
-    assert found.verdict == "warning"
-    assert found.to_do == "run `python -m tidemark.spark.jars` (needs a Maven repository once)"
+    finding = machine.jars(tmp_path)
+    assert finding.verdict == "warning"
+    assert finding.to_do == "run `python -m tidemark.spark.jars` (needs a Maven repository once)"
 
 
 def test_little_memory_is_a_warning() -> None:

@@ -32,12 +32,12 @@ def test_a_free_port() -> None:
 
 
 def test_a_port_in_use_comes_with_its_holder_and_another_port(taken: int) -> None:
-    found = port(HOST, taken)
+    finding = port(HOST, taken)
 
     me = psutil.Process().name()
-    assert found.verdict == "problem"
-    assert found.found == f"{taken} on {HOST} is in use by {me} (PID {os.getpid()})"
-    advice, _, other = found.to_do.rpartition(" ")
+    assert finding.verdict == "problem"
+    assert finding.found == f"{taken} on {HOST} is in use by {me} (PID {os.getpid()})"
+    advice, _, other = finding.to_do.rpartition(" ")
     assert advice == "stop it, or choose another port: tidemark up --port"
     assert port(HOST, int(other)).verdict == "ok"
 
@@ -52,7 +52,7 @@ def test_a_holder_that_we_may_not_see(taken: int, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_host_that_is_not_this_machine() -> None:
-    found = port("192.0.2.1", 4000)
-    assert found == Finding(
+    finding = port("192.0.2.1", 4000)
+    assert finding == Finding(
         "Port", "problem", "4000 on 192.0.2.1: Cannot assign requested address", "choose another port with --port"
     )

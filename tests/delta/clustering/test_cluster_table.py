@@ -29,9 +29,9 @@ def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, tmp
     assert content(spark, path) == before
     assert (report.versions, report.rows, report.files_before, report.again) == ((3,), 3000, 6, 0)
     log = actions(path, 3)
-    info = next(one["commitInfo"] for one in log if "commitInfo" in one)
+    info = next(action["commitInfo"] for action in log if "commitInfo" in action)
     assert (info["operation"], info["operationParameters"]["zOrderBy"]) == ("OPTIMIZE", '["a","b"]')
-    assert not any(one[kind]["dataChange"] for one in log for kind in ("add", "remove") if kind in one)
+    assert not any(action[kind]["dataChange"] for action in log for kind in ("add", "remove") if kind in action)
     files = added(path, 3)
     assert len(files) == report.files_after >= 8
     for name in ("a", "b"):
@@ -46,8 +46,8 @@ def test_partitions_predicate_and_mapped_names(spark: SparkSession, tmp_path: Pa
     spark.sql(f"ALTER TABLE {path_table(path)} RENAME COLUMN a TO `new name`")
     before, version = content(spark, path), current_version(path) or 0
     clustering = Clustering.by("new name", "b", target_bytes=size_of(path) // 16)
-    one = cluster_table(spark, path, clustering, where="`the part` = 1")
-    assert 0 < one.rows < 1000
+    report_of_part = cluster_table(spark, path, clustering, where="`the part` = 1")
+    assert 0 < report_of_part.rows < 1000
     assert {str(file["partitionValues"].values()) for file in added(path, version + 1)} == {"dict_values(['1'])"}
     rest = cluster_table(spark, path, clustering)
     assert rest.rows == 2000

@@ -44,11 +44,11 @@ def test_positions_are_in_order(name: str, data: st.DataObject) -> None:
     positions = key.positions(column).tolist()
     assert positions[: len(sample)] == own.tolist()
     every = [*sample, *others]
-    for one, at in zip(every, positions, strict=True):
+    for value, at in zip(every, positions, strict=True):
         for other, there in zip(every, positions, strict=True):
-            if rank(one) < rank(other):
+            if rank(value) < rank(other):
                 assert at <= there
-            if rank(one) == rank(other):
+            if rank(value) == rank(other):
                 assert at == there
 
 

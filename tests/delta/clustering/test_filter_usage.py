@@ -51,9 +51,9 @@ def test_like_queries_are_planned_once_and_counted_each_time(tmp_path: Path, mon
         return [BY_USER]
 
     monkeypatch.setattr(usage_recorder, "usages_of", usages_of)
-    one, frame = UsageRecorder(usage_log(tmp_path)), SimpleNamespace()
+    recorder, frame = UsageRecorder(usage_log(tmp_path)), SimpleNamespace()
     for query, times in (("a", 3), ("a", 1), ("b", 1)):
-        one.ran(query, frame, times)  # type: ignore[arg-type]
+        recorder.ran(query, frame, times)  # type: ignore[arg-type]
     assert len(planned) == 2
     assert recorded_scans(usage_log(tmp_path), TABLE) == {frozenset({"user_id"}): 5}
 

@@ -53,8 +53,8 @@ def test_as_a_slow_count_says(files: list[tuple[int, tuple[Span | None, Span | N
     badness = {other: slow[other] / sizes[other] for other in others}
     left = [other for other in others if other not in inside and sizes[other] < ratio * slow[other] * (1 - 1e-9)]
     for other in left:
-        worse = [one for one in others if badness[one] >= badness[other] * (1 - 1e-9)]
-        assert sum(sizes[one] for one in worse) > budget
+        worse = [name for name in others if badness[name] >= badness[other] * (1 - 1e-9)]
+        assert sum(sizes[name] for name in worse) > budget
 
 
 def test_of_many_files_some_stand_for_all() -> None:
@@ -81,7 +81,7 @@ def grid(of: str, side: int = 8) -> list[LiveFile]:
 
 
 def chosen(*files: LiveFile) -> set[str]:
-    return {one.name for one in not_clustered(files, "spec", KEYS, TARGET)}
+    return {file.name for file in not_clustered(files, "spec", KEYS, TARGET)}
 
 
 def test_rows_spread_over_a_large_table_leave_it_alone() -> None:

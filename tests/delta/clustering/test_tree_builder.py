@@ -29,8 +29,8 @@ def interleaved(columns: Sequence[Positions], chance: np.random.Generator) -> Po
     curve = np.zeros(ROWS, dtype=np.int64)
     ranges = [np.searchsorted(np.unique(np.quantile(column, np.linspace(0, 1, 1001))), column) for column in columns]
     for bit in range(9, -1, -1):
-        for one in ranges:
-            curve = (curve << 1) | ((one >> bit) & 1)
+        for range_ in ranges:
+            curve = (curve << 1) | ((range_ >> bit) & 1)
     curve = (curve << 8) | chance.integers(0, 256, ROWS)
     file_of = np.empty(ROWS, dtype=np.int64)
     file_of[np.argsort(curve, kind="stable")] = np.arange(ROWS) * FILES // ROWS
@@ -108,16 +108,16 @@ SMALL = hnp.arrays(np.int64, st.tuples(st.integers(1, 3), st.integers(1, 60)), e
 def test_any_sample_grows_a_tree(columns: Positions, files: int) -> None:
     positions = [rank_column("k", pa.array(column))[1] for column in columns]
     tree = build_tree(positions, [1.0] * len(positions), files)
-    found = assign_files(tree, positions, np.arange(columns.shape[1]))
+    file_numbers = assign_files(tree, positions, np.arange(columns.shape[1]))
     rows = zip(*(position.tolist() for position in positions), strict=True)
-    assert found.tolist() == [by_descent(tree, row, number) for number, row in enumerate(rows)]
+    assert file_numbers.tolist() == [by_descent(tree, row, number) for number, row in enumerate(rows)]
     numbers = [number for leaf in leaves(tree) for number in range(leaf.first, leaf.first + leaf.width)]
     assert numbers == list(range(file_count(tree)))
     assert all(node.bounds == tuple(sorted(set(node.bounds))) for node in splits(tree))
 
 
 def splits(node: Node) -> list[Split]:
-    return [] if isinstance(node, Leaf) else [node, *(found for child in node.children for found in splits(child))]
+    return [] if isinstance(node, Leaf) else [node, *(split for child in node.children for split in splits(child))]
 
 
 def test_an_empty_sample_is_spread() -> None:

@@ -47,8 +47,8 @@ def test_every_type(spark: SparkSession, kind: str) -> None:
     assert keys[0][0].values.type == column.arrow_type
     tree = build_tree([positions for _, positions in keys], [1.0, 1.0], 9)
     expression = file_of_row(tree, [key for key, _ in keys], [column.kind, frame.schema["other"].dataType])
-    found = frame.select("number", sf.expr(expression).alias("file")).toArrow().sort_by("number")["file"]
+    file_numbers = frame.select("number", sf.expr(expression).alias("file")).toArrow().sort_by("number")["file"]
     there = [key.positions(arrow[key.name]) for key, _ in keys]
     expected = assign_files(tree, there, np.arange(len(rows)))
     assert np.unique(expected).size >= 7
-    assert found.to_pylist() == expected.tolist()
+    assert file_numbers.to_pylist() == expected.tolist()

@@ -76,7 +76,7 @@ def released(graph: DependencyGraph, world: Projects, done: set[tuple[str, int]]
     there = {Slice(task, DAYS[day]) for task, day in done}
 
     def is_met(slice_: Slice) -> bool:
-        return all(each in there for requirement in graph.requirements(slice_) for each in requirement.slices)
+        return all(input_ in there for requirement in graph.requirements(slice_) for input_ in requirement.slices)
 
     nodes = [Slice(name, day) for name in graph for day in DAYS if graph.entity(name).is_project]
     while result := [node for node in nodes if node not in there and is_met(node)]:

@@ -79,7 +79,7 @@ def _one_of(random: Random, options: Sequence[str]) -> str:
     shuffled = random.sample(options, k=len(options))
     if random.random() < 0.5:
         return f"@dt IN ({', '.join(shuffled)})"
-    text = " OR ".join(f"@dt = {each}" if random.random() < 0.5 else f"{each} = @dt" for each in shuffled)
+    text = " OR ".join(f"@dt = {day}" if random.random() < 0.5 else f"{day} = @dt" for day in shuffled)
     return random.choice([f"({text})", f"NOT (NOT ({text}))"])
 
 
@@ -251,7 +251,8 @@ def _same(down: Period, name: str, ours: Sequence[str], theirs: Sequence[str]) -
         [mapping_between(Offset.parse(offset), (PARIS, down), up) for offset in offsets] for offsets in (ours, theirs)
     ]
     return all(
-        {up for each in named[0] for up in each.expand(time)} == {up for each in named[1] for up in each.expand(time)}
+        {up for mapping in named[0] for up in mapping.expand(time)}
+        == {up for mapping in named[1] for up in mapping.expand(time)}
         for time in sparse_slices(PARIS, down, START, closely=False)
     )
 

@@ -85,30 +85,30 @@ def _condition(random: Random, alias: str, other: str | None, depth: int = 2) ->
 def _random_query(random: Random) -> str:
     a, b = (_item(random) for _ in range(2))
     shape = random.randrange(9)
-    each, two = _condition(random, "a", None), _condition(random, "a", "b")
+    own, joined = _condition(random, "a", None), _condition(random, "a", "b")
     if shape < 4:
         join = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
         return (
             f"SELECT a.u, a.dt AS d, b.x FROM {a} AS a {join} {b} AS b ON {_condition(random, 'b', 'a')} AND a.u = b.u"
-            f" WHERE {random.choice([each, two, _condition(random, 'b', None)])}"
+            f" WHERE {random.choice([own, joined, _condition(random, 'b', None)])}"
         )
     if shape == 4:
         wanted = random.choice(["EXISTS", "NOT EXISTS"])
         inner = f"SELECT 1 FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')}"
-        return f"SELECT a.u, a.x FROM {a} AS a WHERE {each} {random.choice(['AND', 'AND', 'OR'])} {wanted} ({inner})"
+        return f"SELECT a.u, a.x FROM {a} AS a WHERE {own} {random.choice(['AND', 'AND', 'OR'])} {wanted} ({inner})"
     if shape == 5:
         inner = f"SELECT b.dt FROM {b} AS b WHERE {_condition(random, 'b', None)}"
-        return f"SELECT a.u, a.x FROM {a} AS a WHERE {each} AND a.dt {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
+        return f"SELECT a.u, a.x FROM {a} AS a WHERE {own} AND a.dt {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
     if shape == 6:
         kind = random.choice(["UNION ALL", "UNION", "EXCEPT", "INTERSECT"])
         united = f"SELECT dt, u, x FROM {a} AS p {kind} SELECT dt, u, x FROM {b} AS q"
-        return f"SELECT a.u, a.x FROM ({united}) AS a WHERE {each}"
+        return f"SELECT a.u, a.x FROM ({united}) AS a WHERE {own}"
     if shape == 7:
         kind = random.choice(["SEMI", "ANTI"])
         on = f"a.u = b.u AND {_condition(random, 'b', 'a')}"
-        return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {each}"
+        return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {own}"
     scalar = f"(SELECT sum(b.x) FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')})"
-    return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {each}"
+    return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {own}"
 
 
 def _item(random: Random) -> str:
@@ -136,7 +136,7 @@ def _needed(sql: str) -> dict[str, set[date] | None]:
     return {
         name: None
         if isinstance(needed, str)
-        else {date.fromisoformat(grid.key(each)) for all_ in needed.values() for each in all_}
+        else {date.fromisoformat(grid.key(ordinal)) for all_ in needed.values() for ordinal in all_}
         for name, needed in needed_at.items()
     }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 UP = entity("up", "period: day")
 HOURLY = entity("hourly", "period: hour")
 SIGNAL = entity("signal", "{period: day, kind: Virtual}")
-ENTITIES = {each.name: each for each in (UP, HOURLY, SIGNAL)}
+ENTITIES = {entity.name: entity for entity in (UP, HOURLY, SIGNAL)}
 
 
 def of(depends: str, *reads: Read, period: str = "day") -> Agreement:

@@ -42,20 +42,20 @@ class StoredIndex:
     def loaded(self) -> list[KnownSlice]:
         """What a start reads."""
         return [
-            each
-            for each in self._all()
-            if each.slice.key >= self.floor or each.status.run_state not in _CLOSED or each.status.tainted
+            known
+            for known in self._all()
+            if known.slice.key >= self.floor or known.status.run_state not in _CLOSED or known.status.tainted
         ]
 
     def fetch(self, slices: Collection[Slice]) -> list[KnownSlice]:
         assert all(slice_.key < self.floor for slice_ in slices)
-        return [each for each in self._all() if each.slice in slices]
+        return [known for known in self._all() if known.slice in slices]
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterator[KnownSlice]:
         for entity, sub in places:
-            result = [each for each in self._all() if each.slice.entity == entity and each.slice.sub == sub]
-            earlier = [each for each in result if each.slice.key < before]
-            yield from sorted(earlier, key=lambda each: each.slice.key, reverse=True)[:limit]
+            result = [known for known in self._all() if known.slice.entity == entity and known.slice.sub == sub]
+            earlier = [known for known in result if known.slice.key < before]
+            yield from sorted(earlier, key=lambda known: known.slice.key, reverse=True)[:limit]
 
     def _all(self) -> Iterator[KnownSlice]:
         yield from (KnownSlice(slice_, *told) for slice_, told in self.known.items())

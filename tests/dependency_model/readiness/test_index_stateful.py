@@ -57,9 +57,9 @@ class IndexMachine(RuleBasedStateMachine):
         clauses = [
             need for state in self.graph.entity(slice_.entity).state_names for need in self._needs(slice_, state)
         ]
-        for number, each in enumerate(clauses):
+        for number, clause in enumerate(clauses):
             if gap % 3 or number != gap % len(clauses):
-                self._tell(each, DONE)
+                self._tell(clause, DONE)
 
     @rule(which=numbers)
     def completes(self, which: int) -> None:

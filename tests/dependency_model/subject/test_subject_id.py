@@ -16,7 +16,7 @@ values = st.one_of(
     st.tuples(texts, texts).map(lambda pair: ConditionValues.range(*pair)),
 )
 ids = st.dictionaries(condition_names, values, min_size=1, max_size=5).map(
-    lambda found: DependencySubjectId(tuple(sorted(found.items())))
+    lambda conditions: DependencySubjectId(tuple(sorted(conditions.items())))
 )
 
 

@@ -165,7 +165,7 @@ def _cut_alike(
     streams: Sequence[TopicStream], closing: Sequence[tuple[int, tuple[SliceEnd, ...]]]
 ) -> Iterator[tuple[int, tuple[SliceEnd, ...]]]:
     """Boundaries between which there is no record, as one: a quiet night, or the years up to a wrong clock's time."""
-    for _, alike in groupby(closing, key=lambda each: [stream.cut(each[0]) for stream in streams]):
+    for _, alike in groupby(closing, key=lambda closing_end: [stream.cut(closing_end[0]) for stream in streams]):
         groups = list(alike)
         yield groups[-1][0], tuple(slice_end for _, group in groups for slice_end in group)
 

@@ -218,7 +218,8 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Restat
         capture.step()
         for entity, names in tagged.items():
             assert capture.tagged(entity) == {
-                key: replace(each, tagged_at=capture.tagged(entity)[key].tagged_at) for key, each in names.items()
+                key: replace(snapshot, tagged_at=capture.tagged(entity)[key].tagged_at)
+                for key, snapshot in names.items()
             }
 
 

@@ -22,7 +22,7 @@ class Known(Broker):
 
     def __init__(self, bounds: Mapping[str, Bounds]) -> None:
         super().__init__("nowhere:9092")
-        self._bounds_of = {topic_of(name): found for name, found in bounds.items()}
+        self._bounds_of = {topic_of(name): offset_bounds for name, offset_bounds in bounds.items()}
 
     def bounds(self, topics: Iterable[str]) -> dict[str, Bounds]:
         return {topic: self._bounds_of[topic] for topic in topics}

@@ -10,7 +10,7 @@ Tree = list[dict[str, Any]]
 
 def node(name: str, /, *children: Tree, **fields: Any) -> Tree:
     own = {"class": f"org.apache.spark.{name}", "num-children": len(children), **fields}
-    return [own, *(each for child in children for each in child)]
+    return [own, *(node for child in children for node in child)]
 
 
 def attribute(identity: int, name: str = "") -> Tree:
