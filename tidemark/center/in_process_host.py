@@ -10,6 +10,7 @@ from tidemark.center.fact import Fact
 from tidemark.center.fact_intake import FactIntake
 from tidemark.center.launchers.in_process_runs import InProcessRuns, close_interrupted
 from tidemark.center.pools import Pools
+from tidemark.dagster_internals.connections import keep_connections
 from tidemark.dependency_model.status import Event
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class InProcessHost:
         self._warehouse, self._job, self._instance, self._name = warehouse, job, instance, name
         self._intake = FactIntake(warehouse, name)
         self.center = self._intake.center
+        keep_connections(instance)
         close_interrupted(instance, name)
         self._intake.tick(instance)
         self._retry_failed()

@@ -2,14 +2,18 @@
 
 Dagster makes one for each statement, so that many processes share a server that allows few: some milliseconds of a
 process of the server's own each time, and a run writes dozens of events. Workers and the center are few.
+The files of SQLite are in `sqlite_connections`.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dagster_postgres import PostgresEventLogStorage, PostgresRunStorage
 from dagster_postgres.utils import create_pg_engine
+
+from tidemark.dagster_internals.sqlite_connections import keep_sqlite_open
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -18,10 +22,11 @@ _KEPT: Final = 2
 
 
 def keep_connections(instance: dg.DagsterInstance) -> None:
-    """Let the instance's storages on PostgreSQL keep their connections; others are left as they are.
+    """Let the instance's storages keep their connections: a pool for PostgreSQL, open files for SQLite.
 
     One that the server has dropped meanwhile is noticed before it is used (a round trip), and made anew.
     """
+    keep_sqlite_open(Path(instance.root_directory))
     for storage in (instance.run_storage, instance.event_log_storage):
         if isinstance(storage, PostgresRunStorage | PostgresEventLogStorage):
             storage._engine.dispose()  # noqa: SLF001 - Dagster itself replaces it so for its web server
