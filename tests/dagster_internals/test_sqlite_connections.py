@@ -73,7 +73,7 @@ def test_few_files_stay_open_however_many_runs_there_are(tmp_path: Path) -> None
             run = instance.create_run_for_job(_job, tags={"number": str(number)})
             instance.report_engine_event("here", run)
         ours = [file for file in open_files() if file.startswith(str(tmp_path))]
-        assert str(tmp_path / "history" / "runs" / "index.db") in ours
+        assert str(tmp_path / "history" / "runs.db") in ours
         assert len(ours) <= len(open_files()) < RUNS
         assert len(instance.get_runs()) == RUNS
 
