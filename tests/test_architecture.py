@@ -6,15 +6,20 @@ Imports for type checkers count as well: who has to read one module to understan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import grimp
 import pytest
 
+import tidemark
 from tidemark.dependency_model.graph.topological_order import components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+ENGINE: Final = Path(tidemark.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +41,16 @@ def test_no_rooms_import_each_other_in_a_cycle(imports: dict[str, list[str]]) ->
         for component in components(between)
     ]
     assert not cycles, "import cycles between the members of a package:\n" + "\n".join(cycles)
+
+
+def test_no_class_name_stands_twice() -> None:
+    """Who reads `Progress` in a message or a stack need not ask which one."""
+    places: dict[str, list[str]] = {}
+    for path in sorted(ENGINE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{path.relative_to(ENGINE)}:{node.lineno}")
+    assert not {name: where for name, where in places.items() if len(where) > 1}
 
 
 def test_a_cycle_is_seen_and_named() -> None:

@@ -10,14 +10,14 @@ import os
 
 import pytest
 
-from tidemark.console.servers.programs import KAFKA, MARIADB, Requirement, missing_programs
+from tidemark.console.servers.programs import KAFKA, MARIADB, RequiredProgram, missing_programs
 
 __all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "require"]
 
-POSTGRESQL = Requirement("PostgreSQL", (("initdb",), ("postgres",)), "install the package postgresql")
+POSTGRESQL = RequiredProgram("PostgreSQL", (("initdb",), ("postgres",)), "install the package postgresql")
 
 
-def require(*requirements: Requirement) -> None:
+def require(*requirements: RequiredProgram) -> None:
     """Skip the calling test or fixture (fail it with CI=true) when a server cannot be started here."""
     for requirement in requirements:
         missing = missing_programs(requirement)

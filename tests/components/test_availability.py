@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.components.availability import require
-from tidemark.console.servers.programs import Requirement, missing_programs
+from tidemark.console.servers.programs import RequiredProgram, missing_programs
 
-ABSENT = Requirement("Abacus", (("no-such-abacus", "nor-this-one"),), "install the package abacus")
+ABSENT = RequiredProgram("Abacus", (("no-such-abacus", "nor-this-one"),), "install the package abacus")
 
 
 def test_a_missing_server_skips_and_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,4 +25,4 @@ def test_a_missing_server_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_alternative_is_enough() -> None:
-    assert missing_programs(Requirement("Shell", (("no-such-shell", "sh"),), "install a shell")) == []
+    assert missing_programs(RequiredProgram("Shell", (("no-such-shell", "sh"),), "install a shell")) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from tidemark.console.servers.programs import Requirement, find_program
+from tidemark.console.servers.programs import RequiredProgram, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ _ARGUMENTS = (
 )
 _PAGE_LOAD_SECONDS = 60
 
-CHROMIUM = Requirement("Chromium", (_BROWSERS, (_DRIVER,)), "install the packages chromium and chromium-driver")
+CHROMIUM = RequiredProgram("Chromium", (_BROWSERS, (_DRIVER,)), "install the packages chromium and chromium-driver")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.held_back import held_back_by
 from tidemark.dependency_model.entity import EntityKind
-from tidemark.dependency_model.readiness.overview import EntityOverview, KnownStatuses, overview, root_cause
+from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.store import StateStore
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
@@ -59,7 +59,7 @@ class WarehouseStatus:
         """Of the first slice that waits the one furthest upstream that it waits for, and why that one is not there."""
         if not entry.waiting:
             return None
-        known = KnownStatuses(self.warehouse.graph, self._statuses)
+        known = SlicesInMemory(self.warehouse.graph, self._statuses)
         cause = root_cause(self.warehouse.graph, entry.waiting[0], known, self.now)
         return cause, self.because(cause)
 

@@ -19,14 +19,14 @@ from tests.components.availability import KAFKA, MARIADB, require
 from tests.project import CHECKOUT
 from tidemark.console.main import main
 from tidemark.console.preflight import servers
-from tidemark.console.servers.programs import Requirement
+from tidemark.console.servers.programs import RequiredProgram
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ABSENT = Requirement("MariaDB", (("no-such-mariadbd",),), "install the package mariadb-server")
+ABSENT = RequiredProgram("MariaDB", (("no-such-mariadbd",),), "install the package mariadb-server")
 
 
 def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
@@ -41,7 +41,7 @@ def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
 
 
 def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "KAFKA", Requirement("Kafka", (("no-such-mvn",),), "install Maven"))
+    monkeypatch.setattr(servers, "KAFKA", RequiredProgram("Kafka", (("no-such-mvn",),), "install Maven"))
     assert [finding.verdict for finding in servers.servers(tmp_path) if finding.subject == "Kafka"] == ["problem"]
     monkeypatch.setattr(servers, "are_there", lambda _: True)
     assert [finding for finding in servers.servers(tmp_path) if finding.subject == "Kafka"] == []

@@ -10,7 +10,7 @@ from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.readiness.overview import (
     EntityOverview,
-    KnownStatuses,
+    SlicesInMemory,
     missing_inputs,
     overview,
     root_cause,
@@ -79,14 +79,14 @@ def test_only_what_is_promised_and_not_there_is_late() -> None:
 
 
 def test_a_waiting_slice_is_followed_to_where_it_begins() -> None:
-    known = KnownStatuses(GRAPH, STATUSES)
+    known = SlicesInMemory(GRAPH, STATUSES)
     assert root_cause(GRAPH, Slice("ads_gmv", "2026-03-25"), known, NOW) == Slice("ods_orders", "2026-03-25")
     assert root_cause(GRAPH, Slice("ads_gmv", "2026-03-24"), known, NOW) == Slice("dwd_orders", "2026-03-24")
     assert missing_inputs(GRAPH, Slice("ads_gmv", "2026-03-23"), known, NOW) == ()
 
 
 def test_the_newest_known_slice_is_one_that_is_accepted() -> None:
-    known = KnownStatuses(GRAPH, STATUSES)
+    known = SlicesInMemory(GRAPH, STATUSES)
     asked = Slice("ods_orders", "2026-03-31")
     assert known.newest(asked, lambda status: status.valid) == Slice("ods_orders", "2026-03-24")
     assert known.newest(Slice("ods_orders", "2026-03-23"), lambda status: status.valid) == Slice(

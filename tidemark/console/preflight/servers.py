@@ -11,7 +11,7 @@ from tidemark.system.check_finding import Finding
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidemark.console.servers.programs import Requirement
+    from tidemark.console.servers.programs import RequiredProgram
 
 
 def servers(components: Path = COMPONENTS) -> list[Finding]:
@@ -19,7 +19,7 @@ def servers(components: Path = COMPONENTS) -> list[Finding]:
     return [_programs(MARIADB), *([] if are_there(components) else [_programs(KAFKA)])]
 
 
-def _programs(wanted: Requirement) -> Finding:
+def _programs(wanted: RequiredProgram) -> Finding:
     missing = missing_programs(wanted)
     if not missing:
         return Finding(wanted.component, "ok", "installed")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Requirement:
+class RequiredProgram:
     """A server and the programs that it needs (each entry: alternatives, of which one is enough)."""
 
     component: str
@@ -16,10 +16,10 @@ class Requirement:
     install: str
 
 
-MARIADB = Requirement(
+MARIADB = RequiredProgram(
     "MariaDB", (("mariadbd",), ("mariadb-install-db",), ("mariadb-binlog",)), "install the package mariadb-server"
 )
-KAFKA = Requirement("Kafka", (("java",), ("mvn",)), "install Java 17 or later and Maven 3.8 or later")
+KAFKA = RequiredProgram("Kafka", (("java",), ("mvn",)), "install Java 17 or later and Maven 3.8 or later")
 
 
 def find_program(name: str) -> str | None:
@@ -31,6 +31,6 @@ def find_program(name: str) -> str | None:
     return next((str(place / name) for place in places if (place / name).exists()), None)
 
 
-def missing_programs(requirement: Requirement) -> list[str]:
+def missing_programs(requirement: RequiredProgram) -> list[str]:
     """Those of the requirement that no alternative of is installed."""
     return [" or ".join(names) for names in requirement.programs if not any(find_program(name) for name in names)]

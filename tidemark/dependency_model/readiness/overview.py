@@ -43,7 +43,7 @@ class EntityOverview:
     waiting: list[Slice] = field(default_factory=list)
 
 
-class KnownStatuses:
+class SlicesInMemory:
     """Statuses in memory as readiness asks for them."""
 
     def __init__(self, graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus]) -> None:
