@@ -23,7 +23,7 @@ from tidemark.center.dispatch import TOGETHER, LaunchPolicy
 from tidemark.center.service import Service
 from tidemark.console.dagster_server.dagster_warnings import hide_notices
 from tidemark.console.stop_signals import stop_signals
-from tidemark.warm_runs.host_supervisor import PoolKeeper
+from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 
 def main(workspace: Path, retry_seconds: float, across: int) -> None:
@@ -35,7 +35,7 @@ def main(workspace: Path, retry_seconds: float, across: int) -> None:
         if retry_seconds:
             policy = replace(policy, attempts=1_000, wait=timedelta(seconds=retry_seconds))
         service = Service(declared_warehouse(), instance, CodeLocation.of_workspace(workspace), _tell, policy)
-        with PoolKeeper(home, home / "workers.log", os.environ) as workers:
+        with WorkerHostSupervisor(home, home / "workers.log", os.environ) as workers:
             service.serve(lambda: bool(signals), watch=workers.check)
 
 

@@ -18,9 +18,9 @@ from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
 from tidemark.center.launchers.run_tags import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.service import ACROSS
 from tidemark.dagster_internals.connections import keep_connections
-from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import pool_folder
+from tidemark.warm_runs.options import host_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,8 +107,8 @@ def _warm_up(instance: dg.DagsterInstance, slices: Iterator[tuple[str, str]], ro
 
 def _ready_workers(instance: dg.DagsterInstance) -> int:
     try:
-        return int(ask(pool_folder(instance), {"do": "status"})["ready"])
-    except PoolDownError:
+        return int(ask(host_folder(instance), {"do": "status"})["ready"])
+    except WorkersDownError:
         return 0
 
 

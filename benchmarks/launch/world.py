@@ -18,7 +18,7 @@ from tidemark.console.dagster_server.process_sessions import stop_session
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
 from tidemark.system.project_root import project_root
-from tidemark.warm_runs.host_supervisor import PoolKeeper
+from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ class LaunchWorld:
         }
 
     def start_center(self, log: str = "center.log") -> subprocess.Popen[bytes]:
-        """A center with its pool."""
+        """A center with its warm workers."""
         given = [str(self.workspace), str(self.retry_seconds), str(self.across)]
         return self.start(["-m", "benchmarks.launch.center_process", *given], log)
 
@@ -118,7 +118,7 @@ class LaunchWorld:
         server = DagsterServer.start(self.folder, self.home, free_port("127.0.0.1"), self.folder / "dagster.log", env)
         try:
             server.wait_until_ready()
-            with PoolKeeper(self.home, self.folder / "workers.log", env) as workers:
+            with WorkerHostSupervisor(self.home, self.folder / "workers.log", env) as workers:
                 yield [server.process.pid, workers.pid]
         finally:
             stop_session(server.process)

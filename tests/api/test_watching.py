@@ -24,7 +24,7 @@ STATUS: dict[str, Any] = {
     "holder": "center here:1",
     "launched": 12,
     "seconds_since_tick": 0.25,
-    "pool": {"ready": 2, "crashed": 1},
+    "warm_workers": {"ready": 2, "crashed": 1},
 }
 
 
@@ -33,8 +33,8 @@ def test_each_number_is_a_metric_and_texts_are_none() -> None:
     assert [line for line in lines if line.startswith("tidemark_center") and "_seconds_" not in line] == [
         "tidemark_center_active 1.0",
         "tidemark_center_launched_total 12.0",
-        "tidemark_center_pool_ready 2.0",
-        "tidemark_center_pool_crashed_total 1.0",
+        "tidemark_center_warm_workers_ready 2.0",
+        "tidemark_center_warm_workers_crashed_total 1.0",
     ]
     assert "# TYPE tidemark_center_launched_total counter" in lines
     assert "tidemark_center_seconds_since_tick 0.25" in lines

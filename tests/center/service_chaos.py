@@ -2,7 +2,7 @@
 
     python -m tests.center.service_chaos SEED TRIALS
 
-Two centers, a daemon with the readiness sensor, a pool of two workers and PostgreSQL. Each trial is a day of slices
+Two centers, a daemon with the readiness sensor, two warm workers and PostgreSQL. Each trial is a day of slices
 that arrive within some seconds, and somebody's death among them; the database is killed by a clock of its own. All
 draws come from the seed, so that a number of trials is the same story again, but for the machine's own timing.
 """
@@ -38,7 +38,7 @@ from tidemark.errors import TransientError
 from tidemark.state_store.schema import SLICES
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.host_supervisor import PoolKeeper
+from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:
     import subprocess
@@ -112,7 +112,7 @@ class Chaos:
         self.deaths: Counter[str] = Counter()
         self.told: list[tuple[int, str]] = []
         self._database = StateStore.of(Settings.load(world.environment)).database
-        self._keeper = PoolKeeper(world.home, world.folder / "workers.log", world.environment)
+        self._keeper = WorkerHostSupervisor(world.home, world.folder / "workers.log", world.environment)
         self._centers = [Kept(lambda name=f"center-{number}.log": world.start_center(name)) for number in range(2)]  # type: ignore[misc]
         self._daemon = Kept(world.start_daemon)
         self._stopped = Event()

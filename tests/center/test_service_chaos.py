@@ -1,4 +1,4 @@
-"""Centers, the daemon, the pool, workers and the database are killed at random moments: each slice is computed once."""
+"""Centers, the daemon, warm workers, their host and the database are killed at random: each slice is computed once."""
 
 from __future__ import annotations
 

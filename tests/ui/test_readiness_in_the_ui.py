@@ -20,7 +20,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.host_supervisor import PoolKeeper
+from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +80,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Itera
     try:
         assert running.server.wait_until_ready()
         assert running.server.load_errors() == []
-        with PoolKeeper(running.home, running.home.parent / "workers.log", running.env):
+        with WorkerHostSupervisor(running.home, running.home.parent / "workers.log", running.env):
             yield running
     finally:
         running.server.stop()

@@ -14,7 +14,7 @@ from tests.ui.dagster_runs import RunsByGraphql
 from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.warm_runs.host_supervisor import PoolKeeper
+from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ class WarmUi:
     """The UI on the code location of the workers' tests, with one worker."""
 
     def __init__(
-        self, warm: WarmHome, server: DagsterServer, pages: DagsterPages, keep: Callable[[], PoolKeeper]
+        self, warm: WarmHome, server: DagsterServer, pages: DagsterPages, keep: Callable[[], WorkerHostSupervisor]
     ) -> None:
         self.warm, self.pages, self.runs = warm, pages, RunsByGraphql(server.port)
         self._keep, self._keeper = keep, keep()
@@ -66,7 +66,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
             shots = CHECKOUT / "build" / "screenshots" / "warm-runs"
             pages = DagsterPages(browser, server.url, shots)
             made = WarmUi(
-                WarmHome(home, instance), server, pages, lambda: PoolKeeper(home, folder / "workers.log", env)
+                WarmHome(home, instance), server, pages, lambda: WorkerHostSupervisor(home, folder / "workers.log", env)
             )
             yield made
             made.stop_workers()
@@ -85,7 +85,7 @@ def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
 
 def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     ui.warm.wait_until_ready()
-    (worker,) = ui.warm.pool()["pids"]
+    (worker,) = ui.warm.warm_workers()["pids"]
     run = ui.launched("lasting")
     until(lambda: ui.warm.status(run) == "STARTED", "start")
     ui.pages.open_run(run)
@@ -95,7 +95,7 @@ def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     assert ui.warm.ended(run) == "CANCELED"
     ui.pages.until("its end on the page", lambda: "Canceled" in ui.pages.text())
     ui.pages.shot("canceled")
-    until(lambda: ui.warm.pool()["pids"] not in ([worker], []), "another worker")
+    until(lambda: ui.warm.warm_workers()["pids"] not in ([worker], []), "another worker")
     assert ui.warm.ended(ui.launched("quick")) == "SUCCESS"
 
 

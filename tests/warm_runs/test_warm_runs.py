@@ -15,8 +15,8 @@ from dagster._core.events import DagsterEvent, DagsterEventType
 from dagster._core.launcher.base import LaunchRunContext, WorkerStatus
 
 from tests.warm_runs.warm_home import WarmHome, until, warm_home, write_home
-from tidemark.warm_runs.errors import PoolDownError
-from tidemark.warm_runs.host_supervisor import PoolKeeper
+from tidemark.warm_runs.errors import WorkersDownError
+from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 from tidemark.warm_runs.launcher import RUN_TAG, WarmRunLauncher
 
 if TYPE_CHECKING:
@@ -26,24 +26,24 @@ pytestmark = [pytest.mark.components, pytest.mark.xdist_group("warm_runs"), pyte
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WarmHome, PoolKeeper]]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WarmHome, WorkerHostSupervisor]]:
     home = tmp_path_factory.mktemp("warm") / "home"
     write_home(home, workers=1)
-    with warm_home(home) as warm, PoolKeeper(home, home / "workers.log", os.environ) as keeper:
+    with warm_home(home) as warm, WorkerHostSupervisor(home, home / "workers.log", os.environ) as keeper:
         yield warm, keeper
 
 
 @pytest.fixture
-def warm(kept: tuple[WarmHome, PoolKeeper]) -> WarmHome:
+def warm(kept: tuple[WarmHome, WorkerHostSupervisor]) -> WarmHome:
     kept[0].wait_until_ready()
     return kept[0]
 
 
 def test_a_run_succeeds_and_what_it_prints_is_where_dagster_looks(warm: WarmHome) -> None:
-    (worker,) = warm.pool()["pids"]
+    (worker,) = warm.warm_workers()["pids"]
     runs = [warm.launch("quick") for _ in range(3)]
     assert [warm.ended(run) for run in runs] == ["SUCCESS"] * 3
-    assert warm.pool()["pids"] == [worker]
+    assert warm.warm_workers()["pids"] == [worker]
     assert f"warm worker of process {worker}" in warm.messages(runs[-1])
     manager = warm.instance.compute_log_manager
     (key,) = [
@@ -72,7 +72,7 @@ def test_a_crash_fails_its_run_and_says_so(warm: WarmHome) -> None:
 
 
 def test_a_run_is_stopped_and_its_worker_replaced(warm: WarmHome) -> None:
-    (worker,) = warm.pool()["pids"]
+    (worker,) = warm.warm_workers()["pids"]
     run, queued = warm.launch("lasting"), warm.launch("quick")
     until(lambda: warm.status(run) == "STARTED", "start")
     health = warm.instance.run_launcher.check_run_worker_health(warm.instance.get_run_by_id(run))  # type: ignore[arg-type]
@@ -82,7 +82,7 @@ def test_a_run_is_stopped_and_its_worker_replaced(warm: WarmHome) -> None:
     assert warm.instance.run_launcher.terminate(run)
     assert warm.ended(run) == "CANCELED"
     assert not warm.instance.run_launcher.terminate(run)
-    until(lambda: warm.pool()["pids"] != [worker] and warm.pool()["ready"], "another worker")
+    until(lambda: warm.warm_workers()["pids"] != [worker] and warm.warm_workers()["ready"], "another worker")
     until(lambda: not psutil.pid_exists(worker), "the end of the first one")
 
 
@@ -93,7 +93,7 @@ def test_a_run_that_another_machine_has_begun_is_left_to_it(warm: WarmHome) -> N
     warm.instance.run_launcher.launch_run(launch_context(warm, run))
     until(lambda: warm.ended(warm.launch("quick")) == "SUCCESS", "a run after it")
     assert warm.status(run) == "STARTED"
-    assert warm.pool()["running"] == 0
+    assert warm.warm_workers()["running"] == 0
 
 
 def test_the_socket_is_its_users_alone(warm: WarmHome) -> None:
@@ -104,22 +104,22 @@ def test_the_socket_is_its_users_alone(warm: WarmHome) -> None:
 
 
 @pytest.mark.long
-def test_a_host_that_is_killed_comes_back_and_closes_what_it_ran(kept: tuple[WarmHome, PoolKeeper]) -> None:
+def test_a_host_that_is_killed_comes_back_and_closes_what_it_ran(kept: tuple[WarmHome, WorkerHostSupervisor]) -> None:
     warm, keeper = kept
     warm.wait_until_ready()
-    (worker,) = warm.pool()["pids"]
+    (worker,) = warm.warm_workers()["pids"]
     run, queued = warm.launch("lasting"), warm.launch("quick")
     until(lambda: warm.status(run) == "STARTED", "start")
     os.kill(keeper.pid, signal.SIGKILL)
-    until(lambda: not warm.pool(), "the end of the host")
+    until(lambda: not warm.warm_workers(), "the end of the host")
     launcher = warm.instance.run_launcher
     assert isinstance(launcher, WarmRunLauncher)
-    with pytest.raises(PoolDownError, match="no pool of warm workers"):
+    with pytest.raises(WorkersDownError, match="no host of warm workers"):
         launcher.launch_run(launch_context(warm, warm.create("quick")))
 
     def is_back() -> bool:
         keeper.check()
-        return bool(warm.pool().get("ready"))
+        return bool(warm.warm_workers().get("ready"))
 
     until(is_back, "another host")
     assert not psutil.pid_exists(worker)
@@ -128,15 +128,15 @@ def test_a_host_that_is_killed_comes_back_and_closes_what_it_ran(kept: tuple[War
     until(lambda: not list((warm.home / "warm_runs" / "runs").iterdir()), "an empty journal")
 
 
-def test_a_second_keeper_waits_for_its_turn(kept: tuple[WarmHome, PoolKeeper]) -> None:
+def test_a_second_keeper_waits_for_its_turn(kept: tuple[WarmHome, WorkerHostSupervisor]) -> None:
     warm, _ = kept
     warm.wait_until_ready()
-    pids = warm.pool()["pids"]
-    with PoolKeeper(warm.home, warm.home / "second.log", os.environ) as second:
+    pids = warm.warm_workers()["pids"]
+    with WorkerHostSupervisor(warm.home, warm.home / "second.log", os.environ) as second:
         assert warm.ended(warm.launch("quick")) == "SUCCESS"
         waits = second.is_running
     assert (waits, second.is_running) == (True, False)
-    assert warm.pool()["pids"] == pids
+    assert warm.warm_workers()["pids"] == pids
 
 
 @pytest.mark.long
@@ -144,7 +144,7 @@ def test_nothing_outlives_its_owner(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_home(home, workers=1)
     with warm_home(home) as warm:
-        with PoolKeeper(home, home / "workers.log", os.environ) as keeper:
+        with WorkerHostSupervisor(home, home / "workers.log", os.environ) as keeper:
             warm.wait_until_ready()
             run = warm.launch("lasting")
             until(lambda: warm.status(run) == "STARTED", "start")

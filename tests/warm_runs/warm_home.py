@@ -15,9 +15,9 @@ from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.origin import JobPythonOrigin
 
 from tests.project import CHECKOUT
-from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import pool_folder
+from tidemark.warm_runs.options import host_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,15 +69,15 @@ class WarmHome:
     def messages(self, run_id: str) -> str:
         return "\n".join(entry.user_message or entry.message for entry in self.instance.all_logs(run_id))
 
-    def pool(self) -> dict[str, Any]:
-        """The pool's figures; empty where there is none."""
+    def warm_workers(self) -> dict[str, Any]:
+        """The workers' figures; empty where there is no host."""
         try:
-            return ask(pool_folder(self.instance), {"do": "status"})
-        except PoolDownError:
+            return ask(host_folder(self.instance), {"do": "status"})
+        except WorkersDownError:
             return {}
 
     def wait_until_ready(self, workers: int = 1) -> None:
-        until(lambda: self.pool().get("ready", 0) >= workers, f"{workers} workers that are ready")
+        until(lambda: self.warm_workers().get("ready", 0) >= workers, f"{workers} workers that are ready")
 
 
 @contextmanager

@@ -46,7 +46,7 @@ class Metrics:
 
 
 class _StatusCollector(Collector):
-    """Every number of the status as a metric; those of the pool as `tidemark_center_pool_...`. Texts are left out."""
+    """Every number of the status as a metric, nested ones as `tidemark_center_warm_workers_...`. Texts are left out."""
 
     def __init__(self, status: StatusOf) -> None:
         self._status = status

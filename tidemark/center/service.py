@@ -26,9 +26,9 @@ from tidemark.errors import TerminalError, TransientError
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
-from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import pool_folder
+from tidemark.warm_runs.options import host_folder
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -118,12 +118,12 @@ class Service:
         self.store.close()
 
     def status(self) -> dict[str, Any]:
-        """Figures for people and for metrics. Reads memory only, and asks the pool."""
+        """Figures for people and for metrics. Reads memory only, and asks the warm workers."""
         leads = self.leadership.fencing_token is not None
         try:
-            pool = ask(pool_folder(self._instance), {"do": "status"}, 1.0)
-        except PoolDownError:
-            pool = {}
+            workers = ask(host_folder(self._instance), {"do": "status"}, 1.0)
+        except WorkersDownError:
+            workers = {}
         idle = time.monotonic() - self.figures.last_tick if self.figures.last_tick else 0.0
         return {
             "active": leads,
@@ -135,7 +135,7 @@ class Service:
             "errors": self.figures.errors,
             "tick_seconds": round(self.figures.tick_seconds, 6),
             "seconds_since_tick": round(idle, 3) if leads else 0.0,
-            "pool": {name: value for name, value in pool.items() if isinstance(value, int)},
+            "warm_workers": {name: value for name, value in workers.items() if isinstance(value, int)},
         }
 
     def _is_active(self) -> bool:

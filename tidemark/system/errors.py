@@ -18,7 +18,7 @@ TransientError
 ├── StateStoreDownError      the database does not answer          (tidemark.state_store.errors)
 ├── StateConflictError            two writers of one state store        (tidemark.state_store.errors)
 ├── FencedError              a writer without the lease it needs   (tidemark.state_store.errors)
-├── PoolDownError            no warm worker takes a run now        (tidemark.warm_runs.errors)
+├── WorkersDownError            no warm worker takes a run now        (tidemark.warm_runs.errors)
 └── AlreadyRunningError      another process does the same at this moment
 """
 

@@ -1,4 +1,4 @@
-"""What a pool says of runs to Dagster: those that cannot speak for themselves are closed, once its database answers."""
+"""What the host tells Dagster of runs: those that cannot report themselves are closed, once its database answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of the pool of warm workers (tree in tidemark.system.errors)."""
+"""Errors of warm workers (tree in tidemark.system.errors)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class PoolDownError(TransientError):
-    """No pool of warm workers takes a run now."""
+class WorkersDownError(TransientError):
+    """No host of warm workers takes a run now."""
 
     @classmethod
     def of(cls, folder: Path, found: str) -> Self:
         return cls(
-            "no pool of warm workers takes a run now",
-            expected="a pool that listens",
+            "no host of warm workers takes a run now",
+            expected="a host that listens",
             found=found,
             where=str(folder),
             hint="`tidemark up` and `tidemark center` start one",

@@ -1,12 +1,12 @@
-"""Questions to the host of a pool: one line of JSON there, one back, over a Unix socket that only its user can open.
+"""Questions to the host of warm workers: one line of JSON each way, over a Unix socket that only its user can open.
 
     {"do": "run", "run": id}        {"taken": bool}          taken already: true again
     {"do": "stop", "run": id}       {"found": bool}
     {"do": "where", "run": id}      {"at": "waiting" | "running" | "unknown"}
-    {"do": "status"}                figures of the pool
+    {"do": "status"}                figures of the workers
 
 A socket's path may have some hundred bytes, which folders exceed: it is in a temporary folder (0700) of its own, whose
-name is in the file `address` of the pool's folder.
+name is in the file `address` of the host's folder.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.system.files import replace_text
-from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.errors import WorkersDownError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _ADDRESS: Final = "address"
-_PREFIX: Final = "tidemark-pool-"
+_PREFIX: Final = "tidemark-workers-"
 _SECONDS: Final = 10.0
 MOST_BYTES: Final = 65_536
 
 
 def ask(folder: Path, question: Mapping[str, Any], seconds: float = _SECONDS) -> dict[str, Any]:
-    """The host's answer. Raises PoolDownError where none listens, or does not answer in time."""
+    """The host's answer. Raises WorkersDownError where none listens, or does not answer in time."""
     try:
         path = (folder / _ADDRESS).read_text()
         with socket.socket(socket.AF_UNIX) as connection:
@@ -43,7 +43,7 @@ def ask(folder: Path, question: Mapping[str, Any], seconds: float = _SECONDS) ->
                 answer: dict[str, Any] = json.loads(lines.readline(MOST_BYTES))
                 return answer
     except (OSError, ValueError) as error:
-        raise PoolDownError.of(folder, str(error) or type(error).__name__) from error
+        raise WorkersDownError.of(folder, str(error) or type(error).__name__) from error
 
 
 def open_address(folder: Path) -> tuple[socket.socket, Path]:

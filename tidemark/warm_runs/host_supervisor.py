@@ -1,4 +1,4 @@
-"""Keeping a pool: its host is started as a child, and again when it dies. Without a keeper there is no pool."""
+"""The host of warm workers, started as a child, and again when it dies. Without it there are none."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _AGAIN_SECONDS: Final = 2.0
 _STOP_SECONDS: Final = 10.0
 
 
-class PoolKeeper:
-    """The host of the pool of one DAGSTER_HOME, for as long as this object is kept and this process lives.
+class WorkerHostSupervisor:
+    """The host of the warm workers of one DAGSTER_HOME, for as long as this object is kept and this process lives.
 
-    Where another program has a pool there already, the host waits until that one's is gone, and takes its place.
+    Where another program has a host there already, the host waits until that one's is gone, and takes its place.
     """
 
     def __init__(self, home: Path, log: Path, env: Mapping[str, str]) -> None:
@@ -68,7 +68,7 @@ class PoolKeeper:
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as output:
             return subprocess.Popen(
-                [sys.executable, "-m", "tidemark.warm_runs.pool_host", str(self._home), str(self._log)],
+                [sys.executable, "-m", "tidemark.warm_runs.worker_host", str(self._home), str(self._log)],
                 env={**without_token(self._env), "DAGSTER_HOME": str(self._home), "PYTHONUNBUFFERED": "1"},
                 stdin=subprocess.PIPE,
                 stdout=output,

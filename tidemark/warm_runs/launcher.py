@@ -1,6 +1,6 @@
-"""The run launcher that dagster.yaml names: runs go to the pool of warm workers, or to a new process.
+"""The run launcher that dagster.yaml names: runs go to warm workers, or to a new process.
 
-It is made in each of Dagster's processes (web server, daemon, code server) and in the center; the pool is one.
+It is made in each of Dagster's processes (web server, daemon, code server) and in the center; the host is one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tidemark.dagster_internals.launching import (
     WorkerStatus,
 )
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import PoolOptions, pool_folder
+from tidemark.warm_runs.options import WarmWorkerOptions, host_folder
 from tidemark.warm_runs.run_journal import Journal
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ RUN_TAG: Final = "tidemark/run"
 """The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
 NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
 """Statuses of a run that no worker has begun."""
-_DEFAULTS: Final = PoolOptions()
+_DEFAULTS: Final = WarmWorkerOptions()
 
 
 class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
     """Source: Dagster's extension point for run launchers, as dagster-docker and dagster-k8s use it."""
 
-    def __init__(self, options: PoolOptions = _DEFAULTS, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, options: WarmWorkerOptions = _DEFAULTS, inst_data: ConfigurableClassData | None = None) -> None:
         self.options, self._inst_data = options, inst_data
         self._new_process = DefaultRunLauncher()
         super().__init__()  # type: ignore[no-untyped-call]
@@ -69,22 +69,22 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
             name: tuple(value) if isinstance(value, list) else value for name, value in config_value.items()
         }
         values.setdefault("workers", Settings.load(os.environ).slots)
-        return cls(PoolOptions(**values), inst_data)
+        return cls(WarmWorkerOptions(**values), inst_data)
 
     def register_instance(self, instance: DagsterInstance) -> None:
         super().register_instance(instance)
         self._new_process.register_instance(instance)
 
     def launch_run(self, context: LaunchRunContext) -> None:
-        """Raises PoolDownError where there is no pool and no workspace to start a new process by."""
+        """Raises WorkersDownError where there is no host and no workspace to start a new process by."""
         if self._is_doubled(context.dagster_run):
             self._instance.report_run_canceled(context.dagster_run, "A center has started this under its own id.")
             return
         try:
             if ask(self._folder, {"do": "run", "run": context.dagster_run.run_id})["taken"]:
                 return
-            raise PoolDownError.of(self._folder, "a pool that is full, or whose workers do not start")
-        except PoolDownError:
+            raise WorkersDownError.of(self._folder, "a host that is full, or whose workers do not start")
+        except WorkersDownError:
             if context.workspace is None:
                 raise
         self._new_process.launch_run(context)
@@ -106,7 +106,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         self._instance.report_run_canceling(run)
         try:
             return bool(ask(self._folder, {"do": "stop", "run": run_id})["found"])
-        except PoolDownError as error:
+        except WorkersDownError as error:
             self._instance.report_engine_event(f"The run cannot be told to stop: {error}", run, cls=type(self))
             return False
 
@@ -115,19 +115,19 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         return True
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
-        """A run of the pool is where the pool says; of a run elsewhere nothing is known, and it is let go on."""
+        """A run of the host is where the host says; of a run elsewhere nothing is known, and it is let go on."""
         if GRPC_INFO_TAG in run.tags or not self.has_taken(run.run_id):
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         try:
             at = ask(self._folder, {"do": "where", "run": run.run_id})["at"]
-        except PoolDownError as error:
+        except WorkersDownError as error:
             return CheckRunHealthResult(WorkerStatus.FAILED, str(error))
         return CheckRunHealthResult(WorkerStatus.NOT_FOUND if at == "unknown" else WorkerStatus.RUNNING)
 
     def has_taken(self, run_id: str) -> bool:
-        """Whether the pool took the run and did not end it yet, as its journal says whether it lives or not."""
+        """Whether the host took the run and did not end it yet, as its journal says whether it lives or not."""
         return Journal(self._folder).holds(run_id)
 
     @property
     def _folder(self) -> Path:
-        return pool_folder(self._instance)
+        return host_folder(self._instance)

@@ -1,4 +1,4 @@
-"""What a pool is: read from the launcher's configuration in dagster.yaml."""
+"""What warm workers are: read from the launcher's configuration in dagster.yaml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLDER: Final = "warm_runs"
 
 
 @dataclass(frozen=True, slots=True)
-class PoolOptions:
+class WarmWorkerOptions:
     """How many workers there are, what they load, and when one is replaced.
 
     `modules` are code locations that a worker loads when it starts, others at their first run; `watch` are packages in
@@ -31,8 +31,8 @@ class PoolOptions:
     spark: bool = True
 
 
-def pool_folder(instance: dg.DagsterInstance) -> Path:
-    """Where the pool of an instance keeps its lock, its journal and its address."""
+def host_folder(instance: dg.DagsterInstance) -> Path:
+    """Where the host of an instance keeps its lock, its journal and its address."""
     return folder_in(Path(instance.root_directory))
 
 

@@ -1,4 +1,4 @@
-"""Runs that a pool has taken and that have not ended: a file each, for whoever comes after a killed host."""
+"""Runs that the host has taken and that have not ended: a file each, for whoever comes after a killed host."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """The runs of one pool, in a folder of their own."""
+    """The runs of one host, in a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "runs"
 
     def add(self, run_id: str) -> None:
-        """The pool has taken the run. Ids are file names: Dagster's are UUIDs."""
+        """The host has taken the run. Ids are file names: Dagster's are UUIDs."""
         private_directory(self._folder)
         (self._folder / run_id).touch()
 
@@ -26,7 +26,7 @@ class Journal:
         (self._folder / run_id).unlink(missing_ok=True)
 
     def holds(self, run_id: str) -> bool:
-        """Whether the pool took the run and did not end it yet, whether it lives or not."""
+        """Whether the host took the run and did not end it yet, whether it lives or not."""
         return (self._folder / run_id).exists()
 
     def runs(self) -> list[str]:

@@ -59,7 +59,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
 
 def _start_spark() -> None:
     from tidemark.spark.session import spark_session  # noqa: PLC0415
-    from tidemark.system.settings import Settings  # noqa: PLC0415 - only where the pool is told to
+    from tidemark.system.settings import Settings  # noqa: PLC0415 - only where the host is told to
 
     spark_session(Settings.load(os.environ)).range(1).collect()
 

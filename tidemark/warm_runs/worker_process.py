@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tidemark.warm_runs.options import PoolOptions
-    from tidemark.warm_runs.worker_pool import Pool
+    from tidemark.warm_runs.options import WarmWorkerOptions
+    from tidemark.warm_runs.warm_workers import WarmWorkers
 
 _GRACE_SECONDS: Final = 15.0
 """So long a run may take to end once it was told to."""
@@ -42,7 +42,7 @@ class WorkerProcess:
     def run(self, run_id: str) -> None:
         try:
             self.control.sendall(json.dumps({"run": run_id}).encode() + b"\n")
-        except OSError:  # it has just died: the reader tells the pool, which closes the run
+        except OSError:  # it has just died: the reader tells the host, which closes the run
             return
 
     def interrupt(self) -> None:
@@ -60,22 +60,22 @@ class WorkerProcess:
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
 
-    def follow(self, pool: Pool) -> None:
-        """Tell the pool what the process says, until it ends."""
+    def follow(self, warm_workers: WarmWorkers) -> None:
+        """Tell the host what the process says, until it ends."""
         with self.control, self.control.makefile("r") as lines:
             try:
                 for line in lines:
                     said = json.loads(line)
                     if "ready" in said:
-                        pool.is_ready(self)
+                        warm_workers.is_ready(self)
                     else:
-                        pool.is_done(self, self.megabytes(), ended=said["ended"])
+                        warm_workers.is_done(self, self.megabytes(), ended=said["ended"])
             except OSError:
                 self.process.kill()
         status = self.process.wait()
         for timer in self.timers:
             timer.cancel()
-        pool.is_gone(self, f"was ended by signal {-status}" if status < 0 else f"ended with status {status}")
+        warm_workers.is_gone(self, f"was ended by signal {-status}" if status < 0 else f"ended with status {status}")
 
     def megabytes(self) -> float:
         """Resident memory, with that of its JVM."""
@@ -96,11 +96,13 @@ class WorkerProcess:
             self.process.send_signal(number)
 
 
-def starter(options: PoolOptions, home: Path, log: Path, lock: int, life: int) -> Callable[[Pool], WorkerProcess]:
+def starter(
+    options: WarmWorkerOptions, home: Path, log: Path, lock: int, life: int
+) -> Callable[[WarmWorkers], WorkerProcess]:
     """What starts workers: `lock` is the descriptor of the host's lock, `life` the reading end of its pipe."""
     given = json.dumps({"modules": options.modules, "spark": options.spark})
 
-    def start(pool: Pool) -> WorkerProcess:
+    def start(warm_workers: WarmWorkers) -> WorkerProcess:
         ours, theirs = socket.socketpair()
         with theirs, log.open("ab") as output:
             process = subprocess.Popen(
@@ -112,7 +114,7 @@ def starter(options: PoolOptions, home: Path, log: Path, lock: int, life: int) -
                 env={**os.environ, "DAGSTER_HOME": str(home)},
             )
         worker = WorkerProcess(process, ours)
-        Thread(target=worker.follow, args=[pool], daemon=True).start()
+        Thread(target=worker.follow, args=[warm_workers], daemon=True).start()
         return worker
 
     return start

@@ -66,7 +66,7 @@ def _up(server: _PlayedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         return server
 
     monkeypatch.setattr("tidemark.console.dagster_server.server.DagsterServer.start", start)
-    monkeypatch.setattr("tidemark.warm_runs.host_supervisor.PoolKeeper", _PlayedWorkers)
+    monkeypatch.setattr("tidemark.warm_runs.host_supervisor.WorkerHostSupervisor", _PlayedWorkers)
     env = {"TIDEMARK_DATA": str(tmp_path / "data"), "DAGSTER_HOME": str(tmp_path / "home")}
     return CliRunner().invoke(main, ["up", "--port", "0", *arguments], env=env)
 

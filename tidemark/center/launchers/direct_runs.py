@@ -1,7 +1,7 @@
 """Dagster runs that the center creates by itself and hands to the instance's run launcher: no queue, no daemon.
 
 A run's id is the one that the center has noted for the launch: whoever asks again, after a death or as another center,
-finds the run there, and the pool of workers takes an id once.
+finds the run there, and the warm workers take an id once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DirectRuns:
         self._jobs = JobSubsets(location.job)
 
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
-        """One run of slices of entities at the same times. Raises PoolDownError: asked again, then."""
+        """One run of slices of entities at the same times. Raises WorkersDownError: asked again, then."""
         run = self._instance.get_run_by_id(run_id) or self._create(run_id, slices, pool)
         if run is not None and run.status in NOT_BEGUN:
             self._launcher.launch_run(LaunchRunContext(run, None))

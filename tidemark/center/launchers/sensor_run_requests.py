@@ -14,7 +14,7 @@ import dagster as dg
 from tidemark.center.dispatch import DagsterRunState
 from tidemark.center.launchers.run_tags import run_state, run_tags
 from tidemark.dagster_internals.launching import LaunchRunContext
-from tidemark.warm_runs.errors import PoolDownError
+from tidemark.warm_runs.errors import WorkersDownError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class DagsterRequests:
         """
         created = self.instance.get_run_by_id(run_id) if self.instance else None
         if self.instance and created:
-            with suppress(PoolDownError):  # asked again at the next tick
+            with suppress(WorkersDownError):  # asked again at the next tick
                 self.instance.run_launcher.launch_run(LaunchRunContext(created, None))
             return
         tags = run_tags(self._graph, run_id, slices, pool)

@@ -79,7 +79,7 @@ def center(
     from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
-    from tidemark.warm_runs.host_supervisor import PoolKeeper  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor  # noqa: PLC0415
 
     options = ApiOptions(port, host, token or None, allowed_hosts, writes_per_second or DEFAULT_WRITES_PER_SECOND)
     settings = Settings.load(os.environ)
@@ -95,7 +95,7 @@ def center(
         service = Service(load_warehouse(settings), instance, location, _tell)
         with (
             served(service.center, options, status=service.status) as url,
-            PoolKeeper(home, settings.data / "logs" / "workers.log", os.environ) as workers,
+            WorkerHostSupervisor(home, settings.data / "logs" / "workers.log", os.environ) as workers,
         ):
             service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))
     if not as_json:

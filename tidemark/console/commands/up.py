@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tidemark.console.dagster_server.server import DagsterServer
     from tidemark.system.settings import Settings
-    from tidemark.warm_runs.host_supervisor import PoolKeeper
+    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 _DEFAULT_PORT: Final = 3000
 _WATCH_SECONDS: Final = 0.2
@@ -44,7 +44,7 @@ def up(port: int, *, as_json: bool) -> None:
     from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
     from tidemark.console.preflight.port import free_port  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
-    from tidemark.warm_runs.host_supervisor import PoolKeeper  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor  # noqa: PLC0415
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
@@ -55,7 +55,7 @@ def up(port: int, *, as_json: bool) -> None:
     with stop_signals() as signals:
         server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
         try:
-            _serve(server, lambda: PoolKeeper(home, workers_log, os.environ), signals, as_json=as_json)
+            _serve(server, lambda: WorkerHostSupervisor(home, workers_log, os.environ), signals, as_json=as_json)
         finally:
             server.stop(in_a_hurry=lambda: len(signals) > 1)
     if not as_json:
@@ -83,7 +83,7 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
 
 
 def _serve(
-    server: DagsterServer, start_workers: Callable[[], PoolKeeper], signals: list[int], *, as_json: bool
+    server: DagsterServer, start_workers: Callable[[], WorkerHostSupervisor], signals: list[int], *, as_json: bool
 ) -> None:
     """Say when it is ready, then watch it until a signal comes. Raises DagsterStartError when it ends by itself."""
     if not as_json:

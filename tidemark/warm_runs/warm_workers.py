@@ -1,6 +1,6 @@
 """Which worker takes which run, and when one is replaced. Knows no processes: they are told and tell through protocols.
 
-A run is taken once, whoever asks how often. It leaves the pool when it has ended in Dagster too: a worker that ends
+A run is taken once, whoever asks how often. It leaves the host when it has ended in Dagster too: a worker that ends
 without having said so has crashed, and its run is closed by `Runs.close`.
 """
 
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tidemark.warm_runs.options import PoolOptions
+    from tidemark.warm_runs.options import WarmWorkerOptions
 
 _STARTS: Final = 3
-"""So many workers in a row that end before they are ready, and the pool takes nothing until one is."""
+"""So many workers in a row that end before they are ready, and they take nothing until one is."""
 
 
 class Worker(Protocol):
-    """A process that executes one run at a time; it tells the pool `is_ready`, `is_done` and `is_gone`."""
+    """A process that executes one run at a time; it tells the host `is_ready`, `is_done` and `is_gone`."""
 
     @property
     def pid(self) -> int: ...
@@ -37,10 +37,10 @@ class Worker(Protocol):
 
 
 class Runs(Protocol):
-    """What the pool says of runs to Dagster."""
+    """What the host says of runs to Dagster."""
 
     def take(self, run_id: str) -> None:
-        """The run is the pool's, durably."""
+        """The run is the host's, durably."""
 
     def ended(self, run_id: str) -> None:
         """The run has ended, and has told so itself."""
@@ -62,7 +62,7 @@ class _Member:
 
 @dataclass(slots=True)
 class Count:
-    """What has happened in a pool."""
+    """What has happened to warm workers."""
 
     taken: int = 0
     ended: int = 0
@@ -71,11 +71,11 @@ class Count:
 
 
 @dataclass(slots=True)
-class Pool:
-    """`start` makes a worker for this pool; `version` is that of the code on disk. Safe between threads."""
+class WarmWorkers:
+    """`start` makes a worker; `version` is that of the code on disk. Safe between threads."""
 
-    options: PoolOptions
-    start: Callable[[Pool], Worker]
+    options: WarmWorkerOptions
+    start: Callable[[WarmWorkers], Worker]
     runs: Runs
     version: Callable[[], object] = lambda: None
     count: Count = field(default_factory=Count)
@@ -173,7 +173,7 @@ class Pool:
         with self._lock:
             self._is_closed = True
             while self._waiting:
-                self._end(self._waiting.popleft(), "The pool of workers was stopped before this run had begun.")
+                self._end(self._waiting.popleft(), "The warm workers were stopped before this run had begun.")
             for member in list(self._members):
                 self._leave(member)
 

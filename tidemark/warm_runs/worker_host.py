@@ -1,6 +1,6 @@
-"""The host of a pool: one process a DAGSTER_HOME, the child of who owns it.
+"""The host of warm workers: one process a DAGSTER_HOME, the child of who owns it.
 
-    python -m tidemark.warm_runs.pool_host HOME LOG
+    python -m tidemark.warm_runs.worker_host HOME LOG
 
 It waits until it has the lock - the former host's workers hold it too, so that their runs are over by then -, closes
 what a killed host left in the journal, and serves until its standard input ends: then its owner is gone.
@@ -27,7 +27,7 @@ from tidemark.warm_runs.options import folder_in
 if TYPE_CHECKING:
     import socket
 
-    from tidemark.warm_runs.worker_pool import Pool
+    from tidemark.warm_runs.warm_workers import WarmWorkers
 
 _WAIT_SECONDS: Final = 0.2
 _TICK_SECONDS: Final = 1.0
@@ -57,7 +57,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
     from tidemark.warm_runs.run_journal import Journal  # noqa: PLC0415
     from tidemark.warm_runs.source_version import source_folders, source_version  # noqa: PLC0415
-    from tidemark.warm_runs.worker_pool import Pool  # noqa: PLC0415
+    from tidemark.warm_runs.warm_workers import WarmWorkers  # noqa: PLC0415
     from tidemark.warm_runs.worker_process import starter  # noqa: PLC0415
 
     make_project_importable()
@@ -68,68 +68,70 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         options, journal = instance.run_launcher.options, Journal(folder)
         runs, left = DagsterRunCloser(instance, journal), journal.runs()
         for run_id in left:
-            runs.close(run_id, "The pool of workers that ran this was killed.")
+            runs.close(run_id, "The host of the workers that ran this was killed.")
         watched = source_folders([*options.watch, *options.modules])
-        pool = Pool(options, starter(options, home, log, lock, life), runs, lambda: source_version(watched))
+        warm_workers = WarmWorkers(
+            options, starter(options, home, log, lock, life), runs, lambda: source_version(watched)
+        )
         listener, own = open_address(folder)
-        Thread(target=_answer, args=[listener, pool], daemon=True).start()
+        Thread(target=_answer, args=[listener, warm_workers], daemon=True).start()
         try:
-            _tick_until(stopped, pool)
+            _tick_until(stopped, warm_workers)
         finally:
             close_address(folder, own)
-            _end(pool)
+            _end(warm_workers)
             runs.finish(_END_SECONDS)
 
 
-def _tick_until(stopped: Event, pool: Pool) -> None:
+def _tick_until(stopped: Event, warm_workers: WarmWorkers) -> None:
     ticks = 0
-    pool.tick()
+    warm_workers.tick()
     while not stopped.wait(_TICK_SECONDS):
         ticks += 1
-        pool.tick()
+        warm_workers.tick()
         if ticks % _RETRY_TICKS == 0:
-            pool.retry_start()
+            warm_workers.retry_start()
 
 
-def _end(pool: Pool) -> None:
-    pool.close()
+def _end(warm_workers: WarmWorkers) -> None:
+    warm_workers.close()
     deadline = time.monotonic() + _END_SECONDS
-    while not pool.is_empty and time.monotonic() < deadline:
+    while not warm_workers.is_empty and time.monotonic() < deadline:
         time.sleep(0.05)
-    for pid in pool.status()["pids"]:
+    for pid in warm_workers.status()["pids"]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    while not pool.is_empty and time.monotonic() < deadline + 1:
+    while not warm_workers.is_empty and time.monotonic() < deadline + 1:
         time.sleep(0.05)
 
 
-def _answer(listener: socket.socket, pool: Pool) -> None:
+def _answer(listener: socket.socket, warm_workers: WarmWorkers) -> None:
     """Each connection asks once, in a thread of its own: one that says nothing holds nobody up."""
     while True:
         connection, _ = listener.accept()
-        Thread(target=_answer_one, args=[connection, pool], daemon=True).start()
+        Thread(target=_answer_one, args=[connection, warm_workers], daemon=True).start()
 
 
-def _answer_one(connection: socket.socket, pool: Pool) -> None:
+def _answer_one(connection: socket.socket, warm_workers: WarmWorkers) -> None:
     with connection, connection.makefile("rb") as lines:
         try:
             asked = json.loads(lines.readline(MOST_BYTES))
-            connection.sendall(json.dumps(answer(pool, asked)).encode() + b"\n")
+            connection.sendall(json.dumps(answer(warm_workers, asked)).encode() + b"\n")
         except (OSError, ValueError):  # who asked has gone, or asks what is no question
             return
 
 
-def answer(pool: Pool, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(warm_workers: WarmWorkers, asked: dict[str, Any]) -> dict[str, Any]:
     """What the host says to a question (tidemark.warm_runs.host_socket)."""
     match asked:
         case {"do": "run", "run": str(run_id)}:
-            return {"taken": pool.run(run_id)}
+            return {"taken": warm_workers.run(run_id)}
         case {"do": "stop", "run": str(run_id)}:
-            return {"found": pool.stop_run(run_id)}
+            return {"found": warm_workers.stop_run(run_id)}
         case {"do": "where", "run": str(run_id)}:
-            return {"at": pool.where(run_id)}
+            return {"at": warm_workers.where(run_id)}
         case _:
-            return pool.status()
+            return warm_workers.status()
 
 
 def _locked(lock: int) -> bool:
