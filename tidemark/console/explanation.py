@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from tidemark.console.output import print_line, print_table
 from tidemark.dependency_model.status import Quality, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
+    from tidemark.console.slice_record import SliceRecord
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Clause, Explanation
@@ -22,7 +24,22 @@ _SHOWN = 4
 _STYLES = {"ok": "green", "waiting": "yellow"}
 
 
-def print_explanation(graph: DependencyGraph, explanation: Explanation, *, exists: bool) -> None:
+@dataclass(frozen=True)
+class Background:
+    """What readiness does not say: why captured slices are not there, and how the slice itself came to be."""
+
+    held_back: Mapping[Slice, Sequence[str]] = field(default_factory=dict)
+    record: SliceRecord | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for programs."""
+        held_back = {str(slice_): list(reasons) for slice_, reasons in self.held_back.items()}
+        return {"held_back": held_back, "record": self.record.as_data() if self.record else None}
+
+
+def print_explanation(
+    graph: DependencyGraph, explanation: Explanation, background: Background, *, exists: bool
+) -> None:
     """The explanation for people: its status, its times, its upstream and downstream slices."""
     entity = graph.entity(explanation.slice.entity)
     print_line(
@@ -32,10 +49,12 @@ def print_explanation(graph: DependencyGraph, explanation: Explanation, *, exist
     if not exists:
         ends = f", ends at {entity.end}" if entity.end else ""
         print_line(f"  does not exist: {entity.name} starts at {entity.start}{ends}", "yellow")
-    for name, words in _times(entity, explanation):
+    for name, words in (*_times(entity, explanation), *_record(entity, background.record)):
         print_line(f"  {name:12} {words}")
+    for reason in background.held_back.get(explanation.slice, ()):
+        print_line(f"  {'held back by':12} {reason}", "yellow")
     print_line("upstream" if explanation.clauses else "has no upstream that is declared")
-    rows = list(_rows(explanation, "  "))
+    rows = list(_rows(explanation, background, "  "))
     print_table(["", "entity", "offset", "slices", ""], rows, [_STYLES.get(row[0].strip(), "") for row in rows])
     print_line("downstream" if explanation.downstream else "has no downstream that is declared")
     by_entity = groupby(explanation.downstream, key=lambda slice_: slice_.entity)
@@ -70,7 +89,23 @@ def _local(instant: datetime, zone: tzinfo | None) -> str:
     return instant.astimezone(zone).isoformat(sep=" ", timespec="minutes")
 
 
-def _rows(explanation: Explanation, indent: str) -> Iterator[list[str]]:
+def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, str]]:
+    """How the slice came to be: a line for the run, one for what it wrote, one an upstream for what it read."""
+    if record is None:
+        return
+    run = f" by run {record.run_id}" if record.run_id else f", told by {record.who}"
+    yield "completed", f"{_local(record.completed_at, ZoneInfo(entity.time_zone))}{run}"
+    figures = {"{} rows": record.rows, "{} bytes": record.size_bytes, "table version {}": record.version}
+    told = [words.format(value) for words, value in figures.items() if value is not None]
+    if told:
+        yield "wrote", ", ".join(told)
+    for read in record.read:
+        many = f" to {read.last} ({read.slices})" if read.slices > 1 else ""
+        version = "" if read.version is None else f", table version {read.version}"
+        yield "read", f"{read.first}{many}, generation {read.generation}{version}"
+
+
+def _rows(explanation: Explanation, background: Background, indent: str) -> Iterator[list[str]]:
     """A row a clause; below one that is not met, what its missing slices wait for themselves."""
     for clause in explanation.clauses:
         verdict = clause.verdict
@@ -78,7 +113,9 @@ def _rows(explanation: Explanation, indent: str) -> Iterator[list[str]]:
         missing = verdict.missing if verdict and not verdict.met else ()
         yield [f"{indent}{mark}", *_clause(clause, missing)]
         for deeper in clause.missing if missing else ():
-            yield from _rows(deeper, f"{indent}  ")
+            reasons = background.held_back.get(deeper.slice, ())
+            yield from ([f"{indent}  held back", deeper.slice.entity, "", deeper.slice.key, why] for why in reasons)
+            yield from _rows(deeper, background, f"{indent}  ")
 
 
 def _clause(clause: Clause, missing: tuple[Slice, ...]) -> list[str]:

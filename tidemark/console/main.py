@@ -22,6 +22,7 @@ COMMANDS: Final = (
     CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
     CommandEntry("status", "The model", "Say what is late, failed, invalid and waiting, and for what."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
+    CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),
     CommandEntry(

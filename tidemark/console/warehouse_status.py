@@ -12,6 +12,7 @@ from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.store import StateStore
+from tidemark.state_store.stored_slices import StoredSlices
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class WarehouseStatus:
 
     def __init__(self, warehouse: Warehouse, store: StateStore | None, now: datetime) -> None:
         self.warehouse, self.store, self.now = warehouse, store, now
+        self.stored = StoredSlices(warehouse.graph, store.read) if store else None
 
     @classmethod
     def of(cls, settings: Settings, now: datetime) -> WarehouseStatus:

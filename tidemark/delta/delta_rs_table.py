@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, QueryBuilder
+from deltalake.exceptions import DeltaError
 
+from tidemark.delta.errors import ConditionRefusedError
 from tidemark.delta.live_file import file_name
 from tidemark.quoting.standard import quote
 
@@ -86,6 +88,15 @@ def read_rows(
     at_most = "" if limit is None else f" LIMIT {int(limit)}"
     query = QueryBuilder().register("t", DeltaTable(str(path), version=version))
     return pa.table(query.execute(f"SELECT {wanted} FROM t{at_most}").read_all())  # noqa: S608 - quoted names
+
+
+def query_rows(path: Path, condition: str, limit: int, version: int | None = None) -> pa.Table:
+    """At most so many rows of a version for which a condition in SQL holds. Raises ConditionRefusedError."""
+    query = QueryBuilder().register("t", DeltaTable(str(path), version=version))
+    try:
+        return pa.table(query.execute(f"SELECT * FROM t WHERE {condition} LIMIT {int(limit)}").read_all())  # noqa: S608
+    except DeltaError as error:
+        raise ConditionRefusedError.of(path, condition, error) from error
 
 
 def read_partition(path: Path, partition: Partition) -> pa.Table:

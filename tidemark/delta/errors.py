@@ -5,6 +5,7 @@ TerminalError
 ├── ColumnsDifferError      the caller's columns are not the table's, or the table changed meanwhile
 ├── KeyNotUniqueError       rows that a merge cannot tell apart
 ├── VersionGoneError        a version that cannot be read (any more)
+├── ConditionRefusedError   a condition on rows that cannot be evaluated
 ├── TableFeatureError       a feature of the table that an operation knows nothing of
 ├── UnreadableLogError      a log of which not everything can be read
 └── InterfaceMissingError   an operation that the installed Delta has no way for
@@ -100,6 +101,19 @@ class VersionGoneError(TerminalError):
             found=f"{len(gone)} are gone, {gone[0]} among them",
             where=str(path),
             hint="choose a tagged snapshot (VACUUM keeps its files), or compute the partition again",
+        )
+
+
+class ConditionRefusedError(TerminalError):
+    """A condition on rows that cannot be evaluated."""
+
+    @classmethod
+    def of(cls, path: Path, condition: str, error: Exception) -> Self:
+        return cls(
+            f"the condition cannot be evaluated: {str(error).partition(chr(10))[0]}",
+            expected="a condition in SQL over the table's columns",
+            found=condition,
+            where=str(path),
         )
 
 

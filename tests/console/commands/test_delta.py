@@ -97,3 +97,26 @@ def test_a_slice_is_repaired_and_dagster_hears_of_it(table: Path, tmp_path: Path
         assert instance.get_materialized_partitions(dg.AssetKey(TABLE)) == {"2026-03-30-07:00"}
     assert told("repair", TABLE, "2026-03-30T07", "--from-version", "1")["way"] == "nothing"
     call("repair", TABLE, "2026-03-30T07", "--from-version", "99", code=1)
+
+
+@pytest.mark.usefixtures("table")
+def test_versions_are_listed_to_choose_from() -> None:
+    call("snapshots", TABLE, "--tag", "before", "--version", "1")
+    versions = told("history", TABLE)["versions"]
+    assert [(version["version"], version["rows"], version["tags"]) for version in versions] == [
+        (2, 1, []),
+        (1, 1, ["before"]),
+        (0, 1, []),
+    ]
+    lines = call("history", TABLE, "--limit", "2").stdout.splitlines()
+    assert lines[0] == "version\ttime (Europe/Paris)\toperation\trows\ttags"
+    assert [line.split("\t")[0] for line in lines[1:]] == ["2", "1"]
+
+
+@pytest.mark.usefixtures("table")
+def test_without_tags_it_is_said_what_to_do() -> None:
+    assert "tidemark delta history dws_attendance_1h lists its versions" in call("snapshots", TABLE).stdout
+
+
+def test_a_table_by_its_path_has_a_history_without_tags(table: Path) -> None:
+    assert [version["tags"] for version in told("history", str(table))["versions"]] == [[], [], []]

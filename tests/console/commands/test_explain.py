@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner
 
-from tests.console.commands.slices_there import report
+from tests.console.commands.slices_there import RUN, THEN, report
+from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.main import main
 from tidemark.dependency_model.status import Event
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+NOT_READ = "instance a: nothing of it is read; unknown: no heartbeat of a has arrived yet"
 
 
 @pytest.fixture
@@ -41,6 +47,7 @@ def test_what_is_missing_is_followed_upwards() -> None:
         ["    waiting", "dwd_orders", "Set 0", "2026-03-28"],
         ["      ok", "ods_orders", "Set 0", "2026-03-28"],
         ["      waiting", "ods_courses", "Set 0", "2026-03-28"],
+        ["        held back", "ods_courses", "", "2026-03-28", NOT_READ],
         ["  ok", "ods_orders", "Set 0", "2026-03-29"],
     ]
     assert ["  ", "olap_ads_gmv_course", "2026-03-29"] in lines
@@ -54,7 +61,9 @@ def test_programs_are_told_the_same() -> None:
         ("dws_course_orders_1d", False),
         ("ods_orders", True),
     ]
+    assert waiting["held_back"] == {"ods_courses@2026-03-28": [NOT_READ]}
     there = json.loads(explain("ods_orders", "2026-03-28", "--json"))
+    assert (there["record"]["run_id"], there["record"]["completed_at"]) == (RUN, THEN.isoformat())
     assert (there["status"]["run_state"], there["status"]["valid"], there["waits_for"]) == ("completed", True, [])
     assert explain("ods_orders", "2026-03-28").startswith("ods_orders 2026-03-28 [day] is completed\n")
 
@@ -62,3 +71,19 @@ def test_programs_are_told_the_same() -> None:
 def test_what_nobody_checked_is_not_taken(data: Path) -> None:
     report(Settings.at(data), ["ods_courses@2026-03-28"], [Event.COMPLETED])
     assert explain("ods_courses", "2026-03-28").startswith("ods_courses 2026-03-28 [day] is completed, not checked yet")
+
+
+def test_a_completed_slice_says_how_it_came_to_be(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = data / "dagster"
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    prepare_home(Settings.at(data), home)
+    numbers = {"dagster/row_count": 16, "bytes": 2048, "delta_version": 7, "seconds": 0.5}
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        event = dg.AssetMaterialization("dws_course_orders_1d", partition="2026-03-29", metadata=numbers)
+        instance.report_runless_asset_event(event)
+    lines = explain("dws_course_orders_1d", "2026-03-29").splitlines()
+    assert f"  completed    2026-03-30 03:00+02:00 by run {RUN}" in lines
+    assert "  wrote        16 rows, 2048 bytes, table version 7" in lines
+    tagged = TaggedSnapshot("ods_orders", "day", "2026-03-28", 3, 41, THEN)
+    SnapshotRegistry.at(Settings.at(data).state_db).tag([tagged])
+    assert "  wrote        41 rows, table version 3" in explain("ods_orders", "2026-03-28").splitlines()

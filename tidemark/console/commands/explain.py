@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.console.exit_codes import ExitCode
-from tidemark.console.explanation import print_explanation
+from tidemark.console.explanation import Background, print_explanation
 from tidemark.console.output import json_option, print_json
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.known_slices import KnownSlices
-    from tidemark.system.settings import Settings
+    from tidemark.console.slice_record import SliceRecord
+    from tidemark.console.warehouse_status import WarehouseStatus
+    from tidemark.dependency_model.readiness.explanation import Explanation
 
 _DEPTH = 4
 
@@ -31,7 +33,9 @@ _DEPTH = 4
 def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as_json: bool) -> None:
     """Say what a slice waits for, slice by slice and why, and what waits for it.
 
-    Where something has been computed already, it also says how the slice stands, and follows what is missing upwards.
+    Where something has been computed already, it also says how the slice stands, and follows what is missing upwards,
+    down to the shards and heartbeats that a captured table's snapshot waits for. Of a slice that is there it says which
+    run computed it, when, what it wrote, and which slices and versions it read.
 
     SLICE is the business time that the entity is cut by: a day 2026-03-29, an hour 2026-03-29T03 (the second 02 of an
     autumn night is 2026-10-25T02+01:00), a week by its first day, a month 2026-03, a quarter 2026-Q1, a year 2026;
@@ -43,35 +47,49 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
     With --json what GET /v1/slices answers for a slice: {"slice", "exists", "window", "not_before", "ready_by",
                   "status", "may_start", "waits_for", "upstream": [{"entity", "offset", "states", "strength",
                   "or_older", "met", "reason", "due", "missing", "slices": [{"slice", "status"}]}],
-                  "downstream": [...]}; what is not known is null.
+                  "downstream": [...]}, and beside it "held_back": {slice: [sentence, ...]} and "record":
+                  {"completed_at", "who", "run_id", "rows", "size_bytes", "version", "seconds",
+                  "read": [{"first", "last", "slices", "generation", "version"}]}; what is not known is null.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.explanation import explanation_model  # noqa: PLC0415
+    from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
     from tidemark.dependency_model.readiness.explanation import explain as explained  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
-    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
-    settings = Settings.load()
-    graph = load_warehouse(settings).graph
-    slice_ = Slice(entity, slice_key, _parts(parts))
-    known = _known(graph, settings)
-    explanation = explained(graph, slice_, state=state, known=known, now=datetime.now(UTC), depth=_DEPTH)
+    now = datetime.now(UTC)
+    stands = WarehouseStatus.of(Settings.load(), now)
+    graph, slice_ = stands.warehouse.graph, Slice(entity, slice_key, _parts(parts))
+    explanation = explained(graph, slice_, state=state, known=stands.stored, now=now, depth=_DEPTH)
     exists = graph.exists(slice_)
+    background = Background(_held_back(stands, explanation), _record(stands, slice_))
     if as_json:
-        status_of = known.status if known else None
-        print_json(explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json"))
+        status_of = stands.stored.status if stands.stored else None
+        model = explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json")
+        print_json({**model, **background.as_data()})
     else:
-        print_explanation(graph, explanation, exists=exists)
+        print_explanation(graph, explanation, background, exists=exists)
     raise SystemExit(ExitCode.OK if exists else ExitCode.FAILED)
 
 
-def _known(graph: DependencyGraph, settings: Settings) -> KnownSlices | None:
-    """What the state store knows; None where there is no store yet."""
-    from tidemark.state_store.store import StateStore  # noqa: PLC0415
-    from tidemark.state_store.stored_slices import StoredSlices  # noqa: PLC0415
+def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice, list[str]]:
+    """Why the captured slices are not there that the slice, or what it waits for, waits for; itself among them."""
+    deeper = (each for clause in explanation.clauses for each in clause.missing)
+    reasons = {slice_: because for each in deeper for slice_, because in _held_back(stands, each).items()}
+    is_there = explanation.status is None or explanation.status.run_state is RunState.COMPLETED
+    if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
+        reasons[explanation.slice] = stands.held_back(explanation.slice)
+    return reasons
 
-    if not settings.state and not settings.state_db.exists():
+
+def _record(stands: WarehouseStatus, slice_: Slice) -> SliceRecord | None:
+    """Of a slice that is there."""
+    if stands.store is None or stands.store.read.current(slice_) is None:
         return None
-    return StoredSlices(graph, StateStore.of(settings).read)
+    from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.slice_record import existing_home, slice_record  # noqa: PLC0415
+
+    home = existing_home(dagster_home(stands.warehouse.settings, os.environ))
+    return slice_record(stands.warehouse, stands.store, slice_, home)
 
 
 def _parts(parts: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tidemark.console.commands.delta.advise import advise
+from tidemark.console.commands.delta.history import history
 from tidemark.console.commands.delta.layout import layout
 from tidemark.console.commands.delta.repair import repair
 from tidemark.console.commands.delta.snapshots import snapshots
@@ -16,5 +17,5 @@ def delta() -> None:
     """Look after Delta tables: repair one partition alone, tag versions, delete what nobody needs, lay out files."""
 
 
-for _command in (advise, layout, repair, snapshots, vacuum):
+for _command in (advise, history, layout, repair, snapshots, vacuum):
     delta.add_command(_command)

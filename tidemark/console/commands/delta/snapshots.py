@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from tidemark.console.output import json_option, print_json, print_table
+from tidemark.console.output import json_option, print_json, print_line, print_table
 
 
 @click.command()
@@ -47,6 +47,11 @@ def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | 
     if drop is not None:
         runtime.registry.drop(entity, BY_HAND, drop)
     tags = tags_of(runtime.warehouse, runtime.registry, entity)
+    if not tags and not as_json:
+        print_line(
+            f"no version of {entity} is tagged: tidemark delta history {entity} lists its versions, "
+            f"and --tag TAG --version N keeps one of them"
+        )
     if as_json:
         print_json({"entity": entity, "snapshots": [vars(snapshot) for snapshot in tags]})
         return

@@ -1,0 +1,98 @@
+"""`tidemark delta history`: the versions of a table, to choose one from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+import click
+
+from tidemark.console.commands.delta.table_path import table_path
+from tidemark.console.output import json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import tzinfo
+
+    from tidemark.system.settings import Settings
+
+_ROWS: Final = ("numOutputRows", "num_added_rows", "num_output_rows")
+"""What Spark's and delta-rs's commits call the rows that they wrote."""
+
+
+@click.command()
+@click.argument("table")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="So many of the newest ones.")
+@json_option
+def history(table: str, *, limit: int, as_json: bool) -> None:
+    """List the versions of a TABLE (an entity, or a path with a /), newest first, with what wrote them and their tags.
+
+    One of them is what `tidemark delta repair --from-version` takes a partition from. A version stays readable while it
+    is tagged or young enough: `tidemark delta vacuum --dry-run` says which ones are kept.
+
+    \b
+    Exit codes: 0 listed, 1 no such table, 2 called wrongly.
+    With --json: {"table", "versions": [{"version", "time", "operation", "rows", "tags": [...]}]}; rows are those that
+                  the commit wrote, null where it does not say; time is in UTC.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from deltalake import DeltaTable  # noqa: PLC0415 - keeps --help fast
+
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.load()
+    commits = DeltaTable(str(table_path(table))).history(limit)
+    tags = {} if "/" in table else _tags(settings, table)
+    versions = [_version(commit, tags) for commit in sorted(commits, key=_number, reverse=True)]
+    if as_json:
+        print_json({"table": table, "versions": versions})
+    else:
+        zone = ZoneInfo(settings.time_zone)
+        print_table(
+            ["version", f"time ({settings.time_zone})", "operation", "rows", "tags"],
+            [_row(version, zone) for version in versions],
+        )
+
+
+def _number(commit: Mapping[str, Any]) -> int:
+    return int(commit["version"])
+
+
+def _tags(settings: Settings, entity: str) -> dict[int, list[str]]:
+    """By version the tags of the entity's table; none for a table that no entity declares."""
+    from tidemark.compute.snapshot_tags import tags_of  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    warehouse = load_warehouse(settings)
+    tags: dict[int, list[str]] = {}
+    if entity in warehouse.entities:
+        for tag in tags_of(warehouse, SnapshotRegistry(Database.of(settings)), entity):
+            tags.setdefault(tag.version, []).append(tag.slice)
+    return tags
+
+
+def _version(commit: Mapping[str, Any], tags: Mapping[int, list[str]]) -> dict[str, Any]:
+    metrics = commit.get("operationMetrics") or {}
+    rows = next((int(metrics[name]) for name in _ROWS if name in metrics), None)
+    number = _number(commit)
+    return {
+        "version": number,
+        "time": datetime.fromtimestamp(commit["timestamp"] / 1000, UTC).isoformat(timespec="seconds"),
+        "operation": commit["operation"],
+        "rows": rows,
+        "tags": tags.get(number, []),
+    }
+
+
+def _row(version: Mapping[str, Any], zone: tzinfo) -> list[str]:
+    time = datetime.fromisoformat(version["time"]).astimezone(zone)
+    rows = "" if version["rows"] is None else str(version["rows"])
+    return [
+        str(version["version"]),
+        f"{time:%Y-%m-%d %H:%M:%S}",
+        version["operation"],
+        rows,
+        ", ".join(version["tags"]),
+    ]

@@ -1,0 +1,114 @@
+"""How a slice that is there came to be: its run, when, what it wrote, and what it read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.warehouse.partition_keys import dagster_key, period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from pathlib import Path
+
+    import dagster as dg
+
+    from tidemark.state_store.store import StateStore
+    from tidemark.state_store.transition import InputRead, Transition
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+@dataclass(frozen=True)
+class SliceRead:
+    """Slices of one upstream that were read, and the table's version where they are snapshots of a captured table."""
+
+    first: str
+    last: str
+    slices: int
+    generation: int
+    version: int | None
+
+
+@dataclass(frozen=True)
+class SliceRecord:
+    """What is known of a completed slice; None where nobody told it."""
+
+    completed_at: datetime
+    who: str
+    run_id: str | None
+    rows: int | None = None
+    size_bytes: int | None = None
+    version: int | None = None
+    seconds: float | None = None
+    read: tuple[SliceRead, ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {**asdict(self), "completed_at": self.completed_at.isoformat()}
+
+
+def slice_record(warehouse: Warehouse, store: StateStore, slice_: Slice, home: Path | None) -> SliceRecord | None:
+    """The record of a slice; None where it was never complete. `home` is Dagster's, where it has one."""
+    history = store.read.history(slice_)
+    done = next((step for step in reversed(history) if step.event in (Event.COMPLETED, Event.OBSERVED)), None)
+    if done is None:
+        return None
+    record = SliceRecord(done.event_time, done.who, done.facts.run_id, read=_reads(warehouse, store, history))
+    registry = SnapshotRegistry(store.database)
+    if warehouse.is_snapshot(slice_.entity):
+        tagged = registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
+        return replace(record, rows=tagged.rows, version=tagged.version) if tagged else record
+    return _with_dagsters(warehouse, slice_, record, home) if home else record
+
+
+def existing_home(home: Path) -> Path | None:
+    """Dagster's folder where it has one, and its event log therefore something to tell."""
+    return home if (home / "dagster.yaml").is_file() else None
+
+
+def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition]) -> tuple[SliceRead, ...]:
+    """What the newest run was launched with."""
+    launched = [step.facts.inputs for step in history if step.facts.inputs]
+    registry = SnapshotRegistry(store.database)
+    return tuple(_read(warehouse, registry, each) for each in launched[-1]) if launched else ()
+
+
+def _read(warehouse: Warehouse, registry: SnapshotRegistry, told: InputRead) -> SliceRead:
+    last, version = Slice.parse(told.last), None
+    if last.entity in warehouse.entities and warehouse.is_snapshot(last.entity):
+        tagged = registry.get(last.entity, period_of(warehouse.graph, last.entity), last.key)
+        version = tagged.version if tagged else None
+    return SliceRead(told.first, told.last, told.slices, told.generation, version)
+
+
+def _with_dagsters(warehouse: Warehouse, slice_: Slice, record: SliceRecord, home: Path) -> SliceRecord:
+    """What the newest materialization of the partition says."""
+    import dagster as dg  # noqa: PLC0415 - loads for seconds, and most questions are about what waits
+
+    os.environ.setdefault("DAGSTER_HOME", str(home))  # the storage's own configuration may name it
+    key = dagster_key(period_of(warehouse.graph, slice_.entity), slice_.key)
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey([slice_.entity]), asset_partitions=[key])
+        records = instance.fetch_materializations(wanted, limit=1).records
+    event = records[0].asset_materialization if records else None
+    if event is None:
+        return record
+    numbers = {name: _number(event, name) for name in ("dagster/row_count", "bytes", "delta_version", "seconds")}
+    rows, size, version, seconds = numbers.values()
+    return replace(
+        record,
+        rows=None if rows is None else int(rows),
+        size_bytes=None if size is None else int(size),
+        version=None if version is None else int(version),
+        seconds=seconds,
+    )
+
+
+def _number(event: dg.AssetMaterialization, name: str) -> float | None:
+    value = event.metadata[name].value if name in event.metadata else None
+    return float(value) if isinstance(value, int | float) else None
