@@ -20,6 +20,7 @@ from tidemark.center.latency import Latency
 from tidemark.center.stale_inputs import inputs_read
 from tidemark.center.transition_staging import Staging
 from tidemark.dependency_model.readiness.explanation import explain
+from tidemark.dependency_model.readiness.overview import missing_inputs
 from tidemark.dependency_model.readiness.scheduled_entity import is_marker, next_state
 from tidemark.dependency_model.status import Event
 from tidemark.errors import TidemarkError
@@ -179,6 +180,14 @@ class DependencyCenter:
         """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
         with self._lock:
             return explain(self.graph, slice_, known=self._fresh().index, now=self._clock(), depth=depth)
+
+    def waiting(self, since: datetime, most: int) -> tuple[int, dict[Slice, tuple[Slice, ...]]]:
+        """How many slices wait though their earliest time came by then; of the newest of them, what they lack."""
+        with self._lock:
+            memory, now = self._fresh(), self._clock()
+            count, newest = memory.index.waiting_since(since, most)
+            lacking = {slice_: missing_inputs(self.graph, slice_, memory.index, now) for slice_ in newest}
+            return count, lacking
 
     def ready(self) -> list[Slice]:
         """What may be launched, in the order in which it became so."""

@@ -67,6 +67,11 @@ class SensorHost:
         self.active, self.store.write.fence = held.holder, self._lease.fence
         return held.fencing_token is not None
 
+    @property
+    def is_standing_by(self) -> bool:
+        """Whether another center is active."""
+        return self._lease is None or self._lease.fencing_token is None
+
     def summary(self) -> str:
         """One line for the sensor's tick: how much waits, runs, and has its retries exhausted; or who is active."""
         if self._lease and self._lease.fencing_token is None:

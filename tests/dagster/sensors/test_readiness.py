@@ -105,6 +105,40 @@ def test_each_slice_is_asked_for_when_its_last_input_is_there(
     assert SensorHost(warehouse).store.read.last() > 0
 
 
+def test_what_waits_is_said_and_observed_once_a_reason(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    (tmp_path / "ended").mkdir()
+    sales = ("period: day\nkind: Virtual\nend: 2026-03-25\n", DECLARED["sales"][1])
+    totals = (DECLARED["totals"][0] + "end: 2026-03-25\n", DECLARED["totals"][1])
+    running = (DECLARED["running"][0] + "end: 2026-03-24\n", DECLARED["running"][1])
+    warehouse = small_warehouse(tmp_path / "ended", {"sales": sales, "totals": totals, "running": running})
+    told = evaluate(warehouse, instance, None)
+    assert told.skip_reason is not None
+    assert "5 waiting: " in (told.skip_reason.skip_message or "")
+    assert waits(told) == {
+        ("totals", "2026-03-23", "sales@2026-03-23"),
+        ("totals", "2026-03-24", "sales@2026-03-24"),
+        ("olap_totals", "2026-03-23", "totals@2026-03-23"),
+        ("olap_totals", "2026-03-24", "totals@2026-03-24"),
+        ("running", "2026-03-23", "totals@2026-03-23, sales@2026-03-23"),
+    }
+    assert waits(evaluate(warehouse, instance, told.cursor)) == set()
+    arrive(instance, "2026-03-23")
+    assert waits(evaluate(warehouse, instance, told.cursor)) == {("running", "2026-03-23", "totals@2026-03-23")}
+
+
+def evaluate(warehouse: Warehouse, instance: dg.DagsterInstance, cursor: str | None) -> dg.SensorResult:
+    result = readiness_sensor(warehouse)(dg.build_sensor_context(instance=instance, cursor=cursor))
+    assert isinstance(result, dg.SensorResult)
+    return result
+
+
+def waits(result: dg.SensorResult) -> set[tuple[str, str, str]]:
+    return {
+        (event.asset_key.to_user_string(), str(event.partition), str(event.metadata["waits_for"].value))
+        for event in result.asset_events
+    }
+
+
 def test_a_request_that_the_daemon_lost_is_made_again_under_the_same_key(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
 from tidemark.center.sensor_host import SensorHost
+from tidemark.dagster.sensors.waiting import WaitingSlices, observations
 from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
@@ -37,6 +39,16 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
             requests = center.tick(context.instance)
         except TransientError as error:
             return dg.SkipReason(f"tried again at the next tick: {error}")
-        return dg.SensorResult(run_requests=requests) if requests else dg.SkipReason(center.summary())
+        if center.is_standing_by:
+            return dg.SkipReason(center.summary())
+        waiting = WaitingSlices.of(center.center, datetime.now(UTC))
+        changed = observations(warehouse.graph, waiting.changed(context.cursor))
+        skipped = "; ".join(filter(None, [center.summary(), waiting.summary()]))
+        return dg.SensorResult(
+            run_requests=requests or None,
+            skip_reason=None if requests else skipped,
+            asset_events=changed,
+            cursor=waiting.cursor(),
+        )
 
     return evaluate

@@ -99,6 +99,13 @@ class ReadinessIndex:
         """How many slices are not launched yet, and counted."""
         return len(self._waiting)
 
+    def waiting_since(self, instant: datetime, most: int) -> tuple[int, list[Slice]]:
+        """How many slices wait for inputs though their earliest time came by then, and the newest of them, so many."""
+        limit = seconds_of(instant)
+        held = [waiting for waiting in self._waiting.values() if waiting.unmet and waiting.not_before <= limit]
+        newest = heapq.nlargest(most, held, key=lambda waiting: waiting.not_before)
+        return len(held), [waiting.slice for waiting in newest]
+
     @property
     def next_time(self) -> datetime | None:
         """When time alone may change something; None where it never does."""

@@ -1,0 +1,79 @@
+"""What waits, as Dagster shows it: an observation of a slice when its reason changes, a line in the sensor's tick.
+
+A partition that waits is grey, and nothing on Dagster's pages says what it lacks. A slice is told of when its earliest
+time is a minute ago: what waits for a shorter time waits for runs that are under way.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, Self
+
+import dagster as dg
+
+from tidemark.warehouse.partition_keys import dagster_key, period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from tidemark.center.center import DependencyCenter
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+AFTER: Final = timedelta(minutes=1)
+OBSERVED: Final = 50
+"""So many slices, the newest ones, are observed: the sensor's cursor holds their reasons."""
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True)
+class WaitingSlices:
+    """`count` slices wait; `reasons` say of the newest ones for what."""
+
+    count: int
+    reasons: Mapping[Slice, str]
+
+    @classmethod
+    def of(cls, center: DependencyCenter, now: datetime) -> Self:
+        """What waits by the center's own knowledge."""
+        count, lacking = center.waiting(now - AFTER, OBSERVED)
+        return cls(count, {slice_: _listed(missing) for slice_, missing in lacking.items() if missing})
+
+    def summary(self) -> str:
+        """`3 waiting: ads_gmv@2026-03-29 for ods_orders@2026-03-29; ...`; nothing where none waits."""
+        if not self.count:
+            return ""
+        shown = [f"{slice_} for {reason}" for slice_, reason in list(self.reasons.items())[:_SHOWN]]
+        more = ["..."] if self.count > len(shown) else []
+        return f"{self.count} waiting: {'; '.join([*shown, *more])}"
+
+    def changed(self, cursor: str | None) -> dict[Slice, str]:
+        """Those whose reason is not the one that the cursor holds."""
+        told = json.loads(cursor or "{}")
+        return {slice_: reason for slice_, reason in self.reasons.items() if told.get(str(slice_)) != reason}
+
+    def cursor(self) -> str:
+        """What the next tick compares with."""
+        return json.dumps({str(slice_): reason for slice_, reason in self.reasons.items()})
+
+
+def observations(graph: DependencyGraph, reasons: Mapping[Slice, str]) -> list[dg.AssetObservation]:
+    """One a slice, on the page of its partition."""
+    return [
+        dg.AssetObservation(
+            slice_.entity,
+            partition=dagster_key(period_of(graph, slice_.entity), slice_.key),
+            description=f"waiting for {reason}",
+            metadata={"waits_for": reason, "explain": f"tidemark explain {slice_.entity} {slice_.key}"},
+        )
+        for slice_, reason in reasons.items()
+    ]
+
+
+def _listed(missing: Iterable[Slice]) -> str:
+    names = [str(slice_) for slice_ in missing]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
