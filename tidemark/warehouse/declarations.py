@@ -62,12 +62,14 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     entities, problems = read_entities(root, settings.declaration_defaults)
     files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
+    declared = {path.stem for path in root.rglob("*.yaml")}
     agreed_entities, differences = dict(entities.items()), list[EntityError]()
     with InferenceCache.of(root, settings) as cache:
         for name, path in files.items():
             entity = entities.get(name)
             if entity is None:
-                differences.append(_undeclared(path.relative_to(root).as_posix(), name))
+                if name not in declared:  # one that cannot be read is a problem already
+                    differences.append(_undeclared(path.relative_to(root).as_posix(), name))
                 continue
             texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
             try:

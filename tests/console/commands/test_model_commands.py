@@ -56,6 +56,12 @@ def test_check_says_everything_that_is_wrong(root: Path) -> None:
     assert [problem["where"] for problem in as_json(root, "check")["problems"]] == [line[0] for line in lines]
 
 
+def test_a_declaration_that_cannot_be_read_is_one_problem(root: Path) -> None:
+    (root / DECLARATIONS / "ads" / "ads_bad.yaml").write_text("period: dya\n")
+    (root / DECLARATIONS / "ads" / "ads_bad.sql").write_text("SELECT 1 AS one\n")
+    assert [problem["where"] for problem in as_json(root, "check")["problems"]] == ["ads/ads_bad.yaml:1"]
+
+
 def test_graph_lists_what_needs_what(root: Path) -> None:
     lines = run(root, "graph").stdout.splitlines()
     assert "ads\tads_gmv\tday\tods_orders Set -1,0, ods_clicks all" in lines

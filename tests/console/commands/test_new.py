@@ -118,3 +118,17 @@ def test_a_layer_that_is_a_link_out_of_the_project_is_refused(root: Path, tmp_pa
     result = new(root, "dws_x", "--layer", "external", query="SELECT 1 FROM dwd_orders WHERE dt = :biz_date")
     assert (result.exit_code, "leaves the project" in result.output) == (1, True), result.output
     assert not list(outside.iterdir())
+
+
+def test_the_past_that_will_be_computed_is_said_and_can_be_left_out(root: Path) -> None:
+    told = json.loads(new(root, "dws_city_buyers_1d", "--json", query=block("sql")).stdout)
+    assert told["past"] == {"slices": 9, "first": "2026-03-23", "last": "2026-03-31"}
+    later = new(root, "dws_later_1d", "--from", "2026-03-30", query=block("sql"))
+    assert "2 past slices (2026-03-30 .. 2026-03-31) are computed once Dagster has loaded it" in later.stdout
+    assert "start: 2026-03-30\n" in (root / DECLARATIONS / "dws" / "dws_later_1d.yaml").read_text()
+
+
+def test_a_first_slice_that_is_none_leaves_no_file(root: Path) -> None:
+    result = new(root, "dws_later_1d", "--from", "yesterday", query=block("sql"))
+    assert (result.exit_code, "yesterday" in result.output) == (1, True), result.output
+    assert not list(root.rglob("dws_later_1d.*"))

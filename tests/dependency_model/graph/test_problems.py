@@ -25,26 +25,26 @@ def needs(*dependencies: tuple[str, str], period: str = "day") -> str:
 @pytest.mark.parametrize(
     ("world", "way"),
     [
-        ({"a": needs(("a", "Set 0"))}, "needs itself: a@2023-12-01 -> a@2023-12-01"),
+        ({"a": needs(("a", "Set 0"))}, "needs itself: a@2024-01-01 -> a@2024-01-01"),
         ({"a": needs(("a", "Set 1"))}, "needs its own future: a@"),
         ({"a": needs(("a", "Range -3..0"))}, "needs itself: a@"),
-        ({"a": needs(("b", "Set 0")), "b": needs(("c", "Set 0")), "c": needs(("a", "Set 0"))}, "-> b@2023-12-01 -> c@"),
-        ({"a": needs(("b", "Set 1")), "b": needs(("a", "Set -1"))}, "a@2023-12-01 -> b@2023-12-02 -> a@2023-12-01"),
+        ({"a": needs(("b", "Set 0")), "b": needs(("c", "Set 0")), "c": needs(("a", "Set 0"))}, "-> b@2024-01-01 -> c@"),
+        ({"a": needs(("b", "Set 1")), "b": needs(("a", "Set -1"))}, "a@2024-01-01 -> b@2024-01-02 -> a@2024-01-01"),
         (
             {"a": needs(("w", "Set 0")), "w": needs(("a", "all"), period="week")},
-            "needs itself: a@2023-12-03 -> w@2023-11-27",
+            "needs itself: a@2024-01-07 -> w@2024-01-01",
         ),
         (
             {"m": needs(("d", "Set 0"), period="month"), "d": needs(("m", "Set 0"))},
-            "needs itself: d@2023-12-01 -> m@2023-12 -> d@2023-12-01",
+            "needs itself: d@2024-01-01 -> m@2024-01 -> d@2024-01-01",
         ),
         (
             {"h": needs(("d", "Set 0"), period="hour"), "d": needs(("h", "Set 5"))},
-            "needs itself: d@2023-12-01 -> h@2023-12-01T05 -> d@2023-12-01",
+            "needs itself: d@2024-01-01 -> h@2024-01-01T05 -> d@2024-01-01",
         ),
         (
             {"m": needs(("d", "all"), period="month"), "d": needs(("m", "last_available"))},
-            "needs itself: d@2023-12-31 -> m@2023-12 -> d@2023-12-31",
+            "needs itself: d@2024-01-31 -> m@2024-01 -> d@2024-01-31",
         ),
         (
             {"a": "{kind: Static, depends_on: [b]}", "b": "{kind: Static, depends_on: [a]}"},

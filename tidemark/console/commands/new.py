@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,7 @@ from tidemark.errors import EntityError
 from tidemark.system.project_root import PROJECT_FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import TextIO
 
@@ -65,31 +67,60 @@ class Draft:
 @click.option(
     "--period", type=click.Choice([choice.value for choice in Period]), help="Default: by the query's parameters."
 )
+@click.option(
+    "--from", "start", metavar="DATE", help="Its first slice (default: the project's): earlier ones do not exist."
+)
 @click.option("--layer", help="The layer's folder (default: the name up to its first _).")
 @json_option
-def new(entity: str, *, query: TextIO | None, period: str | None, layer: str | None, as_json: bool) -> None:
+def new(
+    entity: str, *, query: TextIO | None, period: str | None, start: str | None, layer: str | None, as_json: bool
+) -> None:
     """Write the SQL and YAML of a new ENTITY from a query, and say what it waits for.
+
+    Once Dagster has loaded it, every past slice from its start on is computed: it says how many those are. With --from,
+    or `start:` in the YAML, it begins later.
 
     The query is checked as `tidemark check` does: where it cannot be read, or leaves open which slices it reads,
     nothing is written. Without --query a stub is written to begin with.
 
     \b
     Exit codes: 0 written, 1 the query or the name will not do, 2 called wrongly.
-    With --json: {"files": [...], "depends_on": [{"entity", "offset"}]}.
+    With --json: {"files": [...], "depends_on": [{"entity", "offset"}],
+                  "past": {"slices", "first", "last"}}; first and last are null where there are none.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 
     folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
-    draft = _draft(_checked_name(entity), query.read() if query else None, period, folder)
-    upstream = [{"entity": read.entity, "offset": str(read.offset)} for read in written(draft).depends_on]
+    draft = _draft(_checked_name(entity), query.read() if query else None, period, folder, start)
+    declared = written(draft)
+    upstream = [{"entity": read.entity, "offset": str(read.offset)} for read in declared.depends_on]
+    past = _past(declared)
     if as_json:
-        print_json({"files": [str(path) for path in draft.files], "depends_on": upstream})
+        print_json({"files": [str(path) for path in draft.files], "depends_on": upstream, "past": past})
     else:
         for path in draft.files:
             print_line(f"wrote {path}")
         for read in upstream:
             print_line(f"  reads {read['entity']}  {read['offset']}")
+        print_line(_past_in_words(past))
     raise SystemExit(ExitCode.OK)
+
+
+def _past(entity: Entity) -> dict[str, int | str | None]:
+    """How many slices are over already, and which is the first and the last."""
+    from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
+
+    keys = [slice_.key for slice_ in DependencyGraph.build([entity]).slices(entity.name, datetime.now(UTC))]
+    return {"slices": len(keys), "first": keys[0] if keys else None, "last": keys[-1] if keys else None}
+
+
+def _past_in_words(past: Mapping[str, int | str | None]) -> str:
+    if not past["slices"]:
+        return "no slice of it is over yet: the first one is computed when its time comes"
+    return (
+        f"{past['slices']} past slices ({past['first']} .. {past['last']}) are computed once Dagster has loaded it: "
+        "`start:` in its YAML, or --from, leaves earlier ones out"
+    )
 
 
 def written(draft: Draft) -> Entity:
@@ -133,7 +164,7 @@ def _layer_folder(settings: Settings, layer: str) -> Path:
     return folder
 
 
-def _draft(name: str, text: str | None, period: str | None, folder: Path) -> Draft:
+def _draft(name: str, text: str | None, period: str | None, folder: Path, start: str | None) -> Draft:
     keys: tuple[str, ...] = ()
     guessed = "day"
     if text is None:
@@ -143,6 +174,7 @@ def _draft(name: str, text: str | None, period: str | None, folder: Path) -> Dra
         sql = text.rstrip().rstrip(";").rstrip() + "\n"
         keys, guessed = _keys_and_period(sql, f"{name}.sql")
     lines = [f"description: {name.replace('_', ' ').capitalize()}.", f"period: {period or guessed}"]
+    lines += [f"start: {start}"] if start else []
     lines += [f"quality: [{{unique: [{', '.join(keys)}]}}]"] if keys else []
     return Draft(folder, name, sql, "\n".join(lines) + "\n")
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
 
+_EARLIEST = 64
+"""So many of an entity's first slices are tried for a way round that a person can look up."""
 _WORK = 400_000
 """How many steps to spend on one knot of entities that the quick proof does not clear."""
 
@@ -83,8 +85,23 @@ def _way_round(start: Node, inside: Mapping[str, Node], edges: list[Edge]) -> tu
     for ordinal in starts[::step]:
         way = _follow(_CycleStep(start, ordinal, None), edges, len(inside))
         if way:
-            return _path(_follow(_CycleStep(start, way.ordinal, None), edges, len(inside)) or way)
+            return _path(_existing_way(start, edges, len(inside)) or _again(way, edges, len(inside)))
     return None
+
+
+def _existing_way(start: Node, edges: list[Edge], rounds: int) -> _CycleStep | None:
+    """A way round through slices that there are, soon after the entity's start; None where it takes other ones."""
+    for ordinal in start.existing[:_EARLIEST]:
+        way = _follow(_CycleStep(start, ordinal, None), edges, rounds)
+        last = _again(way, edges, rounds) if way else None
+        if last and all(step.ordinal in step.node.existing for step in _steps(last)):
+            return last
+    return None
+
+
+def _again(way: _CycleStep, edges: list[Edge], rounds: int) -> _CycleStep:
+    """The way round from where one came back to: its first steps may have led there from elsewhere."""
+    return _follow(_CycleStep(way.node, way.ordinal, None), edges, rounds) or way
 
 
 def _follow(start: _CycleStep, edges: list[Edge], rounds: int) -> _CycleStep | None:
@@ -117,12 +134,15 @@ def _latest(edge: Edge, ordinal: int) -> int | None:
     return max(needed)
 
 
-def _path(step: _CycleStep | None) -> tuple[Slice, ...]:
-    path: list[Slice] = []
+def _steps(last: _CycleStep) -> Iterator[_CycleStep]:
+    step: _CycleStep | None = last
     while step:
-        path.append(step.node.slice(step.ordinal, WHOLE))
+        yield step
         step = step.before
-    return tuple(reversed(path))
+
+
+def _path(last: _CycleStep) -> tuple[Slice, ...]:
+    return tuple(step.node.slice(step.ordinal, WHOLE) for step in _steps(last))[::-1]
 
 
 def format_cycle(way: Iterable[Slice]) -> str:
