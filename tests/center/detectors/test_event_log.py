@@ -77,6 +77,24 @@ def test_of_two_runs_under_one_id_the_centers_own_counts(tmp_path: Path, instanc
     assert world.center.failed() == [day]
 
 
+def test_what_somebody_else_completed_is_not_taken_for_wiped(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    """Dagster never knew of what was reported; the third day it was made to forget."""
+    world = CenterWorld(tmp_path, **CHAIN)
+    detector = EventLogDetector(instance, world.center, world.store.read)
+    world.tell("ods@2024-06-01", "observed")
+    world.run("dwd@2024-06-01", "theirs")
+    world.tell("ods@2024-06-02", "completed")
+    arrive(instance, "2024-06-03")
+    detector.poll()
+    instance.wipe_assets([dg.AssetKey(["ods"])])
+    assert [detector.inspect_wiped() for _ in range(2)] == [1, 0]
+    assert [str(slice_) for slice_, _ in world.center.completed()] == [
+        "ods@2024-06-01",
+        "ods@2024-06-02",
+        "dwd@2024-06-01",
+    ]
+
+
 def _job() -> dg.JobDefinition:
     @dg.op
     def nothing() -> None: ...

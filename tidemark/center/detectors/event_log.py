@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from tidemark.state_store.reader import StateReader
 
 CURSOR: Final = "dagster"
+_OF_DAGSTER: Final = "dagster:"
+"""How the ids of its events begin. Those of the API begin with `api:`."""
 _KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
+_IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
 _MOST_RUNS: Final = 10_000
@@ -43,9 +46,10 @@ class EventLogDetector:
     """Reads one Dagster storage for one center; `instance` may be another one of the same storage later."""
 
     def __init__(self, instance: dg.DagsterInstance, center: DependencyCenter, read: StateReader) -> None:
-        self.instance, self._center = instance, center
+        self.instance, self._center, self._read = instance, center, read
         self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
         self._runs: dict[str, str] = {}
+        self._elsewhere: dict[Slice, int] = {}
 
     def poll(self, *, reconcile: bool = True) -> int:
         """Take in everything that is new; returns how many facts changed something.
@@ -92,7 +96,7 @@ class EventLogDetector:
         is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
         for slice_ in self._slices(event):
             told = Event.COMPLETED if is_there else Event.STARTED
-            event_id = f"dagster:{record.storage_id}:{slice_}"
+            event_id = f"{_OF_DAGSTER}{record.storage_id}:{slice_}"
             yield Fact(event_id, slice_, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
             entity = self._center.graph.entity(slice_.entity)
             if is_there and entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
@@ -141,14 +145,29 @@ class EventLogDetector:
                 yield Fact(f"ended:{run}:{slice_}", slice_, Event.FAILED, now, "dagster", why, data=Facts(run_id=run))
 
     def inspect_wiped(self) -> int:
-        """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`."""
+        """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`.
+
+        What was reported to be there by somebody else Dagster never knew, so it cannot have been wiped: it stays.
+        """
         now, there = datetime.now(UTC), dict[str, set[str]]()
         facts = []
         for slice_, status in self._center.completed():
             period = str(self._center.graph.entity(slice_.entity).period)
             if slice_.entity not in there:
                 there[slice_.entity] = set(self.instance.get_materialized_partitions(dg.AssetKey([slice_.entity])))
-            if dagster_key(period, slice_.key) not in there[slice_.entity]:
+            if dagster_key(period, slice_.key) not in there[slice_.entity] and self._was_here(
+                slice_, status.generation
+            ):
                 event_id = f"wiped:{slice_}:{status.generation}"
                 facts.append(Fact(event_id, slice_, Event.DELETED, now, "dagster", "its materialization was wiped"))
         return self._center.report(facts).new if facts else 0
+
+    def _was_here(self, slice_: Slice, generation: int) -> bool:
+        """Whether Dagster itself told that the slice is complete; what others told is asked for once a generation."""
+        if self._elsewhere.get(slice_) == generation:
+            return False
+        said = [each for each in self._read.history(slice_) if each.event in _IS_THERE]
+        if said and not said[-1].event_id.startswith(_OF_DAGSTER):
+            self._elsewhere[slice_] = generation
+            return False
+        return True
