@@ -20,13 +20,13 @@ def main(folder: str, files: str) -> None:
     """Serve until SIGTERM."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), limit))
-    world, figures = CenterWorld(Path(folder), **CHAIN), {"turns": 0}
+    world, figures = CenterWorld(Path(folder), **CHAIN), {"ticks": 0}
     with stop_signals() as signals, served(world.center, ApiOptions(), status=lambda: figures) as url:
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         while not signals:
             world.center.tick()
-            figures["turns"] += 1
+            figures["ticks"] += 1
             time.sleep(0.05)
 
 
