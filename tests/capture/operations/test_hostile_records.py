@@ -252,11 +252,15 @@ def test_a_decimal_beyond_the_lakes_stops_the_table_alone(spark: SparkSession, t
     assert rows == {"ods_orders": 1}
 
 
-def test_a_file_that_expands_to_a_bomb_is_named_and_others_go_on(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", [b"", pytest.param(b"\n", marks=pytest.mark.long)])
+def test_a_file_that_expands_to_a_bomb_is_named_and_others_go_on(
+    spark: SparkSession, tmp_path: Path, line: bytes
+) -> None:
+    """One line of two gigabytes, and two gigabytes of lines."""
     from tests.capture.source.test_expanded_size import bomb
 
     settings = Settings.at(tmp_path / "data")
-    bomb(settings.landing / "a" / "000000000000.jsonl.gz", 2_000_000_000)
+    bomb(settings.landing / "a" / "000000000000.jsonl.gz", 2_100_000_000, line=line)
     b = Stream("b")
     b.declare("orders_1", ORDERS, at("2026-03-23 09:00"))
     b.change("orders_1", None, order(2, "2.00", 23), at("2026-03-23 10:00"))

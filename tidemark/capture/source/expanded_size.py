@@ -9,6 +9,8 @@ MAX_LINE_BYTES: Final = 32_000_000
 """Of a record; MySQL's own limit of what one statement sends is 16 MB by default."""
 MAX_FILE_BYTES: Final = 2_000_000_000
 _CHUNK: Final = 1 << 20
+_PACKED: Final = 1 << 14
+"""Read at once: what is left of it is copied for every member, of which a file may have hundreds of thousands."""
 _GZIP: Final = zlib.MAX_WBITS | 16
 
 
@@ -46,7 +48,7 @@ def _expanded(path: Path) -> Iterator[bytes]:
     expander = zlib.decompressobj(_GZIP)
     try:
         with path.open("rb") as file:
-            while packed := expander.unused_data or expander.unconsumed_tail or file.read(_CHUNK):
+            while packed := expander.unused_data or expander.unconsumed_tail or file.read(_PACKED):
                 if expander.eof:
                     expander = zlib.decompressobj(_GZIP)
                 yield expander.decompress(packed, _CHUNK)
