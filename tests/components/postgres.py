@@ -25,6 +25,8 @@ from tidemark.console.servers.programs import find_program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.components.certificates import Authority
+
 _USER = "tidemark"
 _UNPRIVILEGED = ("postgres", "nobody")
 _START_TIMEOUT_SECONDS = 60.0
@@ -76,10 +78,11 @@ class Postgres:
 
 
 @contextmanager
-def postgres(*, fsync: bool = False) -> Iterator[Postgres]:
+def postgres(*, fsync: bool = False, authority: Authority | None = None) -> Iterator[Postgres]:
     """Start a server with an empty data directory, stop it and remove the directory in the end.
 
-    With `fsync` a commit waits for the disk, as in production.
+    With `fsync` a commit waits for the disk, as in production. With an `authority`, which signs its certificate,
+    nobody gets in without TLS.
     The directory is in the system's temporary one, as the unprivileged user cannot enter pytest's.
     """
     directory = Path(tempfile.mkdtemp(prefix="tidemark-postgres-"))
@@ -96,6 +99,8 @@ def postgres(*, fsync: bool = False) -> Iterator[Postgres]:
         ]
         run("PostgreSQL", [*prefix, *create, f"--pgdata={data}"], directory)
         settings = [f"-c{setting}" for setting in _settings(directory, port, fsync=fsync)]
+        if authority is not None:
+            settings += [f"-c{setting}" for setting in _with_tls(directory, authority)]
         command = (*prefix, _program("postgres"), "-D", str(data), *settings)
         server = start("PostgreSQL", command, directory)
         running = Postgres(port, server, command)
@@ -116,6 +121,19 @@ def _settings(directory: Path, port: int, *, fsync: bool) -> list[str]:
         f"fsync={'on' if fsync else 'off'}",
         "timezone=UTC",
     ]
+
+
+def _with_tls(directory: Path, authority: Authority) -> list[str]:
+    """Settings with which only connections over TLS are let in."""
+    certificate = authority.sign("server", directory / "tls")
+    access = directory / "hostssl.conf"
+    access.write_text("hostssl all all 127.0.0.1/32 trust\n")
+    for file in (access, certificate.file):
+        file.chmod(0o644)
+    # PostgreSQL takes a key of root's from which only root's group reads, or one of its own user.
+    certificate.key.chmod(0o640 if os.geteuid() == 0 else 0o600)
+    certificate.key.parent.chmod(0o755)
+    return ["ssl=on", f"ssl_cert_file={certificate.file}", f"ssl_key_file={certificate.key}", f"hba_file={access}"]
 
 
 def _program(name: str) -> str:
