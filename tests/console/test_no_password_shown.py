@@ -35,7 +35,10 @@ _ARGUMENTS: Final = {
     "instance": "a",
     "offset": "1",
 }
-_OPTIONS: Final = {("capture", "accept"): ["--because", "it is known"], ("delta", "repair"): ["--from-version", "1"]}
+_OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
+    ("capture", "accept"): ["--because", "it is known"],
+    ("delta", "repair"): ["--from-version", "1"],
+}
 _DECLARED: Final = {
     "project.yaml": "start: 2026-03-23\nowner: o@s.example\n",
     "ods/ods_sales.yaml": "period: day\nkey: [id]\npartition_by: dt\nsource: {table: school.sales, instances: [a]}\n",
