@@ -75,7 +75,7 @@ def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition
     """What the newest run was launched with."""
     launched = [step.facts.inputs for step in history if step.facts.inputs]
     registry = SnapshotRegistry(store.database)
-    return tuple(_read(warehouse, registry, each) for each in launched[-1]) if launched else ()
+    return tuple(_read(warehouse, registry, upstream) for upstream in launched[-1]) if launched else ()
 
 
 def _read(warehouse: Warehouse, registry: SnapshotRegistry, told: InputRead) -> SliceRead:

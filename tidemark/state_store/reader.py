@@ -50,7 +50,7 @@ class StateReader(Protocol):
         """Those of the slices to which anything has happened, as they are now."""
 
     def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
-        """Of each entity and part the last slices whose keys sort before a text, newest first."""
+        """Of each entity and sub-partition the last slices whose keys sort before a text, newest first."""
 
     def current(self, slice_: Slice) -> Current | None:
         """One slice as it is now; None where nothing has happened to it."""

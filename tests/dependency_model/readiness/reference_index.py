@@ -58,7 +58,7 @@ class ReferenceIndex:
             entity = self.graph.entity(name)
             if not _starts_by_itself(entity):
                 continue
-            for sub in {WHOLE, *self.graph.node(name).parts}:
+            for sub in {WHOLE, *self.graph.node(name).subs}:
                 slice_ = self.graph.slice_at(name, self.since, sub)
                 while self.graph.window(slice_).end <= self.now:
                     if self.graph.exists(slice_):

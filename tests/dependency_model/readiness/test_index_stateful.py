@@ -146,8 +146,8 @@ class IndexMachine(RuleBasedStateMachine):
         """A slice around the present, of any entity."""
         names = sorted(self.graph)
         name, moment = names[number % len(names)], BEGIN + (END - BEGIN) * ((number >> 8) % 997) / 997
-        parts = sorted({(), *self.graph.node(name).parts})
-        return self.graph.slice_at(name, moment, parts[(number >> 20) % len(parts)])
+        subs = sorted({(), *self.graph.node(name).subs})
+        return self.graph.slice_at(name, moment, subs[(number >> 20) % len(subs)])
 
     def _after(self, slice_: Slice, number: int) -> SliceStatus:
         """The status after one of the events that may come now."""

@@ -73,8 +73,8 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
 
 def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice, list[str]]:
     """Why the captured slices are not there that the slice, or what it waits for, waits for; itself among them."""
-    deeper = (each for clause in explanation.clauses for each in clause.missing)
-    reasons = {slice_: because for each in deeper for slice_, because in _held_back(stands, each).items()}
+    deeper = (slice_ for clause in explanation.clauses for slice_ in clause.missing)
+    reasons = {slice_: because for missing in deeper for slice_, because in _held_back(stands, missing).items()}
     is_there = explanation.status is None or explanation.status.run_state is RunState.COMPLETED
     if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
         reasons[explanation.slice] = stands.held_back(explanation.slice)

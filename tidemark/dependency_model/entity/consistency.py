@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
-from tidemark.dependency_model.entity.sub_partition import PART_LIMIT
+from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT
 from tidemark.dependency_model.time.calendar import Calendar
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import EntityError, ParseError, TidemarkError
@@ -26,7 +26,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _times(entity)
     yield from _states(entity)
     yield from _snapshot(entity)
-    yield from _parts(entity)
+    yield from _sub_partitions(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -79,9 +79,10 @@ def _states(entity: Entity) -> Broken:
         yield "states", EntityError(f"the state '{twice}' is declared twice")
 
 
-def _parts(entity: Entity) -> Broken:
-    if entity.sub_partitions and prod(len(parts) for parts in entity.sub_partitions.values()) > PART_LIMIT:
-        yield "sub_partitions", EntityError("too many parts", expected=f"at most {PART_LIMIT} combinations")
+def _sub_partitions(entity: Entity) -> Broken:
+    if entity.sub_partitions and prod(len(values) for values in entity.sub_partitions.values()) > SUB_PARTITION_LIMIT:
+        problem = EntityError("too many sub-partitions", expected=f"at most {SUB_PARTITION_LIMIT} combinations")
+        yield "sub_partitions", problem
 
 
 def _snapshot(entity: Entity) -> Broken:

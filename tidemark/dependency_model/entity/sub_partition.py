@@ -1,4 +1,4 @@
-"""Sub-partitions: a slice's parts by region, business unit or partner, each filled at its own pace.
+"""Sub-partitions: a slice by region, business unit or partner, each filled at its own pace.
 
 Source: seed capability C5.
 """
@@ -17,18 +17,18 @@ Sub = tuple[tuple[str, str], ...]
 WHOLE: Sub = ()
 """The sub-partition of a slice without sub-partitions, and of all of them together."""
 
-PART_LIMIT = 1_000
-"""How many parts one slice may have."""
+SUB_PARTITION_LIMIT = 1_000
+"""How many sub-partitions one slice may have."""
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
-class Part:
+class SubPartitionValue:
     """One value of a dimension; its own time zone gives it its own midnight."""
 
     time_zone: TimeZoneField | None = None
 
 
-def _parts(value: object) -> object:
+def _as_values(value: object) -> object:
     """A list of values, or values with settings."""
     if isinstance(value, list):
         return {name: {} for name in value}
@@ -38,12 +38,14 @@ def _parts(value: object) -> object:
 
 
 ValueField = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-PartsField = Annotated[dict[ValueField, Part], Field(min_length=1), BeforeValidator(_parts)]
-SubPartitionsField = dict[NameField, PartsField]
+SubPartitionValuesField = Annotated[
+    dict[ValueField, SubPartitionValue], Field(min_length=1), BeforeValidator(_as_values)
+]
+SubPartitionsField = dict[NameField, SubPartitionValuesField]
 
 
-def combinations(sub_partitions: dict[str, dict[str, Part]]) -> Iterator[Sub]:
-    """Every part of a slice, dimensions in order of name, values as declared."""
+def combinations(sub_partitions: dict[str, dict[str, SubPartitionValue]]) -> Iterator[Sub]:
+    """Every sub-partition of a slice, dimensions in order of name, values as declared."""
     dimensions = sorted(sub_partitions)
     for values in product(*(sub_partitions[dimension] for dimension in dimensions)):
         yield tuple(zip(dimensions, values, strict=True))

@@ -28,13 +28,13 @@ _mapping = lru_cache(maxsize=65_536)(mapping_between)
 class Edge:
     """One dependency of one state. All edges with the same periods and offset share one mapping."""
 
-    __slots__ = ("_by_parts", "_mapping", "dependency", "down", "is_latest", "state", "up")
+    __slots__ = ("_by_sub_partition", "_mapping", "dependency", "down", "is_latest", "state", "up")
 
     def __init__(self, down: Node, up: Node, dependency: Dependency, state: str) -> None:
         self.down, self.up, self.state = down, up, state
         self.dependency = _resolved(dependency, down.entity, up.entity)
         self.is_latest = self.dependency.offset == LAST_AVAILABLE
-        self._by_parts = down.parts != (WHOLE,) or up.parts != (WHOLE,)
+        self._by_sub_partition = down.subs != (WHOLE,) or up.subs != (WHOLE,)
         try:
             self._mapping = self._between(WHOLE, WHOLE)
         except ParseError as error:
@@ -42,27 +42,27 @@ class Edge:
             raise EntityError(message, expected=expected, found=error.found, hint=error.hint) from error
 
     def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
-        """Each different mapping between parts of the two, with its grids; none where the upstream is static."""
-        pairs = ((sub, part) for sub in self.down.parts for part in self._parts_needed(sub))
+        """Each different mapping between sub-partitions of the two, with its grids; none if the upstream is static."""
+        pairs = ((sub, upstream_sub) for sub in self.down.subs for upstream_sub in self._upstream_subs(sub))
         between = {}
-        for sub, part in pairs:
-            mapping, down, up = self._between(sub, part), self.down.grid_of(sub), self.up.grid_of(part)
+        for sub, upstream_sub in pairs:
+            mapping, down, up = self._between(sub, upstream_sub), self.down.grid_of(sub), self.up.grid_of(upstream_sub)
             if mapping and down and up:
                 between[mapping] = (mapping, down, up)
         yield from between.values()
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
-        """The upstream slices that a slice needs, in order of time, part by part."""
+        """The upstream slices that a slice needs, in order of time, one sub-partition after the other."""
         if self._mapping is None:
-            return tuple(Slice(self.up.name, STATIC_KEY, part) for part in self._parts_needed(sub))
-        if not self._by_parts:
+            return tuple(Slice(self.up.name, STATIC_KEY, upstream_sub) for upstream_sub in self._upstream_subs(sub))
+        if not self._by_sub_partition:
             return _slices(self.up, self._needed(self._mapping, ordinal, self.up.existing), self.up.existing)
         slices: list[Slice] = []
-        for part in self._parts_needed(sub):
-            mapping = self._between(sub, part)
+        for upstream_sub in self._upstream_subs(sub):
+            mapping = self._between(sub, upstream_sub)
             if mapping:
-                existing = self.up.existing_of(part)
-                slices += _slices(self.up, self._needed(mapping, ordinal, existing), existing, part)
+                existing = self.up.existing_of(upstream_sub)
+                slices += _slices(self.up, self._needed(mapping, ordinal, existing), existing, upstream_sub)
         return tuple(slices)
 
     def _needed(self, mapping: Mapping, ordinal: int, existing: range) -> Sequence[int]:
@@ -72,41 +72,48 @@ class Edge:
 
     def inverse(self, ordinal: int, sub: Sub, until: int | None) -> Iterator[tuple[int, Sub]]:
         """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
-        if not self._by_parts:
+        if not self._by_sub_partition:
             existing = self.down.existing
             yield from [(down, WHOLE) for down in self._downstream(ordinal, sub, WHOLE, until) if down in existing]
             return
-        for part in self.down.parts:
-            if sub in self._parts_needed(part):
-                existing = self.down.existing_of(part)
-                yield from ((down, part) for down in self._downstream(ordinal, sub, part, until) if down in existing)
+        for down_sub in self.down.subs:
+            if sub in self._upstream_subs(down_sub):
+                existing = self.down.existing_of(down_sub)
+                yield from (
+                    (down, down_sub) for down in self._downstream(ordinal, sub, down_sub, until) if down in existing
+                )
 
-    def _downstream(self, ordinal: int, sub: Sub, part: Sub, until: int | None) -> Sequence[int]:
-        mapping, grid = self._between(part, sub) if self._by_parts else self._mapping, self.down.grid_of(part)
+    def _downstream(self, ordinal: int, sub: Sub, down_sub: Sub, until: int | None) -> Sequence[int]:
+        mapping = self._between(down_sub, sub) if self._by_sub_partition else self._mapping
+        grid = self.down.grid_of(down_sub)
         if grid is None:
             return (0,)
         last = grid.at(until) if until is not None else None
         if mapping is None:
-            return () if last is None else range(self.down.existing_of(part).start, last + 1)
+            return () if last is None else range(self.down.existing_of(down_sub).start, last + 1)
         ordinals = mapping.inverse(ordinal)
         if self.is_latest and last is not None and ordinals:
             return range(ordinals[0], last + 1)
         return ordinals
 
-    def _parts_needed(self, sub: Sub) -> Sequence[Sub]:
-        """The parts of the upstream: those chosen, else the same values, else all of them."""
-        if self.up.parts == (WHOLE,):
+    def _upstream_subs(self, sub: Sub) -> Sequence[Sub]:
+        """The sub-partitions of the upstream: those chosen, else the same values, else all of them."""
+        if self.up.subs == (WHOLE,):
             return (WHOLE,)
         chosen = {dimension: (value,) for dimension, value in sub} | (self.dependency.sub or {})
-        return [part for part in self.up.parts if all(value in chosen.get(d, (value,)) for d, value in part)]
+        return [
+            upstream_sub
+            for upstream_sub in self.up.subs
+            if all(value in chosen.get(d, (value,)) for d, value in upstream_sub)
+        ]
 
-    def _between(self, sub: Sub, part: Sub) -> Mapping | None:
-        """The mapping between two parts; None for a static upstream."""
-        up, period = self.up.grid_of(part), self.down.entity.period
+    def _between(self, sub: Sub, upstream_sub: Sub) -> Mapping | None:
+        """The mapping between two sub-partitions; None for a static upstream."""
+        up, period = self.up.grid_of(upstream_sub), self.down.entity.period
         offset = self.dependency.offset
         if offset is None or up is None or period is None:
             return None
-        zoned = self.up.zoned.get(part) if self.up.zoned and not period.is_clock else None
+        zoned = self.up.zoned.get(upstream_sub) if self.up.zoned and not period.is_clock else None
         return _mapping(offset, (zoned or self.down.calendar_of(sub), period), up)
 
 

@@ -79,7 +79,7 @@ class DependencyGraph:
         """Clause by clause, the exact upstream slices that a slice needs to reach a state."""
         node = self._node(slice_.entity)
         ordinal = node.ordinal(slice_)
-        if slice_.sub == WHOLE and node.parts != (WHOLE,):
+        if slice_.sub == WHOLE and node.subs != (WHOLE,):
             return (_roll_up(node, ordinal),)
         return tuple(
             [
@@ -90,22 +90,22 @@ class DependencyGraph:
         )
 
     def downstream(self, slice_: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
-        """Every slice that needs this one, in order of entity, time and part.
+        """Every slice that needs this one, in order of entity, time and sub-partition.
 
         Downstream slices without an end of their own (of a static slice; those that would take this slice as an older
         `last_available`) are named up to `until`; without it, those that would take it as the newest one.
         """
         node = self._node(slice_.entity)
         ordinal, limit = node.ordinal(slice_), checked_seconds(until) if until else None
-        parts = node.parts if slice_.sub == WHOLE else (slice_.sub,)
+        subs = node.subs if slice_.sub == WHOLE else (slice_.sub,)
         nodes = {
             (edge.down.name, down, sub): edge.down
             for edge in self._edges.downstream[node.name]
-            for part in parts
-            for down, sub in edge.inverse(ordinal, part, limit)
+            for own_sub in subs
+            for down, sub in edge.inverse(ordinal, own_sub, limit)
         }
         if slice_.sub != WHOLE and ordinal in node.existing_of(WHOLE):
-            nodes[slice_.entity, ordinal, WHOLE] = node  # the whole is there once its parts are
+            nodes[slice_.entity, ordinal, WHOLE] = node  # the whole is there once its sub-partitions are
         return tuple([nodes[place].slice(place[1], place[2]) for place in sorted(nodes)])
 
     def window(self, slice_: Slice) -> Window:
@@ -120,14 +120,14 @@ class DependencyGraph:
         return node.ordinal(slice_) in node.existing_of(slice_.sub)
 
     def slices(self, entity: str, until: datetime) -> Iterator[Slice]:
-        """Every slice whose window ended by an instant, in order of time, part by part."""
+        """Every slice whose window ended by an instant, in order of time, one sub-partition after the other."""
         node, limit = self._node(entity), seconds_of(until)
-        for part in node.parts:
-            grid = node.grid_of(part)
-            for ordinal in node.existing_of(part):
+        for own_sub in node.subs:
+            grid = node.grid_of(own_sub)
+            for ordinal in node.existing_of(own_sub):
                 if grid is not None and grid.start(ordinal + 1) > limit:
                     break
-                yield node.slice(ordinal, part)
+                yield node.slice(ordinal, own_sub)
 
     def series_of(self, name: str) -> tuple[str, ...]:
         """The other entities of an entity's series, in order of name."""
@@ -135,15 +135,15 @@ class DependencyGraph:
         return tuple(other for other in self._wiring.series(series) if other != name) if series else ()
 
     def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
-        """The existing slices of an entity that share time with a window: of one part, where the entity has it."""
+        """An entity's existing slices that share time with a window: of one sub-partition, where the entity has it."""
         node = self._node(name)
         slices: list[Slice] = []
-        for part in node.parts if sub not in node.parts else (sub,):
-            grid = node.grid_of(part)
+        for own_sub in node.subs if sub not in node.subs else (sub,):
+            grid = node.grid_of(own_sub)
             if grid is None:
-                return (node.slice(0, part),)
+                return (node.slice(0, own_sub),)
             within = range(grid.at(seconds_of(window.start)), grid.at(seconds_of(window.end) - 1) + 1)
-            slices += (node.slice(number, part) for number in within if number in node.existing_of(part))
+            slices += (node.slice(number, own_sub) for number in within if number in node.existing_of(own_sub))
         return tuple(slices)
 
     def slice_at(self, entity: str, instant: datetime, sub: Sub = WHOLE) -> Slice:
@@ -168,6 +168,6 @@ class DependencyGraph:
 
 
 def _roll_up(node: Node, ordinal: int) -> Requirement:
-    """The whole of a slice with parts: there once all of them are."""
-    parts = tuple(node.slice(ordinal, part) for part in node.parts if ordinal in node.existing_of(part))
-    return Requirement(Dependency(entity=node.name, offset=SAME), parts)
+    """The whole of a slice with sub-partitions: there once all of them are."""
+    slices = tuple(node.slice(ordinal, own_sub) for own_sub in node.subs if ordinal in node.existing_of(own_sub))
+    return Requirement(Dependency(entity=node.name, offset=SAME), slices)

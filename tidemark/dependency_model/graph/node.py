@@ -23,40 +23,40 @@ if TYPE_CHECKING:
 class Node:
     """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
 
-    __slots__ = ("entity", "existing", "grid", "name", "parts", "states", "zoned")
+    __slots__ = ("entity", "existing", "grid", "name", "states", "subs", "zoned")
 
     def __init__(self, entity: Entity) -> None:
         self.entity, self.name = entity, entity.name
         self.grid: Grid | None = entity.calendar.grid(entity.period) if entity.period else None
         self.existing = _existing(entity.start, entity.end, self.grid) if self.grid else range(1)
         self.states = _state_set(entity.state_names)
-        self.parts: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
-        self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.parts) if entity.sub_partitions else {}
+        self.subs: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
+        self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.subs) if entity.sub_partitions else {}
 
     @property
     def period(self) -> Period | None:
         return self.entity.period
 
     def calendar_of(self, sub: Sub) -> Calendar:
-        """The clock of a part: its own where it has one."""
+        """The clock of a sub-partition: its own where it has one."""
         return (self.zoned and self.zoned.get(sub)) or self.entity.calendar
 
     def grid_of(self, sub: Sub) -> Grid | None:
-        """The numbered slices of a part."""
+        """The numbered slices of a sub-partition."""
         calendar = self.zoned.get(sub) if self.zoned else None
         return calendar.grid(self.entity.period) if calendar and self.entity.period else self.grid
 
     def existing_of(self, sub: Sub) -> range:
-        """The slices of a part that exist."""
+        """The slices of a sub-partition that exist."""
         grid = self.grid_of(sub)
         if grid is self.grid or grid is None:
             return self.existing
         return _existing(self.entity.start, self.entity.end, grid)
 
     def ordinal(self, slice_: Slice) -> int:
-        """The number of a slice. Raises NoSuchSliceError or ParseError for a key or part that there is not."""
-        if slice_.sub and slice_.sub not in self.parts:
-            declared = "; ".join(",".join(f"{d}={v}" for d, v in part) for part in self.parts[:8])
+        """The number of a slice. Raises NoSuchSliceError or ParseError for a key or sub-partition that there is not."""
+        if slice_.sub and slice_.sub not in self.subs:
+            declared = "; ".join(",".join(f"{d}={v}" for d, v in sub) for sub in self.subs[:8])
             raise NoSuchSliceError(
                 f"{self.name} has no such sub-partition", expected=declared or "none", found=shown(str(slice_))
             )
@@ -93,11 +93,11 @@ def _seconds(text: str, grid: Grid) -> int:
     return seconds_of(Calendar(grid.zone.name).start_of(text))
 
 
-def _zoned(entity: Entity, parts: tuple[Sub, ...]) -> dict[Sub, Calendar]:
+def _zoned(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, Calendar]:
     calendars: dict[Sub, Calendar] = {}
-    for part in parts:
-        zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in part)
+    for sub in subs:
+        zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in sub)
         zone = next((zone for zone in zones if zone), None)
         if zone:
-            calendars[part] = Calendar(zone, entity.week_start)
+            calendars[sub] = Calendar(zone, entity.week_start)
     return calendars

@@ -20,7 +20,7 @@ HINT_LIMIT = 50
 
 
 def problems_of(wiring: Wiring) -> Iterator[EntityError]:
-    """Unknown names, offsets without meaning, states that nobody reaches, parts that nobody has, cycles."""
+    """Unknown names, offsets without meaning, states that nobody reaches, sub-partitions that nobody has, cycles."""
     hints = 0
     for name in wiring.nodes:
         for problem in wiring.broken.get(name, ()):
@@ -36,7 +36,7 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
             if not edge.up.states.issuperset(dependency.states):
                 yield from _of_states(node, edge.up, dependency.states)
             if dependency.sub:
-                yield from _of_parts(node, edge.up, dependency.sub)
+                yield from _of_sub_partitions(node, edge.up, dependency.sub)
     for way in cycles(wiring.nodes, wiring.edges):
         kind = "needs itself" if way[0] == way[-1] else "needs its own future"
         hint = "let one of them follow an earlier slice, as with Set -1"
@@ -54,7 +54,7 @@ def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityEr
             yield placed(problem, node.entity, state)
 
 
-def _of_parts(node: Node, up: Node, chosen: dict[str, tuple[str, ...]]) -> Iterator[EntityError]:
+def _of_sub_partitions(node: Node, up: Node, chosen: dict[str, tuple[str, ...]]) -> Iterator[EntityError]:
     declared = up.entity.sub_partitions
     for dimension, values in chosen.items():
         known = declared.get(dimension, {})
@@ -70,7 +70,7 @@ def _of_parts(node: Node, up: Node, chosen: dict[str, tuple[str, ...]]) -> Itera
 
 
 def _of_snapshot(node: Node, wiring: Wiring) -> Iterator[EntityError]:
-    named = node.entity.snapshot_of
-    if named and named not in wiring.nodes:
-        hint = did_you_mean(named, wiring.nodes)
-        yield placed(EntityError("names versions of an unknown entity", found=named, hint=hint), node.entity, named)
+    table = node.entity.snapshot_of
+    if table and table not in wiring.nodes:
+        hint = did_you_mean(table, wiring.nodes)
+        yield placed(EntityError("tags versions of an unknown entity", found=table, hint=hint), node.entity, table)

@@ -35,7 +35,7 @@ class Archive(Protocol):
         """Those of the slices that anything is known of."""
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
-        """Of each entity and part the last slices whose keys sort before a text, at most `limit` of each."""
+        """Of each entity and sub-partition the last slices whose keys sort before a text, at most `limit` of each."""
 
 
 class EmptyArchive:

@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class LatestInput:
-    """An input that an older slice may stand in for: there, once any of its entity and part up to `ordinal` is."""
+    """An input that an older slice may stand in for: any of its entity and sub-partition up to `ordinal` will do."""
 
     __slots__ = ("counter", "is_there", "ordinal", "slice")
 

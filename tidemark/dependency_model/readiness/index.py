@@ -117,7 +117,7 @@ class ReadinessIndex:
         return self._statuses.get(slice_) or _UNKNOWN
 
     def newest(self, slice_: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
-        """The newest known slice up to this one, of the same entity and part, whose status is accepted."""
+        """The newest known slice up to this one, of the same entity and sub-partition, whose status is accepted."""
         return self._registered.newest.find(slice_, accepts)
 
     def load(self, known: Iterable[KnownSlice]) -> None:

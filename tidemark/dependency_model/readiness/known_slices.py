@@ -22,7 +22,7 @@ class KnownSlices(Protocol):
         """The status of a slice; one that nothing is known of waits."""
 
     def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
-        """The newest slice up to this one, of the same entity and part, whose status is accepted."""
+        """The newest slice up to this one, of the same entity and sub-partition, whose status is accepted."""
 
 
 class Statuses:

@@ -1,4 +1,4 @@
-"""The known slices of each entity and part in order of time, for clauses that take the newest one there is.
+"""The known slices of each entity and sub-partition in order of time, for clauses that take the newest one there is.
 
 What lies before a place's boundary is read from the archive page by page, when a search comes that far. Within a day
 the repeated hours of a clock do not sort as text as they follow each other in time, so pages of clocks end with days.

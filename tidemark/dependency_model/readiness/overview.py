@@ -54,7 +54,7 @@ class SlicesInMemory:
         return self._statuses.get(slice_, _UNKNOWN)
 
     def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
-        """The newest known slice up to this one, of the same entity and part, whose status is accepted."""
+        """The newest known slice up to this one, of the same entity and sub-partition, whose status is accepted."""
         node = self._graph.node(slice_.entity)
         last = node.ordinal(slice_)
         accepted = [
@@ -120,12 +120,12 @@ def _entity_overview(node: Node, statuses: Mapping[Slice, SliceStatus], now: dat
 
 def _come(node: Node, now: datetime) -> Iterator[tuple[Slice, datetime, datetime | None]]:
     """Each slice whose window is over, with its earliest time and when it is promised."""
-    for part in node.parts:
-        grid = node.grid_of(part)
+    for sub in node.subs:
+        grid = node.grid_of(sub)
         if grid is None:
             continue
-        for ordinal in node.existing_of(part):
+        for ordinal in node.existing_of(sub):
             window = grid.window(ordinal)
             if window.end > now.astimezone(UTC):
                 break
-            yield node.slice(ordinal, part), earliest(node.entity, window), ready_by(node.entity, window)
+            yield node.slice(ordinal, sub), earliest(node.entity, window), ready_by(node.entity, window)

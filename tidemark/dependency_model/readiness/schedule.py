@@ -1,4 +1,4 @@
-"""When which slice's time comes: one entry an entity and part, which moves on slice by slice.
+"""When which slice's time comes: one entry an entity and sub-partition, which moves on slice by slice.
 
 So that a start does not go through the past again, it is noted up to when everything has been scheduled, and of what an
 entity's schedule was made then: one that is new, or is cut or timed otherwise since, is scheduled from the beginning.
@@ -99,24 +99,24 @@ class Schedule:
             return ""
         node = self._graph.node(entity)
         firsts = [
-            f"{part} {grid.zone.name} {self._first[entity, part]}"
-            for part in self._parts(entity)
-            if (entity, part) in self._first and (grid := node.grid_of(part))
+            f"{sub} {grid.zone.name} {self._first[entity, sub]}"
+            for sub in self._subs(entity)
+            if (entity, sub) in self._first and (grid := node.grid_of(sub))
         ]
         declared = node.entity
         return f"{declared.period} {declared.week_start} {declared.earliest} {declared.end} {firsts}" if firsts else ""
 
     def _entries(self, name: str) -> Iterator[tuple[int, str, Sub, int, Node]]:
         node = self._graph.node(name)
-        parts = self._parts(name) if is_scheduled(node.entity) else ()
-        for sub in parts:
+        subs = self._subs(name) if is_scheduled(node.entity) else ()
+        for sub in subs:
             grid = node.grid_of(sub)
             if grid is not None:
                 self._first[name, sub] = max(node.existing_of(sub).start, grid.at(self._since))
         is_noted = name in self._noted and self._noted[name] == self.text_of(name)
-        if not is_noted and (parts or name in self._noted):
+        if not is_noted and (subs or name in self._noted):
             self.unnoted[name] = None
-        for sub in parts:
+        for sub in subs:
             grid, first = node.grid_of(sub), self._first.get((name, sub))
             if grid is None or first is None:
                 continue
@@ -124,9 +124,9 @@ class Schedule:
             if ordinal in node.existing_of(sub):
                 yield not_before(node.entity, grid, ordinal), name, sub, ordinal, node
 
-    def _parts(self, name: str) -> tuple[Sub, ...]:
-        parts = self._graph.node(name).parts
-        return parts if parts == (WHOLE,) else (WHOLE, *parts)
+    def _subs(self, name: str) -> tuple[Sub, ...]:
+        subs = self._graph.node(name).subs
+        return subs if subs == (WHOLE,) else (WHOLE, *subs)
 
 
 def _next(entity: Entity, grid: Grid, until: int) -> int:

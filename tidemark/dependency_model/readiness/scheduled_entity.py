@@ -19,8 +19,8 @@ def is_scheduled(entity: Entity) -> bool:
 
 
 def is_marker(node: Node, slice_: Slice) -> bool:
-    """Whether nothing computes the slice: a project's root or end, or a whole whose parts are all there."""
-    return node.entity.is_project or (slice_.sub == WHOLE and node.parts != (WHOLE,))
+    """Whether nothing computes the slice: a project's root or end, or a whole whose sub-partitions are all there."""
+    return node.entity.is_project or (slice_.sub == WHOLE and node.subs != (WHOLE,))
 
 
 def next_state(entity: Entity, status: SliceStatus) -> str | None:

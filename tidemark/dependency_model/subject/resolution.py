@@ -49,20 +49,20 @@ def resolve(
     """
     allowance = allowance or Allowance()
     node = graph.node(subject.entity(tasks))
-    _check_partitions(subject, {dimension: list(parts) for dimension, parts in node.entity.sub_partitions.items()})
-    parts = [part for part in node.parts if _is_named(subject, part)]
+    _check_partitions(subject, {dimension: list(values) for dimension, values in node.entity.sub_partitions.items()})
+    subs = [sub for sub in node.subs if _is_named(subject, sub)]
     if node.grid is None:
         allowance.take_slices(1)
-        return tuple(node.slice(0, part) for part in parts[:1])
+        return tuple(node.slice(0, sub) for sub in subs[:1])
     windows = tuple(_stretches(subject, node.entity.calendar, allowance))
-    ordinals = [(part, _existing_within(node, part, window)) for window in windows for part in parts]
+    ordinals = [(sub, _existing_within(node, sub, window)) for window in windows for sub in subs]
     allowance.take_slices(sum(len(numbers) for _, numbers in ordinals))
-    return tuple(dict.fromkeys(node.slice(number, part) for part, numbers in ordinals for number in numbers))
+    return tuple(dict.fromkeys(node.slice(number, sub) for sub, numbers in ordinals for number in numbers))
 
 
-def _existing_within(node: Node, part: Sub, window: Stretch) -> range:
+def _existing_within(node: Node, sub: Sub, window: Stretch) -> range:
     """The numbers of the existing slices that share time with a window."""
-    grid, existing = node.grid_of(part), node.existing_of(part)
+    grid, existing = node.grid_of(sub), node.existing_of(sub)
     if grid is None:
         return range(0)
     start, end = window
@@ -82,8 +82,8 @@ def _check_partitions(subject: DependencySubject, declared: Mapping[str, list[st
                 )
 
 
-def _is_named(subject: DependencySubject, part: Sub) -> bool:
-    values_of = dict(part)
+def _is_named(subject: DependencySubject, sub: Sub) -> bool:
+    values_of = dict(sub)
     return all(values_of.get(dimension) in values.values for dimension, values in subject.partitions.items())
 
 
