@@ -39,7 +39,6 @@ def _spec(asset: dg.AssetsDefinition) -> dict[str, Any]:
         "partitions": _partitions(spec.partitions_def),
         "deps": {dep.asset_key.to_user_string(): _mapping(dep.partition_mapping) for dep in spec.deps},
         "checks": [f"{check.name} {'blocking' if check.blocking else ''}".strip() for check in asset.check_specs],
-        "freshness": _freshness(asset),
         "metadata": {name: _plain(value) for name, value in sorted(spec.metadata.items())},
     }
 
@@ -53,11 +52,6 @@ def _mapping(mapping: dg.PartitionMapping | None) -> str:
     if isinstance(mapping, dg.TimeWindowPartitionMapping):
         return f"windows {mapping.start_offset}..{mapping.end_offset}"
     return type(mapping).__name__
-
-
-def _freshness(asset: dg.AssetsDefinition) -> str | None:
-    policy = asset.specs_by_key[asset.key].freshness_policy
-    return repr(policy) if policy else None
 
 
 def _plain(value: object) -> object:

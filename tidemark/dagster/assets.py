@@ -1,6 +1,5 @@
 """From an entity's declaration to its Dagster asset; nothing is said twice (D3)."""
 
-import datetime as dt
 import hashlib
 from collections.abc import Iterator
 from typing import Any
@@ -37,7 +36,6 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.Asset
         deps=_deps(warehouse, entity),
         check_specs=_check_specs(warehouse, entity),
         backfill_policy=dg.BackfillPolicy.single_run(),
-        freshness_policy=_freshness(entity),
         tags=dict(entity.tags),
         owners=[entity.owner] if entity.owner else None,
         kinds=_kinds(warehouse, entity),
@@ -80,18 +78,6 @@ def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec
         )
         for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
     ]
-
-
-def _freshness(entity: Entity) -> dg.FreshnessPolicy | None:
-    """`ready_by` of a daily entity as a deadline in the entity's zone: computed between midnight and then."""
-    if entity.ready_by is None or str(entity.period) != "day":
-        return None
-    hour, minute = (int(part) for part in entity.ready_by.split(":"))
-    return dg.FreshnessPolicy.cron(
-        deadline_cron=f"{minute} {hour} * * *",
-        lower_bound_delta=dt.timedelta(hours=hour, minutes=minute),
-        timezone=entity.time_zone,
-    )
 
 
 def _kinds(warehouse: Warehouse, entity: Entity) -> set[str]:

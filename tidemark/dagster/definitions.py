@@ -7,6 +7,7 @@ from tidemark.dagster.heartbeat_checks import heartbeat_checks
 from tidemark.dagster.jobs.cluster import cluster_job, nightly
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.jobs.vacuum import vacuum_job
+from tidemark.dagster.ready_by_checks import ready_by_checks
 from tidemark.dagster.resources import engine_resources
 from tidemark.warehouse.warehouse import Warehouse
 
@@ -16,7 +17,7 @@ def warehouse_definitions(warehouse: Warehouse) -> dg.Definitions:
     clustering = cluster_job(warehouse)
     return dg.Definitions(
         assets=build_assets(warehouse),
-        asset_checks=heartbeat_checks(warehouse),
+        asset_checks=[*heartbeat_checks(warehouse), *ready_by_checks(warehouse)],
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
         schedules=[nightly(clustering, warehouse.settings.time_zone)],
         executor=dg.in_process_executor,

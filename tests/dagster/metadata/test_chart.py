@@ -40,9 +40,11 @@ def test_bars_fit_and_are_well_formed(name: str, values: list[float]) -> None:
 
 def test_the_newest_points_are_kept_and_said() -> None:
     drawn = unquote(lines("x", "2026-01-01", [Series("gmv", [float(value) for value in range(900)])]))
-    assert "gmv 899 (" in drawn
+    assert "gmv 899</tspan> (" in drawn
     assert " slices)" in drawn
-    assert unquote(lines("x", "2026-03-23", [Series("gmv", [1.0, 2.5])])).count("gmv 2.50 (since 2026-03-23)") == 1
+    assert (
+        unquote(lines("x", "2026-03-23", [Series("gmv", [1.0, 2.5])])).count("gmv 2.50</tspan> (since 2026-03-23)") == 1
+    )
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [-3.0, 0.0]])

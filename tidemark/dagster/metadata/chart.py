@@ -35,9 +35,15 @@ def lines(title: str, first: str, series: Sequence[Series]) -> str:
 
     def drawn(count: int) -> str:
         shown = [Series(line.name, line.values[-count:]) for line in series[: len(_COLOURS)]]
-        words = ", ".join(f"{line.name} {_short(line.values[-1])}" for line in shown if line.values)
-        since = f" ({count} slices)" if count < longest else f" (since {first})"
-        return _svg(words + since, "".join(map(_polyline, shown, _COLOURS)))
+        top = max([0.0, *(value for line in shown for value in line.values)]) or 1.0
+        words = [
+            _coloured(f"{line.name} {_short(line.values[-1])}", colour)
+            for line, colour in zip(shown, _COLOURS, strict=False)
+            if line.values
+        ]
+        since = f" ({count} slices)" if count < longest else f" (since {_words(first)})"
+        drawn_lines = [_polyline(line, colour, top) for line, colour in zip(shown, _COLOURS, strict=False)]
+        return _svg(" ".join(words) + since, "".join(drawn_lines))
 
     return _fitting(title, longest, drawn)
 
@@ -48,7 +54,7 @@ def bars(title: str, key: str, measure: Series) -> str:
     def drawn(count: int) -> str:
         values = sorted(measure.values, reverse=True)[:count]
         words = f"{measure.name} by {key}, greatest {_short(values[0]) if values else 'none'}"
-        return _svg(words, _sticks(values))
+        return _svg(_words(words), _sticks(values))
 
     return _fitting(title, len(measure.values), drawn)
 
@@ -62,8 +68,16 @@ def _fitting(title: str, most: int, drawn: Callable[[int], str]) -> str:
     return f"![{plain}]({drawn(min(most, 1))})"
 
 
-def _svg(words: str, shapes: str) -> str:
-    label = words.replace("&", "+").replace("<", "").replace(">", "")[:80]
+def _words(text: str) -> str:
+    """Words that are no markup, and not too many."""
+    return text.replace("&", "+").replace("<", "").replace(">", "")[:60]
+
+
+def _coloured(text: str, colour: str) -> str:
+    return f"<tspan fill='#{colour}'>{_words(text)}</tspan>"
+
+
+def _svg(label: str, shapes: str) -> str:
     svg = (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{_WIDTH}' height='{_HEIGHT}'>"
         f"<text y='10' font-size='11' font-family='sans-serif' fill='#777'>{label}</text>{shapes}</svg>"
@@ -71,8 +85,7 @@ def _svg(words: str, shapes: str) -> str:
     return f"data:image/svg+xml,{quote(svg, safe=_SAFE)}"
 
 
-def _polyline(line: Series, colour: str) -> str:
-    top = max([*line.values, 0.0]) or 1.0
+def _polyline(line: Series, colour: str, top: float) -> str:
     step = _WIDTH / max(len(line.values) - 1, 1)
     points = [f"{round(at * step)},{_height(value, top)}" for at, value in enumerate(line.values)]
     return f"<path d='M{'L'.join(points)}' fill='none' stroke='#{colour}' stroke-width='2'/>" if points else ""

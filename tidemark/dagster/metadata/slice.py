@@ -97,9 +97,21 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value).replace("|", "\\|").replace("\n", " ")
 
 
-def figures(values: Mapping[str, Any]) -> dict[str, str]:
-    """Measured figures of a check as text that the UI shows."""
-    return {name: str(value) for name, value in values.items()}
+def figures(values: Mapping[str, Any]) -> Metadata:
+    """Measured figures of a check: numbers, which Dagster plots over the partitions, and text."""
+    return {name: _figure(value) for name, value in values.items()}
+
+
+def _figure(value: object) -> dg.MetadataValue[Any]:
+    match value:
+        case bool() | None:
+            return dg.TextMetadataValue(str(value))
+        case int():
+            return dg.IntMetadataValue(value)
+        case float() | decimal.Decimal():
+            return dg.FloatMetadataValue(float(value))
+        case _:
+            return dg.TextMetadataValue(str(value))
 
 
 def _measures(rows: pd.DataFrame) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.center.sensor_host import SensorHost
+from tidemark.dagster.ready_by_checks import evaluations, late_slices, promised_entities
 from tidemark.dagster.sensors.waiting import WaitingSlices, observations
 from tidemark.errors import TransientError
 
@@ -21,6 +23,7 @@ _SECONDS: Final = 5
 
 def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
     """A sensor that starts each slice when its last input is complete, once."""
+    promised = promised_entities(warehouse)
 
     @lru_cache(maxsize=1)
     def host() -> SensorHost:
@@ -41,14 +44,21 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
             return dg.SkipReason(f"tried again at the next tick: {error}")
         if center.is_standing_by:
             return dg.SkipReason(center.summary())
-        waiting = WaitingSlices.of(center.center, datetime.now(UTC))
-        changed = observations(warehouse.graph, waiting.changed(context.cursor))
+        now = datetime.now(UTC)
+        told = json.loads(context.cursor or "{}")
+        waiting = WaitingSlices.of(center.center, now)
+        late = {name: late_slices(warehouse.graph, name, center.center.status, now) for name in promised}
+        keys = {name: [slice_.key for slice_ in slices] for name, slices in late.items()}
+        changed = {name: late[name] for name in promised if told.get("late", {}).get(name) != keys[name]}
         skipped = "; ".join(filter(None, [center.summary(), waiting.summary()]))
         return dg.SensorResult(
             run_requests=requests or None,
             skip_reason=None if requests else skipped,
-            asset_events=changed,
-            cursor=waiting.cursor(),
+            asset_events=[
+                *observations(warehouse.graph, waiting.changed(told.get("waiting", {}))),
+                *evaluations(changed),
+            ],
+            cursor=json.dumps({"waiting": waiting.as_told(), "late": keys}),
         )
 
     return evaluate

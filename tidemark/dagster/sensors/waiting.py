@@ -6,7 +6,6 @@ time is a minute ago: what waits for a shorter time waits for runs that are unde
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Self
@@ -50,14 +49,13 @@ class WaitingSlices:
         more = ["..."] if self.count > len(shown) else []
         return f"{self.count} waiting: {'; '.join([*shown, *more])}"
 
-    def changed(self, cursor: str | None) -> dict[Slice, str]:
-        """Those whose reason is not the one that the cursor holds."""
-        told = json.loads(cursor or "{}")
+    def changed(self, told: Mapping[str, str]) -> dict[Slice, str]:
+        """Those whose reason is not the one that was told, by the slices' texts."""
         return {slice_: reason for slice_, reason in self.reasons.items() if told.get(str(slice_)) != reason}
 
-    def cursor(self) -> str:
+    def as_told(self) -> dict[str, str]:
         """What the next tick compares with."""
-        return json.dumps({str(slice_): reason for slice_, reason in self.reasons.items()})
+        return {str(slice_): reason for slice_, reason in self.reasons.items()}
 
 
 def observations(graph: DependencyGraph, reasons: Mapping[Slice, str]) -> list[dg.AssetObservation]:
