@@ -12,6 +12,7 @@ CaptureError
 ├── ChangeValueError       a value that does not fit its column's type
 ├── SharedPhysicalTableError  two logical tables for one physical
 ├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
+├── FencedCaptureError     another data folder captures into the warehouse
 ├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
@@ -168,6 +169,20 @@ class TooManySlicesError(CaptureError):
             where=table,
             hint="if a server's clock was wrong, let heartbeats be written (TIDEMARK_DATABASES): the next one "
             "disproves it; if the time is right, give the entity a later `start` or a longer period",
+        )
+
+
+class FencedCaptureError(CaptureError):
+    """Another data folder captures into the warehouse."""
+
+    @classmethod
+    def of(cls, warehouse: Path, own: str, newest: str, path: Path) -> Self:
+        return cls(
+            "another capture took over this warehouse: nothing is taken in here any more",
+            expected=f"the lease of {own} ({path})",
+            found=f"that of {newest}",
+            where=str(warehouse),
+            hint="stop one of the two; if this one is to go on, tidemark capture take-over",
         )
 
 

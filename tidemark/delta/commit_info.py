@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import SparkSession
 
@@ -15,13 +16,21 @@ TXN_APP_ID = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
 
+IDENTITY: Final = "identity"
+"""The key of a commit's metadata that says which transaction it is."""
+
+
 @dataclass(frozen=True)
 class Transaction:
-    """What a commit says of itself; the same (app, number) is applied once only."""
+    """What a commit says of itself; the same (app, number) is applied once only.
+
+    One with an `identity`, which its `metadata` say too, follows number - 1 (transaction_chain).
+    """
 
     app: str
     number: int
     metadata: str
+    identity: str = ""
 
     def metadata_with(self, **more: object) -> str:
         """`metadata` with more entries where it is a JSON object (or empty); any other text stays as it is."""

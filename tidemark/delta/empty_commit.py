@@ -8,6 +8,7 @@ from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.delta_rs_table import applied_transaction, read_table
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
+from tidemark.delta.transaction_chain import is_replay
 
 
 def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:
@@ -25,7 +26,7 @@ def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) ->
 
 def _append_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:
     version, applied = applied_transaction(path, transaction.app)
-    if applied is not None and applied >= transaction.number:
+    if is_replay(path, transaction, applied):
         return version
     nothing = spark.createDataFrame([], read_table(spark, path).schema)
     return commit_with(spark, transaction, lambda: nothing.write.format("delta").mode("append").save(str(path)))

@@ -8,6 +8,7 @@ TerminalError
 ├── ConditionRefusedError   a condition on rows that cannot be evaluated
 ├── TableFeatureError       a feature of the table that an operation knows nothing of
 ├── UnreadableLogError      a log of which not everything can be read
+├── ForeignCommitError      somebody else committed where a transaction belongs
 └── InterfaceMissingError   an operation that the installed Delta has no way for
 
 TransientError
@@ -145,6 +146,21 @@ class UnreadableLogError(TerminalError):
             found=problem,
             where=str(path),
             hint="if a writer's clean-up was under way, try again; else restore the log's files from a copy",
+        )
+
+
+class ForeignCommitError(TerminalError):
+    """Somebody else committed where a transaction belongs."""
+
+    @classmethod
+    def of(cls, path: Path, app: str, number: int, newest: int, writer: str | None) -> Self:
+        by = f", written by {writer}" if writer else ""
+        return cls(
+            "another writer of the same application committed to the table meanwhile: nothing was written",
+            expected=f"{app} at its transaction {number - 1}",
+            found=f"transaction {newest}{by}",
+            where=str(path),
+            hint="only one may write: stop the other one; the next attempt begins at what is in the table",
         )
 
 

@@ -22,6 +22,7 @@ from tidemark.delta.merge_statement import run_merge_statement
 from tidemark.delta.merge_strategy import MergeDecision, Strategy, summary
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.merge_transaction import attempt_merge
+from tidemark.delta.transaction_chain import is_replay
 
 # What a rewrite of files knows nothing of, and MERGE does.
 _STATEMENT_PROPERTIES = {
@@ -100,7 +101,7 @@ def _by_statement(
 
     def attempt() -> MergeReport:
         version, applied = applied_transaction(target.path, transaction.app)
-        if applied is not None and applied >= transaction.number:
+        if is_replay(target.path, transaction, applied):
             return MergeReport(version, replayed=True)
         return MergeReport(run_merge_statement(batch.changes, target, partitions, described), decisions=(decision,))
 

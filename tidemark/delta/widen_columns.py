@@ -17,6 +17,7 @@ from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.delta_rs_table import applied_transaction, read_table
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.table_features import allow_types
+from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quoted
 
 
@@ -38,7 +39,7 @@ def widen_columns(
 
     def attempt() -> int:
         version, applied = applied_transaction(path, transaction.app)
-        if applied is not None and applied >= transaction.number:
+        if is_replay(path, transaction, applied):
             return version
         now = read_table(spark, path)
         rows = now.select(*(_column(there, wider.get(there.name)) for there in now.schema))

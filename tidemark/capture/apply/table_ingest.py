@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.batch_changes import BatchStats, batch_stats, held_changes
 from tidemark.capture.apply.batch_columns import columns_by_batch, of_one_type
-from tidemark.capture.commits.commit_state import APP, CommitState
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
 from tidemark.capture.initial_load.load_events import pending_loads_at
 from tidemark.capture.planning.binlog_order import BinlogOrder
@@ -24,7 +24,6 @@ from tidemark.capture.snapshots.late.late_summary import LateSummary
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.merge import merge_changes
@@ -131,15 +130,12 @@ class TableIngest:
         path = self._warehouse / self._table.name
         if not wider or not table_exists(path):
             return state, []
-        state = replace(state.next(changes=0, late=0), columns=columns)
+        state = replace(state.next(changes=0, late=0), columns=columns).sealed(self._table.name)
         crash_point("ingest.before_widening")
         self._kept.widen(wider, state.batch)
-        version = widen_columns(self._spark, path, wider, self._transaction(state))
+        version = widen_columns(self._spark, path, wider, state.transaction(self._table.name))
         crash_point("ingest.after_widening")
         return state, [(version, state)]
-
-    def _transaction(self, state: CommitState) -> Transaction:
-        return Transaction(f"{APP}:{self._table.name}", state.batch, state.to_json())
 
     def _commit_all(
         self,
@@ -169,7 +165,7 @@ class TableIngest:
                 state = after
                 continue
             earlier, after = state, next_state(self._table, state, batch, by_batch[index], columns[index], order)
-            state = late.told(index, earlier, after, self._table, self._calendar)
+            state = late.told(index, earlier, after, self._table, self._calendar).sealed(self._table.name)
             if state.restates:
                 rows = changes.where(sf.col("_batch") == index)
                 self._kept.keep(rows, state.columns.kinds, state.batch, earlier.tagged_until or 0, late.slow)
@@ -179,7 +175,7 @@ class TableIngest:
     def _commit(self, changes: DataFrame, index: int, stats: Sequence[BatchStats], state: CommitState) -> int:
         target = merge_target(self._table, state.columns.kinds, self._warehouse)
         ensure_table(self._spark, target, state.columns.kinds)
-        transaction = self._transaction(state)
+        transaction = state.transaction(self._table.name)
         crash_point("ingest.before_commit")
         if stats:
             rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)

@@ -4,6 +4,7 @@ It travels as the commit's `userMetadata`, in the same atomic step as the data; 
 no second place that could disagree (design.md, "The path of a record").
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,10 @@ from typing import Any
 from deltalake import DeltaTable
 
 from tidemark.capture.binlog.continuity import BinlogProgress
+from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.table_columns import TableColumns
+from tidemark.delta.commit_info import IDENTITY, Transaction
 from tidemark.delta.delta_rs_table import table_exists
 
 APP = "tidemark.capture"
@@ -33,6 +36,7 @@ class CommitState:
     slice the late changes of that time so far, `restates` the tagged slices to which those of this commit belong.
     `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
+    `identity` is that of the commit; `lease` is that by which the next commit is made.
     """
 
     batch: int = 0
@@ -50,6 +54,8 @@ class CommitState:
     initial_load_pending: tuple[str, ...] = ()
     settles: tuple[SliceEnd, ...] = ()
     waits: tuple[SliceEnd, ...] = ()
+    identity: str = ""
+    lease: CaptureLease | None = None
 
     @property
     def merged_ms(self) -> int:
@@ -64,6 +70,19 @@ class CommitState:
     def next(self, **counts: int) -> "CommitState":
         """The state of a commit after this one that tags, restates and settles no slice, with counts of its own."""
         return replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=())
+
+    def sealed(self, table: str) -> "CommitState":
+        """With the identity of the commit that carries it: of the commit before it, this batch, and the lease.
+
+        So another capture's batch of the same number is another one. The offsets before it are in the commit before it.
+        """
+        lease = [self.lease.holder, self.lease.fencing_token] if self.lease else []
+        said = json.dumps([table, self.identity, self.batch, sorted(self.offsets.items()), lease])
+        return replace(self, identity=hashlib.sha256(said.encode()).hexdigest()[:32])
+
+    def transaction(self, table: str) -> Transaction:
+        """The commit of a sealed state."""
+        return Transaction(f"{APP}:{table}", self.batch, self.to_json(), self.identity)
 
     @property
     def own_restates(self) -> tuple[SliceEnd, ...]:
@@ -90,6 +109,8 @@ class CommitState:
                 "initial_load_pending": list(self.initial_load_pending),
                 "settles": _listed(self.settles),
                 "waits": _listed(self.waits),
+                IDENTITY: self.identity,
+                **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
             }
         )
 
@@ -121,6 +142,7 @@ class CommitState:
             initial_load_pending=tuple(entry.get("initial_load_pending", ())),
             settles=_slice_ends(entry.get("settles", ())),
             waits=_slice_ends(entry.get("waits", ())),
+            identity=entry.get(IDENTITY, ""),
         )
 
 

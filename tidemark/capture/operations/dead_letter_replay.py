@@ -18,7 +18,8 @@ from tidemark.capture.apply.batch_changes import held_changes
 from tidemark.capture.apply.batch_columns import columns_by_batch
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.continuity_policy import SPARSE
-from tidemark.capture.commits.commit_state import APP, CommitState, last_commit
+from tidemark.capture.commits.capture_lease import CaptureLease
+from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.errors import ReplayUnreadableError
 from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
@@ -28,7 +29,6 @@ from tidemark.capture.source.intake import Due
 from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.delta.commit_info import Transaction
 from tidemark.delta.merge import merge_changes
 from tidemark.system.file_lock import only_one
 from tidemark.system.settings import Settings
@@ -61,21 +61,22 @@ class DeadLetterReplay:
         """Replay every letter that waits; `now` is noted with those that had their effect.
 
         A process that dies before that note replays them again, which changes nothing. Raises AlreadyRunningError,
-        BrokerDownError, TopicMissingError, ColumnTypeError.
+        FencedCaptureError, BrokerDownError, TopicMissingError, ColumnTypeError.
         """
         letters = DeadLetters(self._settings.warehouse)
         by_topic: dict[str, list[DeadLetter]] = defaultdict(list)
         for letter in letters.waiting():
             by_topic[letter.topic].append(letter)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            results = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting)]
+            lease = CaptureLease.held(self._settings, now)
+            results = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting, lease)]
             letters.note_replayed([replayed.letter for replayed in results if replayed.problem is None], now)
         return tuple(results)
 
-    def _topic(self, topic: str, waiting: Sequence[DeadLetter]) -> list[Replayed]:
+    def _topic(self, topic: str, waiting: Sequence[DeadLetter], lease: CaptureLease) -> list[Replayed]:
         instance = topic.removeprefix(topic_of(""))
         tables = {source.name: source for source in self._sources if instance in source.instances}
-        states = {name: self._state(name) for name in tables}
+        states = {name: replace(self._state(name), lease=lease) for name in tables}
         span = Span(waiting[0].offset, max((state.offsets.get(topic, 0) for state in states.values()), default=0))
         problem = self._intake.due({instance: span.start}, {}, 1).problems.get(instance)
         if problem is not None:
@@ -134,9 +135,8 @@ class DeadLetterReplay:
     def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
         target = merge_target(table, state.columns.kinds, self._settings.warehouse)
         ensure_table(self._spark, target, state.columns.kinds)
-        after = state.next(changes=newest.count(), late=0)
-        transaction = Transaction(f"{APP}:{table.name}", after.batch, after.to_json())
-        merge_changes(newest.select("_op", *target.columns), target, None, transaction)
+        after = state.next(changes=newest.count(), late=0).sealed(table.name)
+        merge_changes(newest.select("_op", *target.columns), target, None, after.transaction(table.name))
 
 
 def _check_others(scan: Scan, topic: str, places: Collection[Place]) -> None:

@@ -18,6 +18,7 @@ from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.binlog.halted_sources import HaltedSources
+from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
 from tidemark.capture.epoch_time import utc_now
 from tidemark.capture.errors import ChangeFileError, UnexpectedTableError
@@ -62,6 +63,7 @@ class _StepResult:
     nothing on was too small: `scale` makes the next one bigger.
     """
 
+    lease: CaptureLease
     changes: Counter[str] = field(default_factory=Counter)
     late: Counter[str] = field(default_factory=Counter)
     commits: int = 0
@@ -98,6 +100,11 @@ class _Position:
     def moved(self, table: str, state: CommitState, version: int | None) -> Self:
         """After the table got to that state."""
         return replace(self, states={**self.states, table: state}, versions={**self.versions, table: version})
+
+    def is_at(self, table: str, version: int | None, lease: CaptureLease) -> bool:
+        """Whether the table's version and the right to write it are as they were."""
+        state = self.states.get(table)
+        return state is not None and self.versions[table] == version and state.lease == lease
 
     def next_offsets(self, sources: Sequence[SourceTable]) -> dict[str, int]:
         """Per instance the lowest offset that some of the tables has not seen."""
@@ -150,12 +157,14 @@ class Ingestion:
         """Take in everything that has landed, tag what is complete, and say what waits.
 
         Raises, after having taken in all that can be, the first of ChangeFileError, OffsetGapError, ColumnTypeError,
-        DeclarationError, ChangeValueError, UnexpectedTableError; before anything AlreadyRunningError, DiskPathError.
+        DeclarationError, ChangeValueError, ForeignCommitError, UnexpectedTableError; before anything
+        AlreadyRunningError, FencedCaptureError, DiskPathError.
         """
         started = time.monotonic()
         writable_directory(self._settings.warehouse)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            step = _StepResult()
+            lease = CaptureLease.held(self._settings, utc_now())
+            step = _StepResult(lease=lease)
             position = self._with_accepted(self._with_logs(self._position, step))
             goes_on = True
             while goes_on:
@@ -173,12 +182,12 @@ class Ingestion:
         for source in self._sources:
             path = self._settings.warehouse / source.name
             version = current_version(path)
-            if source.name in position.states and position.versions[source.name] == version:
+            if position.is_at(source.name, version, step.lease):
                 continue
             step.closed += tag_missing(self._registry, path)
             keep_newest(self._registry, source)
             last = last_commit(path)
-            state = CommitState() if last is None else last.state
+            state = replace(CommitState() if last is None else last.state, lease=step.lease)
             position = replace(position.moved(source.name, state, version), units=())
             missed = missed_slice_ends(source, self._calendar, state.closed, state.merged_ms)
             step.warnings += missed_warnings(missed)

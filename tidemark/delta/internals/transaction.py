@@ -22,6 +22,7 @@ from tidemark.delta.internals.contract import DELTA, SPARK
 from tidemark.delta.internals.deletion_vectors import DeletionVectorFile
 from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import file_name
+from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quoted, sql_literal
 from tidemark.spark.internals import Jvm, java_frame, java_session
 
@@ -35,6 +36,7 @@ class OptimisticTransaction:
 
     def __init__(self, spark: SparkSession, path: Path) -> None:
         self._spark = spark
+        self._path = path
         self._jvm = jvm = Jvm(spark)
         # Delta takes its settings, a commit's metadata among them, from the session that is active in this thread.
         jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(spark))
@@ -68,15 +70,19 @@ class OptimisticTransaction:
         return str(configured.get()) if configured.isDefined() else None
 
     def has_applied(self, transaction: Transaction) -> bool:
-        """Whether a commit of that application with that number or a later one is in the table."""
+        """Whether that transaction is in the table. Raises ForeignCommitError (transaction_chain.is_replay)."""
+        return is_replay(self._path, transaction, self._applied(transaction.app))
+
+    def _applied(self, app: str) -> int:
+        """The application's newest number, -1 without one."""
         checksum = self._txn.snapshot().checksumOpt()
         listed = checksum.get().setTransactions() if checksum.isDefined() else checksum
         if not listed.isDefined():
-            return int(self._txn.txnVersion(transaction.app)) >= transaction.number
+            return int(self._txn.txnVersion(app))
         # What txnVersion does too: another commit of this application is a conflict from here on. But it reads the log.
-        self._txn.readTxn().append(transaction.app)
+        self._txn.readTxn().append(app)
         applied = {str(commit.appId()): int(commit.version()) for commit in self._list(listed.get())}
-        return applied.get(transaction.app, -1) >= transaction.number
+        return applied.get(app, -1)
 
     def depends_on(self, predicate: str | None) -> None:
         """A commit since `version` that adds rows where `predicate` (on partition columns) holds is a conflict.

@@ -1,0 +1,58 @@
+"""Of two data folders with one warehouse the newer one captures, and the older one is refused with words."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tidemark.capture.commits.capture_lease import TABLE, CaptureLease, forget_lease
+from tidemark.capture.errors import FencedCaptureError
+from tidemark.system.settings import Settings
+
+NOW = datetime(2026, 3, 23, 10, tzinfo=UTC)
+
+
+def folders(tmp_path: Path) -> tuple[Settings, Settings]:
+    shared = str(tmp_path / "warehouse")
+    return Settings.at(tmp_path / "old", warehouse=shared), Settings.at(tmp_path / "new", warehouse=shared)
+
+
+def test_the_newer_data_folder_has_the_next_token_and_the_older_one_is_refused(tmp_path: Path) -> None:
+    old, new = folders(tmp_path)
+    first = CaptureLease.held(old, NOW)
+    assert CaptureLease.held(old, NOW) == first
+    second = CaptureLease.held(new, NOW)
+    assert (first.fencing_token, second.fencing_token) == (1, 2)
+    for _ in range(2):
+        with pytest.raises(FencedCaptureError, match=r"another capture took over.*fencing token 2.*take-over"):
+            CaptureLease.held(old, NOW)
+    assert CaptureLease.held(new, NOW) == second
+
+
+def test_who_is_told_to_takes_the_lease_back(tmp_path: Path) -> None:
+    old, new = folders(tmp_path)
+    CaptureLease.held(old, NOW)
+    CaptureLease.held(new, NOW)
+    forget_lease(old)
+    assert CaptureLease.held(old, NOW).fencing_token == 3
+    with pytest.raises(FencedCaptureError, match="fencing token 3"):
+        CaptureLease.held(new, NOW)
+
+
+def test_two_that_took_the_same_token_are_told_apart_by_their_holders(tmp_path: Path) -> None:
+    old, new = folders(tmp_path)
+    first = CaptureLease.held(old, NOW)
+    other = CaptureLease(first.fencing_token, "another", "host", NOW.isoformat())
+    other.write_to(new.warehouse)
+    with pytest.raises(FencedCaptureError, match="another on host"):
+        CaptureLease.held(old, NOW)
+
+
+def test_a_holder_that_died_before_it_wrote_its_lease_writes_it(tmp_path: Path) -> None:
+    old, new = folders(tmp_path)
+    first = CaptureLease.held(old, NOW)
+    before = CaptureLease(first.fencing_token - 1, "before", "host", NOW.isoformat())
+    before.write_to(old.warehouse)
+    assert CaptureLease.held(old, NOW) == first
+    assert (new.warehouse / TABLE).is_dir()
+    assert CaptureLease.held(new, NOW).fencing_token == 2

@@ -1,0 +1,83 @@
+"""Two captures with data folders of their own on one warehouse: the older one is refused, and nothing is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.capture.operations.test_bad_input import TABLES
+from tests.capture.source.kafka.sent import SentIntake, SentValues
+from tests.capture.source.test_dead_letters import values_of
+from tests.capture.streams import USERS, Stream, at
+from tidemark.capture.errors import FencedCaptureError
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.delta.delta_rs_table import read_rows
+from tidemark.delta.errors import ForeignCommitError
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.capture.source.intake import Due
+    from tidemark.capture.source.scan import Scan
+    from tidemark.capture.source_table import SourceTable
+
+pytestmark = pytest.mark.spark
+
+
+class Interrupted(SentIntake):
+    """Something happens after a step has read where the tables stand, and before it commits."""
+
+    def __init__(self, values: SentValues, meanwhile: Callable[[], object]) -> None:
+        super().__init__(values)
+        self._meanwhile = meanwhile
+
+    def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:
+        self._meanwhile()
+        return super().scan(spark, due, tables, reached)
+
+
+def users(count: int) -> SentValues:
+    """The topic with so many users in it."""
+    a = Stream("a")
+    a.declare("users", USERS, at("2026-03-23 09:00"))
+    for number in range(1, count + 1):
+        a.change("users", None, {"user_id": number, "name": "n"}, at("2026-03-23 10:00"))
+    return {"a": values_of(a)}
+
+
+def capture(spark: SparkSession, folder: Path, name: str, intake: SentIntake) -> Ingestion:
+    settings = Settings.at(folder / name, warehouse=str(folder / "warehouse"))
+    return Ingestion(spark, settings, TABLES[1:], SnapshotRegistry.at(settings.state_db), intake)
+
+
+def merged(folder: Path) -> list[int]:
+    return sorted(read_rows(folder / "warehouse" / "ods_users", columns=["user_id"])["user_id"].to_pylist())
+
+
+def test_the_older_of_two_captures_is_refused_and_nothing_is_lost(spark: SparkSession, tmp_path: Path) -> None:
+    old = capture(spark, tmp_path, "old", SentIntake(users(2)))
+    old.step()
+    capture(spark, tmp_path, "new", SentIntake(users(4))).step()
+    with pytest.raises(FencedCaptureError, match="take-over"):
+        old.step()
+    assert merged(tmp_path) == [1, 2, 3, 4]
+
+
+def test_a_capture_that_takes_over_in_the_middle_of_a_step_wins(spark: SparkSession, tmp_path: Path) -> None:
+    capture(spark, tmp_path, "old", SentIntake(users(1))).step()
+    new = capture(spark, tmp_path, "new", SentIntake(users(5)))
+    # Both count alike: the same number, of other offsets.
+    old = capture(spark, tmp_path, "old", Interrupted(users(3), new.step))
+    with pytest.raises(ForeignCommitError, match=r"written by .*new.* fencing token 2"):
+        old.step()
+    assert merged(tmp_path) == [1, 2, 3, 4, 5]
+    with pytest.raises(FencedCaptureError):
+        old.step()
+    new.step()
+    assert merged(tmp_path) == [1, 2, 3, 4, 5]

@@ -1,0 +1,55 @@
+"""Transactions of one application that follow each other without a gap, each known by more than its number.
+
+Delta keeps one number an application. That a number is there says that *some* batch of this number was committed: two
+writers that count alike would each take the other's batch for their own, and lose theirs. So a transaction may carry an
+identity (`Transaction.identity`), which is in its commit's metadata; it is committed only right after the one before
+it, and a number that is there already is its own only where the identity is.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from deltalake import DeltaTable
+
+from tidemark.delta.commit_info import IDENTITY, Transaction
+from tidemark.delta.errors import ForeignCommitError
+
+_LOOK_BACK: Final = (20, 1_000)
+"""Commits, newest first, among which that of an attempt whose answer was lost is looked for."""
+
+
+def is_replay(path: Path, transaction: Transaction, applied: int | None) -> bool:
+    """Whether that transaction is in the table; `applied` is the application's newest number there, None or -1 if none.
+
+    Raises ForeignCommitError where the table is not as the one who made the transaction had left it.
+    """
+    newest = max(applied or 0, 0)
+    if not transaction.identity:
+        return newest >= transaction.number
+    if newest == transaction.number - 1:
+        return False
+    if newest == transaction.number and _is_there(path, transaction.identity):
+        return True
+    raise ForeignCommitError.of(path, transaction.app, transaction.number, newest, _writer(path))
+
+
+def _is_there(path: Path, identity: str) -> bool:
+    table = DeltaTable(str(path))
+    return any(_said(entry).get(IDENTITY) == identity for limit in _LOOK_BACK for entry in table.history(limit))
+
+
+def _writer(path: Path) -> str | None:
+    """What the newest commit of such an application says of who made it."""
+    history = DeltaTable(str(path)).history(_LOOK_BACK[0])
+    writers = (_said(entry).get("writer") for entry in history)
+    return next((str(writer) for writer in writers if writer), None)
+
+
+def _said(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        said = json.loads(entry.get("userMetadata") or "{}")
+    except json.JSONDecodeError:
+        return {}
+    return said if isinstance(said, dict) else {}
