@@ -36,7 +36,8 @@ class CommitState:
     slice the late changes of that time so far, `restates` the tagged slices to which those of this commit belong.
     `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
-    `identity` is that of the commit; `lease` is that by which the next commit is made.
+    `topic_ids` are those of the topics that the offsets are of, where known. `identity` is that of the commit, `lease`
+    the one by which the next commit is made.
     """
 
     batch: int = 0
@@ -54,6 +55,7 @@ class CommitState:
     initial_load_pending: tuple[str, ...] = ()
     settles: tuple[SliceEnd, ...] = ()
     waits: tuple[SliceEnd, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
     identity: str = ""
     lease: CaptureLease | None = None
 
@@ -109,6 +111,7 @@ class CommitState:
                 "initial_load_pending": list(self.initial_load_pending),
                 "settles": _listed(self.settles),
                 "waits": _listed(self.waits),
+                "topic_ids": dict(self.topic_ids),
                 IDENTITY: self.identity,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
             }
@@ -142,6 +145,7 @@ class CommitState:
             initial_load_pending=tuple(entry.get("initial_load_pending", ())),
             settles=_slice_ends(entry.get("settles", ())),
             waits=_slice_ends(entry.get("waits", ())),
+            topic_ids=entry.get("topic_ids", {}),
             identity=entry.get(IDENTITY, ""),
         )
 

@@ -5,23 +5,20 @@ tags it gives, is reconciled by the next step (B1, B2, B4).
 """
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
-from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
 from tidemark.capture.epoch_time import utc_now
-from tidemark.capture.errors import ChangeFileError, UnexpectedTableError
+from tidemark.capture.errors import ChangeFileError
 from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.operations.ingestion_report import (
@@ -30,7 +27,9 @@ from tidemark.capture.operations.ingestion_report import (
     snapshot_waiting,
     untagged_warnings,
 )
-from tidemark.capture.planning.commit_planner import CommitPlan, OpenSliceEnd, make_plan
+from tidemark.capture.operations.step_state import StepPosition, StepResult, problem_of_instance, state_of_topics
+from tidemark.capture.planning.commit_planner import CommitPlan, make_plan
+from tidemark.capture.planning.read_groups import LAGGING_SHARE, read_groups
 from tidemark.capture.planning.readable_offsets import ReadableScan, readable_scan
 from tidemark.capture.planning.slice_ends import missed_slice_ends, open_slice_ends, waits_of
 from tidemark.capture.snapshots.tagging import keep_newest, tag_commit, tag_missing
@@ -41,87 +40,17 @@ from tidemark.capture.source.intake import Due, Intake, ReadUnit
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source.scan_summary import MalformedDeclaration
 from tidemark.capture.source.unrouted import Unrouted
-from tidemark.capture.source_table import SourceTable, instances_of, topic_of
+from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.dependency_model.time import Calendar
-from tidemark.errors import TidemarkError
 from tidemark.spark.session_settings import settings, worth_compiling
-from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.crash_points import crash_point
 from tidemark.system.file_lock import only_one
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 
 THREADS = 2
-
-
-@dataclass
-class _StepResult:
-    """What a step has gathered so far.
-
-    `refused` are offsets of unusable files per instance, `stopped` the tables that failed in it. A pass that moved
-    nothing on was too small: `scale` makes the next one bigger.
-    """
-
-    lease: CaptureLease
-    changes: Counter[str] = field(default_factory=Counter)
-    late: Counter[str] = field(default_factory=Counter)
-    commits: int = 0
-    closed: list[TaggedSnapshot] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    problems: list[TidemarkError] = field(default_factory=list)
-    refused: dict[str, int] = field(default_factory=dict)
-    unreadable: set[str] = field(default_factory=set)
-    stopped: set[str] = field(default_factory=set)
-    scale: int = 1
-    beats: dict[str, int] = field(default_factory=dict)
-
-    def stop(self, table: str, error: Exception) -> None:
-        """The table takes nothing more in, in this step; others go on."""
-        self.stopped.add(table)
-        self.problems.append(error if isinstance(error, TidemarkError) else UnexpectedTableError.of(table, error))
-
-
-@dataclass(frozen=True)
-class _Position:
-    """Where the tables stand after a pass, each by its own log, and what was decided in it of each.
-
-    `versions` are the tables' when their states were read, `units` what the pass read. A step begins where the one
-    before it in the same process ended, after it has looked whether that is still so.
-    """
-
-    states: Mapping[str, CommitState] = field(default_factory=dict)
-    versions: Mapping[str, int | None] = field(default_factory=dict)
-    waiting: Mapping[str, tuple[OpenSliceEnd, ...]] = field(default_factory=dict)
-    halted: Mapping[str, tuple[BinlogFinding, ...]] = field(default_factory=dict)
-    accepted: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    units: Sequence[ReadUnit] = ()
-
-    def moved(self, table: str, state: CommitState, version: int | None) -> Self:
-        """After the table got to that state."""
-        return replace(self, states={**self.states, table: state}, versions={**self.versions, table: version})
-
-    def is_at(self, table: str, version: int | None, lease: CaptureLease) -> bool:
-        """Whether the table's version and the right to write it are as they were."""
-        state = self.states.get(table)
-        return state is not None and self.versions[table] == version and state.lease == lease
-
-    def next_offsets(self, sources: Sequence[SourceTable]) -> dict[str, int]:
-        """Per instance the lowest offset that some of the tables has not seen."""
-        return {
-            instance: min(
-                self.states[source.name].offsets.get(topic_of(instance), 0)
-                for source in sources
-                if instance in source.instances
-            )
-            for instance in instances_of(sources)
-        }
-
-    @property
-    def findings(self) -> tuple[BinlogFinding, ...]:
-        """Where instances are halted, in the order of their binlogs."""
-        distinct = {finding for findings in self.halted.values() for finding in findings}
-        return tuple(sorted(distinct, key=lambda finding: (finding.instance, finding.offset)))
 
 
 class Ingestion:
@@ -151,7 +80,7 @@ class Ingestion:
         self._unrouted = Unrouted(settings.warehouse)
         self._dead_letters = DeadLetters(settings.warehouse)
         self._policy = policy
-        self._position = _Position()
+        self._position = StepPosition()
 
     def step(self) -> IngestReport:
         """Take in everything that has landed, tag what is complete, and say what waits.
@@ -164,11 +93,9 @@ class Ingestion:
         writable_directory(self._settings.warehouse)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
             lease = CaptureLease.held(self._settings, utc_now())
-            step = _StepResult(lease=lease)
+            step = StepResult(lease=lease)
             position = self._with_accepted(self._with_logs(self._position, step))
-            goes_on = True
-            while goes_on:
-                position, goes_on = self._pass(position, step)
+            position = self._passes(position, step)
             self._position = position
             HaltedSources.of(self._settings).write(position.findings)
             NewestBeats.of(self._settings).note(step.beats)
@@ -177,7 +104,7 @@ class Ingestion:
             raise step.problems[0]
         return self._report(step, position, time.monotonic() - started)
 
-    def _with_logs(self, position: _Position, step: _StepResult) -> _Position:
+    def _with_logs(self, position: StepPosition, step: StepResult) -> StepPosition:
         """Where each table stands, from its own log; tags that a crash kept from being written are written now."""
         for source in self._sources:
             path = self._settings.warehouse / source.name
@@ -188,24 +115,43 @@ class Ingestion:
             keep_newest(self._registry, source)
             last = last_commit(path)
             state = replace(CommitState() if last is None else last.state, lease=step.lease)
-            position = replace(position.moved(source.name, state, version), units=())
+            position = replace(position.moved(source.name, state, version), units={})
             missed = missed_slice_ends(source, self._calendar, state.closed, state.merged_ms)
             step.warnings += missed_warnings(missed)
         return position
 
-    def _with_accepted(self, position: _Position) -> _Position:
+    def _with_accepted(self, position: StepPosition) -> StepPosition:
         """What people said to go on after; what was read before has to be looked at again then."""
         accepted = AcceptedFindings.of(self._settings).offsets()
-        return position if accepted == position.accepted else replace(position, accepted=accepted, units=())
+        return position if accepted == position.accepted else replace(position, accepted=accepted, units={})
 
-    def _pass(self, before: _Position, step: _StepResult) -> tuple[_Position, bool]:
-        """Take in one bounded set of records; False when there is nothing more to take in."""
-        active = [source for source in self._sources if source.name not in step.stopped]
-        reached = before.next_offsets(active)
-        due = self._intake.due(reached, step.refused, step.scale)
-        self._note(step, due)
-        if not due.units or due.units == before.units:
+    def _passes(self, position: StepPosition, step: StepResult) -> StepPosition:
+        """Take in all that is there: in turns, a pass of those that are level and a small one of each that lags."""
+        goes_on = True
+        while goes_on:
+            goes_on = False
+            for group in read_groups(self._active(self._sources, step), position.offsets(self._sources)):
+                share = LAGGING_SHARE if goes_on else 1.0
+                position, more = self._pass(position, step, self._active(group, step), share)
+                goes_on |= more
+        return position
+
+    @staticmethod
+    def _active(sources: Sequence[SourceTable], step: StepResult) -> list[SourceTable]:
+        return [source for source in sources if source.name not in step.stopped]
+
+    def _pass(
+        self, before: StepPosition, step: StepResult, active: Sequence[SourceTable], share: float
+    ) -> tuple[StepPosition, bool]:
+        """Take in one bounded set of records for tables that are level; False when there is nothing more of it."""
+        key = tuple(source.name for source in active)
+        reached = before.next_offsets(active, step.blocked)
+        due = self._intake.due(reached, step.refused, share * step.scale[key])
+        if self._block(before, step, active, due):
+            return before, True
+        if not due.units or due.units == before.units.get(key):
             return before, False
+        known_problems = len(step.problems)
         try:
             with settings(self._spark, worth_compiling(sum(unit.records for unit in due.units))):
                 scan = self._intake.scan(self._spark, due, self._sources, reached)
@@ -213,40 +159,51 @@ class Ingestion:
             self._refuse(step, due.units, error)
             return before, True
         try:
-            after = self._take_in(before, step, scan, active)
+            after = self._take_in(before, step, scan, active, due)
         finally:
             scan.close()
         if any(source.name in step.stopped for source in active):
             # The others go on without it; the next step tries it again.
-            return replace(after, units=()), True
-        stands = after.states == before.states
+            return replace(after, units={}), True
+        stands = all(after.states[name].batch == before.states[name].batch for name in key) and (
+            after.offsets(active) == before.offsets(active)
+        )
         if stands:
-            step.scale *= 2
+            step.scale[key] *= 2
         # What is halted grows no shorter by reading more behind it.
-        is_stuck = stands and (bool(step.problems) or any(after.halted.values()))
-        return replace(after, units=() if step.stopped else due.units), due.more and not is_stuck
+        is_stuck = stands and (len(step.problems) > known_problems or any(after.halted.get(name) for name in key))
+        units = {} if step.stopped else {**after.units, key: due.units}
+        return replace(after, units=units), due.more and not is_stuck
 
-    def _note(self, step: _StepResult, due: Due) -> None:
-        """Keep, once a step, why an instance cannot be read; the others go on."""
-        for instance, problem in due.problems.items():
-            if instance not in step.unreadable:
-                step.unreadable.add(instance)
-                step.problems.append(problem)
+    def _block(self, position: StepPosition, step: StepResult, active: Sequence[SourceTable], due: Due) -> bool:
+        """Note, once a step, whose next records an instance does not have; whether there is somebody new."""
+        blocked = {
+            (source.name, instance): problem
+            for source in active
+            for instance in source.instances
+            if (source.name, instance) not in step.blocked
+            and (problem := problem_of_instance(position.states[source.name], instance, due)) is not None
+        }
+        step.blocked |= blocked.keys()
+        step.problems += [problem for problem in blocked.values() if str(problem) not in map(str, step.problems)]
+        return bool(blocked)
 
-    def _refuse(self, step: _StepResult, chosen: Sequence[ReadUnit], error: ChangeFileError) -> None:
+    def _refuse(self, step: StepResult, chosen: Sequence[ReadUnit], error: ChangeFileError) -> None:
         """Go on without the file and without what comes after it in the same topic."""
         bad = next(unit for unit in chosen if isinstance(unit, ChangeFile) and unit.path == error.path)
         step.refused[bad.instance] = bad.first_offset
         step.problems.append(error)
 
-    def _take_in(self, before: _Position, step: _StepResult, scan: Scan, active: Sequence[SourceTable]) -> _Position:
+    def _take_in(
+        self, before: StepPosition, step: StepResult, scan: Scan, active: Sequence[SourceTable], due: Due
+    ) -> StepPosition:
         step.problems += scan.gaps.values()
         step.warnings += self._unrouted.keep(scan)
         step.warnings += self._dead_letters.keep_messages(scan, self._without_table(scan))
-        states = {source.name: before.states[source.name] for source in active}
-        reached = before.next_offsets(active)
-        watched = readable_scan(scan, active, states, reached, self._policy, before.accepted)
-        step.beats |= watched.order.newest_beats
+        states = {source.name: state_of_topics(before.states[source.name], source, due) for source in active}
+        reached = before.next_offsets(active, step.blocked)
+        watched = readable_scan(scan, active, states, reached, self._policy, before.accepted, step.blocked)
+        step.hear(watched.order.newest_beats)
         plans = self._plans(step, watched, active, states)
         step.warnings += [text for plan in plans.values() for text in untagged_warnings(plan.untagged)]
         after = replace(
@@ -275,7 +232,7 @@ class Ingestion:
         ]
 
     def _plans(
-        self, step: _StepResult, watched: ReadableScan, active: Sequence[SourceTable], states: Mapping[str, CommitState]
+        self, step: StepResult, watched: ReadableScan, active: Sequence[SourceTable], states: Mapping[str, CommitState]
     ) -> dict[str, CommitPlan]:
         plans: dict[str, CommitPlan] = {}
         for source in active:
@@ -292,7 +249,7 @@ class Ingestion:
         waits = [*state.waits, *waits_of(source, slice_ends)]
         return make_plan(streams, [*slice_ends, *waits], max(state.closed.values(), default=None))
 
-    def _settle(self, before: _Position, step: _StepResult, name: str, future: Future[TableOutcome]) -> _Position:
+    def _settle(self, before: StepPosition, step: StepResult, name: str, future: Future[TableOutcome]) -> StepPosition:
         """Write the tags that a table's commits give; where it stands now."""
         try:
             outcome = future.result()
@@ -315,7 +272,7 @@ class Ingestion:
         step.warnings += outcome.warnings
         return before.moved(name, outcome.state, version)
 
-    def _report(self, step: _StepResult, position: _Position, seconds: float) -> IngestReport:
+    def _report(self, step: StepResult, position: StepPosition, seconds: float) -> IngestReport:
         waiting = tuple(
             snapshot_waiting(slice_end, position.states[name].watermarks, position.halted.get(name, ()))
             for name, slice_ends in position.waiting.items()

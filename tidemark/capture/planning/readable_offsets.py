@@ -22,11 +22,15 @@ States = Mapping[str, CommitState]
 
 @dataclass(frozen=True)
 class ReadableScan:
-    """A scan with the order of its binlogs; `gone` are, per table and instance, the first shard that vanished."""
+    """A scan with the order of its binlogs; `gone` are, per table and instance, the first shard that vanished.
+
+    `blocked` are (table, instance) whose next record is not in the scan: nothing of the instance is read for the table.
+    """
 
     scan: Scan
     order: BinlogOrder
     gone: Mapping[str, Mapping[str, BinlogFinding]]
+    blocked: Collection[tuple[str, str]] = ()
 
     def streams(self, source: SourceTable, state: CommitState) -> list[TopicStream]:
         """What the planner cuts for the table."""
@@ -62,6 +66,8 @@ class ReadableScan:
         ]
 
     def _end(self, source: SourceTable, instance: str, start: int) -> int:
+        if (source.name, instance) in self.blocked:
+            return start
         end = self.order.end_offset(instance, self.scan.end_offset(instance, start))
         gone = self.gone[source.name].get(instance)
         return end if gone is None else min(end, gone.offset)
@@ -74,13 +80,13 @@ def readable_scan(
     reached: Mapping[str, int],
     policy: BinlogPolicy,
     accepted: AcceptedOffsets,
+    blocked: Collection[tuple[str, str]] = (),
 ) -> ReadableScan:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
     order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
-    return ReadableScan(
-        scan, order, {source.name: _vanished(source, scan, states[source.name], accepted) for source in sources}
-    )
+    gone = {source.name: _vanished(source, scan, states[source.name], accepted) for source in sources}
+    return ReadableScan(scan, order, gone, blocked)
 
 
 def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogProgress]:

@@ -24,7 +24,7 @@ class FileIntake:
         self._landing = landing
         self._sizes: dict[ChangeFile, ExpandedSize] = {}
 
-    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: int) -> Due:
+    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: float) -> Due:
         """The next files, together no bigger than a pass takes."""
         files = [
             file
@@ -33,7 +33,7 @@ class FileIntake:
             if file.first_offset < refused.get(instance, file.first_offset + 1)
         ]
         self._sizes = {file: size for file, size in self._sizes.items() if file in files}
-        chosen = within(files, PASS_BYTES * scale, lambda file: self._size(file).total)
+        chosen = within(files, int(PASS_BYTES * scale), lambda file: self._size(file).total)
         return Due(chosen, len(chosen) < len(files))
 
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:

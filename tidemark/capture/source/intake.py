@@ -28,17 +28,21 @@ class ReadUnit(Protocol):
 
 @dataclass(frozen=True)
 class Due:
-    """What one pass reads, whether there is more behind it, and per instance why nothing of it can be read."""
+    """What one pass reads, whether there is more behind it, and per instance why nothing of it can be read.
+
+    `topic_ids` are those of the instances' topics where they have any: one that was made anew has another.
+    """
 
     units: Sequence[ReadUnit] = ()
     more: bool = False
     problems: Mapping[str, CaptureError] = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 class Intake(Protocol):
     """A place that keeps records in the order of each instance's binlog, and gives the same ones again when asked."""
 
-    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: int) -> Due:
+    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: float) -> Due:
         """The next units from `next_offsets` (per instance) on, as much as one pass takes, times `scale`.
 
         Nothing is read from an instance's offset in `refused` on.

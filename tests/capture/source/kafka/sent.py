@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidemark.system.errors import CaptureError
+
 SCHEMA = "instance STRING, topic STRING, partition INT, offset BIGINT, key STRING, value STRING"
 SentValues = dict[str, "Sequence[str | None]"]
 
@@ -24,15 +26,23 @@ class Known(Broker):
         super().__init__("nowhere:9092")
         self._bounds_of = {topic_of(name): offset_bounds for name, offset_bounds in bounds.items()}
 
-    def bounds(self, topics: Iterable[str]) -> dict[str, Bounds]:
+    def look(self, topics: Iterable[str]) -> dict[str, Bounds | CaptureError]:
         return {topic: self._bounds_of[topic] for topic in topics}
 
 
 class SentIntake(KafkaIntake):
     """What was sent to each instance's topic."""
 
-    def __init__(self, values: SentValues, by_canal: Collection[str] = ()) -> None:
-        super().__init__(Known({name: Bounds(0, len(sent)) for name, sent in values.items()}), by_canal)
+    def __init__(
+        self,
+        values: SentValues,
+        by_canal: Collection[str] = (),
+        low: int = 0,
+        topic_id: str = "",
+        records: int = 500_000,
+    ) -> None:
+        bounds = {name: Bounds(low, len(sent), topic_id) for name, sent in values.items()}
+        super().__init__(Known(bounds), by_canal, records)
         self._values = values
 
     def _messages(self, spark: SparkSession, ranges: Sequence[OffsetRange]) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from tests.capture.operations.test_crash import ORDERS, check
 from tests.capture.source.kafka.topics import publish
 from tests.capture.streams import USERS, Stream, at
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.source.kafka.broker_offsets import Broker
+from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicMissingError, TopicPartitionsError
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -66,3 +67,19 @@ def test_dropped_records_and_wrong_topics_are_said(kafka_server: Kafka) -> None:
     kafka_server.create_topic("cdc.two", partitions=2)
     with pytest.raises(TopicPartitionsError, match="found 2 partitions"):
         broker.bounds(["cdc.two"])
+
+
+def test_a_topic_that_is_made_anew_has_another_id(kafka_server: Kafka) -> None:
+    broker = Broker(kafka_server.bootstrap_servers)
+    admin = AdminClient({"bootstrap.servers": kafka_server.bootstrap_servers, "log_level": 3})
+    ids = []
+    for _ in range(2):
+        kafka_server.create_topic("cdc.anew")
+        ids.append(broker.bounds(["cdc.anew"])["cdc.anew"].topic_id)
+        for deleted in admin.delete_topics(["cdc.anew"]).values():
+            deleted.result(30)
+        # Deleting goes on after the answer.
+        while isinstance(broker.look(["cdc.anew"])["cdc.anew"], Bounds):
+            time.sleep(0.1)
+    assert all(ids)
+    assert ids[0] != ids[1]

@@ -1,20 +1,34 @@
 """Which offsets a broker has. Kafka keeps no position for us: the tables' commits do."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicMissingError, TopicPartitionsError
+from tidemark.system.errors import CaptureError
 from tidemark.system.kafka_client import librdkafka
+
+# A topic that is not there is told by its metadata.
+_NO_ID: Final = frozenset(
+    {
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError._UNSUPPORTED_FEATURE,  # noqa: SLF001 - librdkafka's own errors have no other name
+    }
+)
+_ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A topic's readable offsets: `[low, high)`."""
+    """A topic's readable offsets: `[low, high)`. One that was made anew has another id; empty where nobody knows."""
 
     low: int
     high: int
+    topic_id: str = ""
 
 
 class Broker:
@@ -30,14 +44,49 @@ class Broker:
 
         Raises BrokerDownError (a transient one), TopicMissingError, TopicPartitionsError for more than one partition.
         """
+        looked = self.look(topics)
+        for answer in looked.values():
+            if isinstance(answer, CaptureError):
+                raise answer
+        return {topic: bounds for topic, bounds in looked.items() if isinstance(bounds, Bounds)}
+
+    def look(self, topics: Iterable[str]) -> dict[str, Bounds | CaptureError]:
+        """The readable offsets of each topic, or why it has none. Raises BrokerDownError."""
+        wanted = list(topics)
         settings = {**librdkafka(self.bootstrap_servers), "group.id": "tidemark.capture", "log_level": 0}
         consumer = Consumer({**settings, "enable.auto.commit": False})
         try:
-            return {topic: self._bounds(consumer, topic) for topic in topics}
+            looked = {topic: self._looked(consumer, topic) for topic in wanted}
+            ids = self._topic_ids(wanted) if wanted else {}
         except KafkaException as error:
             raise BrokerDownError.of(self.bootstrap_servers, error.args[0].str()) from error
+        except TimeoutError as error:
+            raise BrokerDownError.of(self.bootstrap_servers, "no answer about topics") from error
         finally:
             consumer.close()
+        return {
+            topic: replace(answer, topic_id=ids.get(topic, "")) if isinstance(answer, Bounds) else answer
+            for topic, answer in looked.items()
+        }
+
+    def _looked(self, consumer: Consumer, topic: str) -> Bounds | CaptureError:
+        try:
+            return self._bounds(consumer, topic)
+        except CaptureError as error:
+            return error
+
+    def _topic_ids(self, topics: Sequence[str]) -> dict[str, str]:
+        """Of brokers that know ids (Kafka 2.8) and may be asked for them."""
+        admin = AdminClient({**librdkafka(self.bootstrap_servers), "log_level": 0})
+        answers = admin.describe_topics(TopicCollection(list(topics)), request_timeout=self._seconds)
+        ids: dict[str, str] = {}
+        for topic, answer in answers.items():
+            try:
+                ids[topic] = str(answer.result(self._seconds).topic_id)
+            except KafkaException as error:
+                if error.args[0].code() not in _NO_ID:
+                    raise
+        return {topic: known for topic, known in ids.items() if known != _ZERO_ID}
 
     def _bounds(self, consumer: Consumer, topic: str) -> Bounds:
         metadata = consumer.list_topics(topic, timeout=self._seconds).topics[topic]

@@ -3,6 +3,7 @@
 CaptureError
 ├── TopicMissingError        no such topic
 ├── TopicPartitionsError     more than one partition: no order to follow
+├── TopicReplacedError       another topic of the same name
 ├── OffsetsLostError         the broker dropped records that were not read yet
 └── TopicShrunkError         the topic ends before what was read: another topic of the same name
 
@@ -44,32 +45,54 @@ class TopicPartitionsError(CaptureError):
         )
 
 
+class TopicReplacedError(CaptureError):
+    """Another topic of the same name."""
+
+    @classmethod
+    def of(cls, topic: str, expected: str, topic_id: str) -> Self:
+        return cls(
+            f"{topic} was made anew: its offsets are not those that were read",
+            expected=f"the topic with the id {expected}",
+            found=topic_id,
+            where=topic,
+            hint="nothing of it was taken in; tidemark capture reload TABLE begins with the new topic",
+        )
+
+
 class OffsetsLostError(CaptureError):
-    """The broker dropped records that were not read yet."""
+    """The broker dropped records that were not read yet; `low` is the first offset that is left."""
+
+    low: int
 
     @classmethod
     def of(cls, topic: str, expected: int, low: int) -> Self:
-        return cls(
+        error = cls(
             f"changes are missing in {topic}",
             expected=f"offset {expected}",
             found=f"{low} as the first one: Kafka's retention dropped {low - expected} records before they were read",
             where=topic,
-            hint="no snapshot that needs them is tagged; load this instance's tables anew, and keep records longer",
+            hint="no snapshot that needs them is tagged; tidemark capture reload TABLE, and keep records longer",
         )
+        error.low = low
+        return error
 
 
 class TopicShrunkError(CaptureError):
-    """The topic ends before what was read."""
+    """The topic ends before what was read; `high` is its end."""
+
+    high: int
 
     @classmethod
     def of(cls, topic: str, expected: int, high: int) -> Self:
-        return cls(
+        error = cls(
             f"{topic} is not the topic that was read before",
             expected=f"records up to offset {expected}, which are merged already",
             found=f"{high} as its end: it was made anew, or restored from an older state",
             where=topic,
-            hint="nothing of it was taken in; load the tables of this instance anew from the new topic",
+            hint="nothing of it was taken in; tidemark capture reload TABLE begins with the new topic",
         )
+        error.high = high
+        return error
 
 
 class BrokerDownError(TransientError):

@@ -17,10 +17,11 @@ from tidemark.capture.source.envelope import canal, debezium
 from tidemark.capture.source.envelope.change_record import routed
 from tidemark.capture.source.intake import Due
 from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
-from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicShrunkError
+from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicReplacedError, TopicShrunkError
 from tidemark.capture.source.scan import Scan, opened
 from tidemark.capture.source.scan_summary import summed
 from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.errors import TidemarkError
 from tidemark.system.errors import CaptureError
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import Settings
@@ -56,26 +57,45 @@ class KafkaIntake:
         """The topics that the settings name."""
         return cls(Broker(settings.kafka), settings.by_canal)
 
-    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: int) -> Due:
+    def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: float) -> Due:
         """What each topic holds past its instance's offset, up to what a pass takes.
 
-        Raises BrokerDownError, TopicMissingError, TopicPartitionsError.
+        Raises BrokerDownError. What is wrong with one topic is a problem of its instance.
         """
-        bounds = self._broker.bounds([topic_of(instance) for instance in next_offsets])
-        wanted = {name: (offset, bounds[topic_of(name)]) for name, offset in next_offsets.items()}
-        problems = {name: bad for name, wish in wanted.items() if (bad := _problem(topic_of(name), *wish))}
-        share = max(1, self._pass_records * scale // max(1, len(next_offsets)))
+        looked = self._broker.look([topic_of(instance) for instance in next_offsets])
+        problems = {name: bad for name in next_offsets if isinstance(bad := looked[topic_of(name)], CaptureError)}
+        wanted = {
+            name: (offset, bounds)
+            for name, offset in next_offsets.items()
+            if isinstance(bounds := looked[topic_of(name)], Bounds)
+        }
+        problems |= {name: lost for name, wish in wanted.items() if (lost := _problem(topic_of(name), *wish))}
+        share = max(1, int(self._pass_records * scale) // max(1, len(next_offsets)))
         ranges = [
             OffsetRange(instance, offset, min(bounds.high, offset + share))
             for instance, (offset, bounds) in wanted.items()
             if instance not in problems and instance not in refused and bounds.high > offset
         ]
-        return Due(ranges, any(span.end < wanted[span.instance][1].high for span in ranges), problems)
+        more = any(span.end < wanted[span.instance][1].high for span in ranges)
+        return Due(ranges, more, problems, {name: bounds.topic_id for name, (_, bounds) in wanted.items()})
 
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:  # noqa: ARG002 - ranges begin there
-        """Read the ranges."""
+        """Read the ranges. Raises TopicReplacedError where a topic was made anew since it was looked at."""
         ranges = [unit for unit in due.units if isinstance(unit, OffsetRange)]
-        return scan_messages(self._messages(spark, ranges), ranges, tables, self._by_canal)
+        scan = scan_messages(self._messages(spark, ranges), ranges, tables, self._by_canal)
+        try:
+            self._check_ids(due)
+        except TidemarkError:
+            scan.close()
+            raise
+        return scan
+
+    def _check_ids(self, due: Due) -> None:
+        now = self._broker.bounds([topic_of(unit.instance) for unit in due.units])
+        for unit in due.units:
+            topic = topic_of(unit.instance)
+            if now[topic].topic_id != due.topic_ids.get(unit.instance, now[topic].topic_id):
+                raise TopicReplacedError.of(topic, due.topic_ids[unit.instance], now[topic].topic_id)
 
     def _messages(self, spark: SparkSession, ranges: Sequence[OffsetRange]) -> DataFrame:
         topics = {topic_of(span.instance): span for span in ranges}
