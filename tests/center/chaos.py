@@ -74,7 +74,7 @@ def _lived(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: ran
     store = StateStore(Database(url))
     center = DependencyCenter(graph, store, since=SINCE, clock=lambda: NOW)
     policy = LaunchPolicy(together=2)
-    dispatch = Dispatch(center, store.read, launcher, Pools.parse("default=4"), policy=policy, clock=lambda: NOW)
+    dispatch = Dispatch(center, launcher, Pools.parse("default=4"), policy=policy, clock=lambda: NOW)
     arrivals = [
         Fact(f"arrived {name} {day}", Slice(name, day), Event.OBSERVED, NOW, "test")
         for name in ("ods", "clicks")

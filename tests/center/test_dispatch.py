@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import event
 
 from tests.center.launchers import MemoryLauncher
 from tests.center.test_center import NOW, CenterWorld
@@ -17,6 +18,7 @@ from tidemark.center.errors import PoolError
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
+from tidemark.state_store.compaction import compact
 from tidemark.system.errors import PoolSettingError
 
 if TYPE_CHECKING:
@@ -25,9 +27,7 @@ if TYPE_CHECKING:
 
 def dispatch_of(world: CenterWorld, launcher: MemoryLauncher, pools: str = "default=9", **policy: int) -> Dispatch:
     chosen = LaunchPolicy(wait=timedelta(minutes=5), **policy)
-    return Dispatch(
-        world.center, world.store.read, launcher, Pools.parse(pools), policy=chosen, clock=lambda: world.now
-    )
+    return Dispatch(world.center, launcher, Pools.parse(pools), policy=chosen, clock=lambda: world.now)
 
 
 @pytest.fixture
@@ -156,6 +156,43 @@ def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path,
     assert [slices for slices in launcher.groups if str(day) in slices] == [[str(day), "days@2024-06-02"], [str(day)]]
     world.tell(str(day), "backfill_requested")
     assert (dispatch.step(), dispatch.retries_exhausted()) == (1, [])
+
+
+def exhausted(world: CenterWorld, launcher: MemoryLauncher, slices: int) -> Dispatch:
+    """So many slices have failed as often as they may."""
+    world.now = NOW.replace(day=1) + timedelta(hours=slices)
+    world.center.tick()
+    dispatch = dispatch_of(world, launcher, together=31)
+    for _ in range(2):
+        while dispatch.step():
+            for run in [run for run, (members, _) in launcher.runs.items() if members]:
+                for text in launcher.runs[run][0]:
+                    if world.center.status(Slice.parse(text)).run_state is not RunState.FAILED:
+                        world.tell(text, "failed", run=run)
+        world.now += timedelta(minutes=6)
+    return dispatch
+
+
+def test_exhausted_retries_cost_no_query_a_tick(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    world = CenterWorld(tmp_path, hours="period: hour")
+    dispatch = exhausted(world, launcher, 40)
+    assert len(dispatch.retries_exhausted()) >= 38
+    asked: list[str] = []
+    event.listen(world.store.database.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    assert dispatch.step() == 0
+    assert dispatch.retries_exhausted()
+    assert asked == []
+
+
+def test_compaction_launches_nothing_again(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    world = CenterWorld(tmp_path, hours="period: hour")
+    before = exhausted(world, launcher, 10).retries_exhausted()
+    assert compact(world.store.database, datetime.now(UTC) + timedelta(days=9)) > 0
+    world.center = world.opened()
+    dispatch = dispatch_of(world, launcher)
+    dispatch.recover()
+    assert dispatch.step() == 0
+    assert sorted(map(str, dispatch.retries_exhausted())) == sorted(map(str, before))
 
 
 def test_a_launcher_that_does_not_answer_is_asked_again_with_the_same_id(

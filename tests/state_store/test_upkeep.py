@@ -11,6 +11,7 @@ from sqlalchemy import insert, inspect, make_url, text
 
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tests.state_store.test_store import LIFE, TOLD
+from tidemark.state_store import compaction
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateSettingError, StateStoreDownError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from tests.components.postgres import Postgres
 
+TWICE_FAILED = "released launched started failed retried launched failed"
 SNAPSHOT = TaggedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
 
 
@@ -135,6 +137,29 @@ def test_compaction_keeps_what_is_and_what_was_from_then_on(store: StateStore) -
     assert compact(store.database, NOON + timedelta(hours=1)) == 1
     assert [transition.seq for transition in store.read.after(0)] == [5, 6, 7, 8]
     assert store.write.append(chain(DAY, "kept", first=9, status=store.read.after(0)[0].status), after=8) == 9
+
+
+def test_compaction_forgets_no_attempt_of_what_is_not_there_yet(store: StateStore) -> None:
+    store.write.append(
+        [*chain(DAY, TWICE_FAILED), *chain(HOUR, f"{TWICE_FAILED} retried launched started completed", first=8)],
+        after=0,
+    )
+    before = store.read.failures()
+    assert {slice_: (failures.times, failures.seq) for slice_, failures in before.items()} == {DAY: (2, 7)}
+    compact(store.database, NOON + timedelta(hours=1))
+    assert store.read.failures() == before
+    assert [transition.seq for transition in store.read.history(DAY)] == [4, 7]
+    assert len(store.read.history(HOUR)) == 1
+
+
+def test_compaction_goes_on_from_batch_to_batch_and_no_further_than_it_may(
+    store: StateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "BATCH", 2)
+    store.write.append(chain(DAY, LIFE), after=0)
+    assert compact(store.database, NOON + timedelta(hours=1), most=2) == 2
+    assert compact(store.database, NOON + timedelta(hours=1)) == 2
+    assert [transition.seq for transition in store.read.after(0)] == [5]
 
 
 def test_tags_of_snapshots_live_in_the_same_database(database: Database) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.store import StateStore
+    from tidemark.state_store.transition import FailureCount
 
 DUE_AT_ONCE: Final = 1_000
 """So many slices whose time has come share a commit: who reports meanwhile waits no longer than for one of these."""
@@ -205,6 +206,13 @@ class DependencyCenter:
         """What failed and was not tried again."""
         with self._lock:
             return list(self._fresh().failed)
+
+    def failures(self, slice_: Slice) -> FailureCount | None:
+        """How often the present generation of a slice that is open failed; None where it did not. Asks no database."""
+        with self._lock:
+            memory = self._fresh()
+            failures = memory.failures.get(slice_)
+            return failures if failures and failures.generation == memory.index.status(slice_).generation else None
 
     def has_failed_before(self, slice_: Slice) -> bool:
         """Whether this generation of a slice is known to have failed once."""

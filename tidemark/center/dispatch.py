@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tidemark.center.center import DependencyCenter
     from tidemark.center.pools import Pools
     from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.reader import StateReader
 
 
 TOGETHER: Final = 7
@@ -74,14 +73,13 @@ class Dispatch:
     def __init__(
         self,
         center: DependencyCenter,
-        read: StateReader,
         launcher: SliceLauncher,
         pools: Pools,
         *,
         policy: LaunchPolicy | None = None,
         clock: Callable[[], datetime],
     ) -> None:
-        self._center, self._read, self._launcher, self._pools = center, read, launcher, pools
+        self._center, self._launcher, self._pools = center, launcher, pools
         self._policy, self._clock = policy or LaunchPolicy(), clock
         self._grouping = RunGrouping(center, pools, self._policy.together, self._policy.across)
         self._is_recovered = False
@@ -129,15 +127,16 @@ class Dispatch:
         failed = [slice_ for slice_ in self._center.failed() if slice_ not in unreadable]
         due = [slice_ for slice_ in failed if self._may_retry(slice_, now)]
         facts = [
-            Fact(f"retry:{slice_}:{self._failures(slice_)[1]}", slice_, Event.RETRIED, now, "dispatch", "retry policy")
+            Fact(f"retry:{slice_}:{failures.seq}", slice_, Event.RETRIED, now, "dispatch", "retry policy")
             for slice_ in due
+            if (failures := self._center.failures(slice_))
         ]
         if facts:
             self._center.report(facts)
 
     def retries_exhausted(self) -> list[Slice]:
         """Failed slices that are not tried again until someone says so (`retried`, or a backfill)."""
-        return [slice_ for slice_ in self._center.failed() if self._failures(slice_)[0] >= self._policy.attempts]
+        return [slice_ for slice_ in self._center.failed() if self._is_exhausted(slice_)]
 
     def _pool_for(self, slice_: Slice, busy: Counter[str]) -> str | None:
         try:
@@ -169,12 +168,11 @@ class Dispatch:
         return True
 
     def _may_retry(self, slice_: Slice, now: datetime) -> bool:
-        failures, _, when = self._failures(slice_)
-        return failures < self._policy.attempts and when is not None and now >= when + self._policy.wait
+        failures = self._center.failures(slice_)
+        if failures is None or failures.times >= self._policy.attempts:
+            return False
+        return now >= failures.record_time + self._policy.wait
 
-    def _failures(self, slice_: Slice) -> tuple[int, int, datetime | None]:
-        """How often the slice's generation failed, and the last time: its transition's number and when."""
-        history = self._read.history(slice_)
-        generation = history[-1].status.generation if history else 1
-        failed = [step for step in history if step.event is Event.FAILED and step.status.generation == generation]
-        return (len(failed), failed[-1].seq, failed[-1].record_time) if failed else (0, 0, None)
+    def _is_exhausted(self, slice_: Slice) -> bool:
+        failures = self._center.failures(slice_)
+        return failures is not None and failures.times >= self._policy.attempts

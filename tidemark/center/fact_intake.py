@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
+from tidemark.state_store.compaction import compact
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 _NOTED_SECONDS: Final = 3_600.0
+_COMPACTED_SECONDS: Final = 600.0
+_COMPACTED_AT_ONCE: Final = 10_000
 
 
 class FactIntake:
@@ -31,6 +34,7 @@ class FactIntake:
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
         self._events: EventLogDetector | None = None
         self._due: dict[str, float] = {}
+        self._history = timedelta(days=warehouse.settings.history_days)
 
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
         """Take in what is new and let time work; returns how many facts changed something.
@@ -50,11 +54,16 @@ class FactIntake:
         return new
 
     def upkeep(self, wiped_seconds: float) -> None:
-        """What is done less often: slices are reconciled with what Dagster has, the schedule's position is noted."""
+        """What is done less often: slices are reconciled with what Dagster has, the schedule's position is noted.
+
+        And transitions that are older than what is kept are compacted.
+        """
         if self._events and self._has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
         if self._has_come("noted", _NOTED_SECONDS):
             self.center.checkpoint()
+        if self._has_come("compacted", _COMPACTED_SECONDS):
+            compact(self.store.database, datetime.now(UTC) - self._history, _COMPACTED_AT_ONCE)
 
     def begin_anew(self) -> None:
         """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""

@@ -12,6 +12,7 @@ from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import ScheduleProgress
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import ParseError
+from tidemark.state_store.transition import FailureCount
 from tidemark.system.garbage_collection import collection_paused
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ class CenterMemory:
     """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
 
     It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
-    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then. `launched`
-    holds the runs that the center itself launched: any other run under way is somebody else's, for ever. `unreadable`
-    says of which slices a stored value cannot be read, until something new happens to them.
+    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then, `failures`
+    how often what is open did. `launched` holds the runs that the center itself launched: any other run under way is
+    somebody else's, for ever. `unreadable` says of which slices a stored value cannot be read, until something new
+    happens to them.
     """
 
     def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
@@ -63,6 +65,7 @@ class CenterMemory:
                 for current in known
                 if current.status.run_state is RunState.FAILED
             }
+            self.failures = read.failures()
             self.under_way = {
                 current.slice: current.cluster for current in known if current.status.run_state in _UNDER_WAY
             }
@@ -109,12 +112,22 @@ class CenterMemory:
                 kept.pop(slice_, None)
         if run_state is RunState.FAILED:
             self.tried[slice_] = transition.status.generation
+        self._note_failure(transition)
         if run_state is RunState.LAUNCHED and slice_ not in self.under_way:
             self.under_way[slice_], self.reads[slice_] = transition.facts.cluster, transition.facts.inputs
         elif run_state not in _UNDER_WAY:
             self.under_way.pop(slice_, None)
             self.reads.pop(slice_, None)
         self._note_launch(transition)
+
+    def _note_failure(self, transition: Transition) -> None:
+        slice_, generation = transition.slice, transition.status.generation
+        if transition.event is Event.FAILED:
+            before = self.failures.get(slice_)
+            times = before.times if before and before.generation == generation else 0
+            self.failures[slice_] = FailureCount(generation, times + 1, transition.seq, transition.record_time)
+        elif transition.status.run_state is RunState.COMPLETED:
+            self.failures.pop(slice_, None)
 
     def _note_launch(self, transition: Transition) -> None:
         if run := self._own_run(transition):

@@ -42,7 +42,6 @@ class InProcessHost:
         """The dispatch whose runs the watcher sees."""
         return Dispatch(
             self.center,
-            self._intake.store.read,
             InProcessRuns(self._warehouse.graph, self._job, self._instance, self._name, watcher),
             Pools.parse(self._warehouse.settings.pools).one_run_each(),
             policy=_POLICY,

@@ -36,7 +36,6 @@ class SensorHost:
         self._requests = DagsterRequests(warehouse.graph)
         self._dispatch = Dispatch(
             self.center,
-            self.store.read,
             self._requests,
             Pools.parse(warehouse.settings.pools),
             policy=LaunchPolicy(together=TOGETHER),

@@ -193,7 +193,6 @@ class Service:
     def _new_dispatch(self) -> Dispatch:
         return Dispatch(
             self.center,
-            self.store.read,
             self._runs,
             self._pools,
             policy=self._policy,

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import CompoundSelect, Select, and_, func, select, tuple_
 
+from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import text_array
-from tidemark.state_store.row_codec import CURRENT, TRANSITION, current_of, readable_status, sub_text, transition_of
+from tidemark.state_store.row_codec import (
+    CURRENT,
+    TRANSITION,
+    current_of,
+    readable_status,
+    sub_of,
+    sub_text,
+    transition_of,
+)
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.slice_lookup import raw, slices_before, slices_of
-from tidemark.state_store.transition import microseconds
+from tidemark.state_store.transition import FailureCount, instant_of, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +29,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
     from tidemark.dependency_model.entity.sub_partition import Sub
-    from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.database import Database
     from tidemark.state_store.transition import Current, Transition
@@ -63,6 +71,9 @@ class StateReader(Protocol):
 
     def after(self, seq: int, limit: int | None = None) -> list[Transition]:
         """The transitions after a number, in order."""
+
+    def failures(self) -> dict[Slice, FailureCount]:
+        """How often the present generation of each slice that is open failed, where it did."""
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         """The last `launched` or `forced` of each of the slices."""
@@ -140,6 +151,24 @@ class SqlStateReader:
         query = _of(TRANSITIONS, TRANSITION).where(TRANSITIONS.c.seq > seq).order_by(TRANSITIONS.c.seq).limit(limit)
         with self._database.reading() as connection:
             return [transition_of(row) for row in connection.execute(query)]
+
+    def failures(self) -> dict[Slice, FailureCount]:
+        columns = (SLICES.c.entity, SLICES.c.key, SLICES.c.sub, SLICES.c.generation)
+        is_open = select(*columns).where(IS_OPEN).subquery()
+        slices, failed = is_open.c, TRANSITIONS.c
+        of_slice = and_(failed.entity == slices.entity, failed.key == slices.key, failed.sub == slices.sub)
+        of_generation = and_(failed.event == "failed", failed.generation == slices.generation)
+        query = (
+            select(*slices, func.count(), func.max(failed.seq), func.max(failed.record_time))
+            .select_from(is_open.join(TRANSITIONS, and_(of_slice, of_generation)))
+            .group_by(*slices)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query)
+            return {
+                Slice(row[0], row[1], sub_of(row[2])): FailureCount(row[3], row[4], row[5], instant_of(row[6]))
+                for row in rows
+            }
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         wanted = list(slices)

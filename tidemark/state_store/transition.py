@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.status import Event, SliceStatus
 
 
+class FailureCount(NamedTuple):
+    """How often a slice's generation failed, and the last of these transitions: its number and when (UTC)."""
+
+    generation: int
+    times: int
+    seq: int
+    record_time: datetime
+
+
 class InputRead(NamedTuple):
     """Slices that were read, in their order, all in one version: `first` to `last`, `slices` of them."""
 
