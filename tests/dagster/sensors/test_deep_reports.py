@@ -56,7 +56,7 @@ def assert_both_hosts_start(warehouse: Warehouse, folder: Path, depths: Iterable
         polled = detector.poll(len(sent))
     assert polled.messages == len(sent)
     assert 0 < len(polled.refused) < len(sent)
-    taken = [each for each in before.store.read.after(0) if each.event is Event.STARTED]
+    taken = [said for said in before.store.read.after(0) if said.event is Event.STARTED]
     assert taken
     with dg.instance_for_test(temp_dir=str(folder)) as instance:
         service = FactIntake(warehouse, "center")

@@ -166,7 +166,7 @@ class EventLogDetector:
         """Whether Dagster itself told that the slice is complete; what others told is asked for once a generation."""
         if self._elsewhere.get(slice_) == generation:
             return False
-        said = [each for each in self._read.history(slice_) if each.event in _IS_THERE]
+        said = [transition for transition in self._read.history(slice_) if transition.event in _IS_THERE]
         if said and not said[-1].event_id.startswith(_OF_DAGSTER):
             self._elsewhere[slice_] = generation
             return False
