@@ -133,7 +133,18 @@ def test_a_query_is_not_executed_by_get() -> None:
     assert status({}, path="/graphql/?query=") == 405
     assert status({}, "HEAD", path="/graphql?query=a") == 405
     assert status({}, path="/other?query=a") == 200
-    assert status(JSON, "POST", "/graphql?query=a") == 200
+    assert status(JSON, "POST", "/graphql?op=Runs") == 200
+
+
+def test_nor_by_a_post_without_a_body() -> None:
+    """It has no Content-Type that could be wrong, and Dagster would take the query from the address."""
+    assert status({}, "POST", "/graphql?query=mutation{wipeAssets}") == 405
+    assert status(JSON, "POST", "/graphql?query=a") == 405
+
+
+def test_a_body_of_two_lengths_is_refused() -> None:
+    assert status({**JSON, "transfer-encoding": "chunked"}, "POST") == 400
+    assert status({"content-type": "application/json", "transfer-encoding": "chunked"}, "POST") == 200
 
 
 @pytest.mark.parametrize(

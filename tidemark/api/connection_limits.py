@@ -101,6 +101,13 @@ class DeadlineProtocol(H11Protocol):
         super().on_response_complete()
         self._watch()
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """The connection has another protocol from here on, and none of our deadlines."""
+        super().handle_websocket_upgrade(event)
+        if self.transport.get_protocol() is not self:
+            self._open.remove(self)
+            self._cancel_timer()
+
     def shutdown(self) -> None:
         """The server ends: who is still sending is not waited for, who is answered is."""
         if self.phase is Phase.ANSWER:
@@ -116,7 +123,7 @@ class DeadlineProtocol(H11Protocol):
     def _watch(self) -> None:
         """Start the phase's clock, unless it runs: bytes that trickle in do not stop it."""
         watched = (self.phase, id(self.cycle))
-        if watched == self._watched or self.transport.is_closing():
+        if watched == self._watched or self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
         self._cancel_timer()
         self._watched = watched

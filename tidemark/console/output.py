@@ -1,13 +1,14 @@
 """How commands speak: rich on a terminal, plain lines without one, one JSON object for programs.
 
-Plain lines are never wrapped, cut or coloured, so that grep and awk can be relied on.
+Plain lines are never wrapped, cut or coloured, so that grep and awk can be relied on. What a terminal would obey is
+shown instead: names and values come from databases, topics and other systems (CWE-150).
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 from rich.console import Console
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     Command = Callable[..., Any]
+
+_OBEYED: Final = (*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+"""Control characters, separators of lines, and what changes the direction of a text."""
+_SHOWN: Final = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _OBEYED}
+_SHOWN_IN_LINES: Final = {code: text for code, text in _SHOWN.items() if chr(code) not in "\n\t"}
+_SHOWN_IN_JSON: Final = {code: f"\\u{code:04x}" for code in _OBEYED}
 
 
 def json_option(command: Command) -> Command:
@@ -36,7 +43,7 @@ def console_for(stream: TextIO) -> Console:
 
 def print_line(text: str = "", style: str | None = None) -> None:
     """One line for people."""
-    console_for(sys.stdout).print(text, style=style)
+    console_for(sys.stdout).print(text.translate(_SHOWN_IN_LINES), style=style)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] | None = None) -> None:
@@ -49,25 +56,25 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: S
         return
     if not console.is_terminal:
         for row in (columns, *rows):
-            click.echo("\t".join(row).rstrip())
+            click.echo("\t".join(cell.translate(_SHOWN) for cell in row).rstrip())
         return
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for at, row in enumerate(rows):
-        table.add_row(*(Text(cell) for cell in row), style=styles[at] if styles else None)
+        table.add_row(*(Text(cell.translate(_SHOWN)) for cell in row), style=styles[at] if styles else None)
     console.print(table)
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object on one line of standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    click.echo(json.dumps(value, ensure_ascii=False, default=str).translate(_SHOWN_IN_JSON))
 
 
 def print_error(error: TidemarkError) -> None:
     """An error on purpose, on standard error: what happened, and below it where, and what to do."""
     console = console_for(sys.stderr)
-    console.print(Text.assemble(("error: ", "bold red"), error.message))
+    console.print(Text.assemble(("error: ", "bold red"), error.message.translate(_SHOWN_IN_LINES)))
     for name, value in _details(error):
-        console.print(Text.assemble((f"  {name:9}", "dim"), value))
+        console.print(Text.assemble((f"  {name:9}", "dim"), value.translate(_SHOWN_IN_LINES)))
 
 
 def error_as_json(error: TidemarkError) -> dict[str, Any]:

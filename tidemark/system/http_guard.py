@@ -6,10 +6,13 @@ A browser lets every web page send requests to this machine. Each of these rules
     Origin, Sec-Fetch-*  the server's own pages, or 403: no other page writes, opens a WebSocket or embeds (CSRF);
                          a link from another page may be followed
     Content-Type         JSON where there is a body, or 415: a form cannot send that
-    GET                  never executes a query where `post_only` says so, or 405
+    Content-Length       not beside Transfer-Encoding, or 400: two servers would read two requests (smuggling);
+                         where `most_bytes` is set, given (411) and no greater (413)
+    address              never holds a query that is executed where `post_only` says so, or 405
     Authorization        `Bearer <token>` where a token is set, or 401; who has it may ask from anywhere
 
-Sources: Fetch Metadata Request Headers (W3C), RFC 6454 (Origin), RFC 6750 (Bearer), OWASP's CSRF cheat sheet.
+Sources: Fetch Metadata Request Headers (W3C), RFC 6454 (Origin), RFC 6750 (Bearer), RFC 9112 6.1 (smuggling), OWASP's
+CSRF cheat sheet.
 """
 
 from __future__ import annotations
@@ -60,7 +63,8 @@ def host_names(bound: str, extra: Iterable[str] = ()) -> frozenset[str]:
 class HttpGuard:
     """An ASGI application around another one; `allowed_hosts` are names without a port (see `host_names`).
 
-    `open_paths` need no token. A GET with a `query` parameter is refused on the paths in `post_only`.
+    `open_paths` need no token. A `query` parameter in the address is refused on the paths in `post_only`. `most_bytes`
+    is for applications that read whole bodies, however long.
     """
 
     def __init__(
@@ -71,9 +75,11 @@ class HttpGuard:
         *,
         open_paths: Collection[str] = (),
         post_only: Collection[str] = (),
+        most_bytes: int | None = None,
     ) -> None:
         self._app, self._hosts = app, frozenset(map(_canonical, allowed_hosts))
         self._token, self._open, self._post_only = token, frozenset(open_paths), frozenset(post_only)
+        self._most_bytes = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
@@ -90,7 +96,9 @@ class HttpGuard:
         return (
             self._wrong_host(scope, headers)
             or self._wrong_caller(scope, headers)
-            or self._query_by_get(scope)
+            or self._query_in_address(scope)
+            or _two_lengths(headers)
+            or self._wrong_length(headers)
             or _wrong_content(scope, headers)
         )
 
@@ -114,12 +122,22 @@ class HttpGuard:
             return None
         return Refusal(401, "a token is needed", "the header 'Authorization: Bearer <token>'")
 
-    def _query_by_get(self, scope: Scope) -> Refusal | None:
-        if scope["type"] != "http" or scope["method"] == "POST" or scope["path"].rstrip("/") not in self._post_only:
+    def _query_in_address(self, scope: Scope) -> Refusal | None:
+        if scope["type"] != "http" or scope["path"].rstrip("/") not in self._post_only:
             return None
         if "query" not in parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True):
             return None
         return Refusal(405, "queries are not taken from the address", "POST with JSON", scope["method"])
+
+    def _wrong_length(self, headers: _Headers) -> Refusal | None:
+        if self._most_bytes is None:
+            return None
+        if headers.all("transfer-encoding"):
+            return Refusal(411, "the body says not how long it is", "a Content-Length")
+        announced = headers.first("content-length")
+        if announced.isdigit() and int(announced[:20]) > self._most_bytes:
+            return Refusal(413, "the body is too long", f"at most {self._most_bytes} bytes", announced[:20])
+        return None
 
 
 class _Headers:
@@ -170,6 +188,12 @@ def _is_origin_of(origin: str, host: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def _two_lengths(headers: _Headers) -> Refusal | None:
+    if not (headers.all("content-length") and headers.all("transfer-encoding")):
+        return None
+    return Refusal(400, "the body has two lengths", "Content-Length or Transfer-Encoding", "both")
 
 
 def _wrong_content(scope: Scope, headers: _Headers) -> Refusal | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_RUN_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
 class Journal:
@@ -19,16 +22,21 @@ class Journal:
     def add(self, run_id: str) -> None:
         """The host has taken the run. Ids are file names: Dagster's are UUIDs."""
         private_directory(self._folder)
-        (self._folder / run_id).touch()
+        self._file(run_id).touch()
 
     def remove(self, run_id: str) -> None:
         """The run has ended, and Dagster knows it."""
-        (self._folder / run_id).unlink(missing_ok=True)
+        self._file(run_id).unlink(missing_ok=True)
 
     def holds(self, run_id: str) -> bool:
         """Whether the host took the run and did not end it yet, whether it lives or not."""
-        return (self._folder / run_id).exists()
+        return self._file(run_id).exists()
 
     def runs(self) -> list[str]:
         """What was taken and not removed."""
         return sorted(file.name for file in self._folder.iterdir()) if self._folder.exists() else []
+
+    def _file(self, run_id: str) -> Path:
+        if not _RUN_ID.fullmatch(run_id):
+            raise ValueError(f"{run_id[:80]!r} is no id of a run")
+        return self._folder / run_id

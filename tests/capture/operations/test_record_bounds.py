@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any, Final
 
+import psutil
 import pytest
 
 from tests.capture.operations.test_hostile_records import (
@@ -18,7 +18,6 @@ from tests.capture.operations.test_hostile_records import (
 )
 from tests.capture.schema.hostile import paths, put
 from tests.capture.source.kafka.letters import flat
-from tidemark.spark.internals import Jvm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,16 +37,16 @@ COSTLY: Final = [
 _HERE: Final = "@here@"
 
 
-def seconds_of_processor(spark: SparkSession) -> float:
+def seconds_of_processor() -> float:
     """Of this process and of its JVM, all threads; what other processes do does not count."""
-    bean = Jvm(spark)("java.lang.management.ManagementFactory").getOperatingSystemMXBean()
-    return time.process_time() + float(bean.getProcessCpuTime()) / 1e9
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    return sum(times.user + times.system for times in (process.cpu_times() for process in family))
 
 
 def spent(spark: SparkSession, folder: Path, records: list[str], messages: list[str]) -> float:
-    begun = seconds_of_processor(spark)
+    begun = seconds_of_processor()
     before_and_after(spark, folder, records, messages)
-    return seconds_of_processor(spark) - begun
+    return seconds_of_processor() - begun
 
 
 def test_each_hostile_record_takes_less_than_a_second(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 Dagster asks for no password and looks at neither Host nor Origin, so any page in a browser on this machine could launch
 runs and wipe assets. Everything goes through `HttpGuard`; `/report_asset_*`, which tells of materializations and checks
-that no run made, is for the server's own pages and for who has the token of TIDEMARK_TOKEN.
+that no run made, is for the server's own pages and for who has the token of TIDEMARK_TOKEN. Connections have the
+deadlines and the limit that the center's have, and bodies a length.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,17 +21,23 @@ import uvicorn
 from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 
+from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
 from tidemark.console.dagster_server.report_guard import ReportGuard
 from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.child_environment import TOKEN_VARIABLE
 from tidemark.system.http_guard import HttpGuard, host_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidemark.dagster_internals.serving import WorkspaceProcessContext
 
 _POLL_RATE_MS: Final = 2000
 _STOP_SECONDS: Final = 3
 _HEADER_BYTES: Final = 64 * 1024
+_BODY_BYTES: Final = 8 * 1024 * 1024
+"""A backfill names its partitions: a hundred thousand are some 1.5 MB."""
+_ANSWER_SECONDS: Final = 600.0
 # What `dagster-webserver` sets when nothing is said: a statement's milliseconds, a connection's seconds, overflow.
 _DATABASE: Final = (15_000, 3_600, 20)
 
@@ -43,7 +51,7 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
 
     def build_middleware(self) -> list[Middleware]:
         return [
-            Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"]),
+            Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"], most_bytes=_BODY_BYTES),
             Middleware(ReportGuard, self._token),
             *super().build_middleware(),
         ]
@@ -58,17 +66,21 @@ def main() -> None:
     with dg.DagsterInstance.get() as instance:
         instance.optimize_for_webserver(*_DATABASE)
         with workspace_context(instance, options.workspace, version("dagster-webserver")) as context:
-            _serve(GuardedWebserver(context, options.host, token), options.host, options.port)
+            app = GuardedWebserver(context, options.host, token).create_asgi_app()
+            uvicorn.Server(configuration(app, options.host, options.port)).run()
 
 
-def _serve(server: GuardedWebserver, host: str, port: int) -> None:
+def configuration(
+    app: Callable[..., Any], host: str, port: int, connections: Connections | None = None
+) -> uvicorn.Config:
     """With h11, which bounds headers; pages that listen to subscriptions do not keep it from ending."""
-    uvicorn.run(
-        server.create_asgi_app(),
+    limits = connections or Connections(deadlines={**DEADLINES, Phase.ANSWER: _ANSWER_SECONDS})
+    return uvicorn.Config(
+        app,
         host=host,
         port=port,
         log_level="warning",
-        http="h11",
+        http=partial(DeadlineProtocol, connections=limits),  # type: ignore[arg-type]  # called like the class
         h11_max_incomplete_event_size=_HEADER_BYTES,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
