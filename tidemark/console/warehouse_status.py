@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.held_back import held_back_by
+from tidemark.console.dagster_server.dagster_home import dagster_home
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
@@ -16,12 +18,14 @@ from tidemark.state_store.stored_slices import StoredSlices
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.capture.operations.table_status import TableStatus
+    from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.slice import Slice
     from tidemark.system.settings import Settings
+    from tidemark.warehouse.code_version import DeclaredCode
 
 _REASONS = {
     RunState.FAILED: "it failed, and is not tried again by itself",
@@ -30,6 +34,19 @@ _REASONS = {
     RunState.RUNNING: "it is being computed",
     RunState.ABSENT: "its data was deleted",
 }
+
+
+def slices_older_than_their_code(
+    settings: Settings, declared: DeclaredCode, entities: Iterable[Entity]
+) -> Mapping[str, Sequence[str]]:
+    """By entity, as Dagster's event log says; nothing where the project has none yet."""
+    home = dagster_home(settings, os.environ)
+    if not (home / "dagster.yaml").is_file() or not (home / "storage").exists():
+        return {}
+    os.environ.setdefault("DAGSTER_HOME", str(home))  # the storage's own configuration may name it
+    from tidemark.dagster.outdated import outdated_slices  # noqa: PLC0415 - Dagster loads for seconds
+
+    return outdated_slices(home, declared, entities)
 
 
 class WarehouseStatus:
@@ -83,6 +100,11 @@ class WarehouseStatus:
             return []
         zone = ZoneInfo(self.warehouse.settings.time_zone)
         return held_back_by(table, self.warehouse.graph.window(slice_).end, zone)
+
+    @cached_property
+    def outdated(self) -> Mapping[str, Sequence[str]]:
+        """By entity the keys of the slices that are older than their query."""
+        return slices_older_than_their_code(self.warehouse.settings, self.warehouse, self.warehouse.entities.values())
 
     @cached_property
     def _tables(self) -> Mapping[str, TableStatus]:

@@ -1,6 +1,5 @@
 """From an entity's declaration to its Dagster asset; nothing is said twice (D3)."""
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dependency_model.entity import Entity
+from tidemark.warehouse.code_version import code_version
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 
 
@@ -39,7 +39,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.Asset
         tags=dict(entity.tags),
         owners=[entity.owner] if entity.owner else None,
         kinds=_kinds(warehouse, entity),
-        code_version=_code_version(warehouse, entity),
+        code_version=code_version(warehouse, entity),
         metadata=_metadata(warehouse, entity),
         required_resource_keys=set(resources),
     )
@@ -86,13 +86,6 @@ def _kinds(warehouse: Warehouse, entity: Entity) -> set[str]:
     if warehouse.is_snapshot(entity.name):
         return {"deltalake", "mysql"}
     return {"deltalake", "spark", "python" if entity.name in warehouse.functions else "sql"}
-
-
-def _code_version(warehouse: Warehouse, entity: Entity) -> str:
-    function = warehouse.functions.get(entity.name)
-    code = function.path.read_text(encoding="utf-8") if function else warehouse.queries.get(entity.name, "")
-    text = code + repr(entity)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _description(warehouse: Warehouse, entity: Entity) -> str:

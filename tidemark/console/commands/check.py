@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.console.exit_codes import ExitCode
+from tidemark.console.outdated import print_outdated
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tidemark.errors import EntityError
     from tidemark.system.settings import Settings
 
@@ -30,22 +33,25 @@ def check(*, as_json: bool) -> None:
 
     \b
     Exit codes: 0 nothing is wrong, 1 something is.
-    With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}]}.
+    With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}],
+                  "outdated": {entity: [slice, ...]}}; outdated slices are older than their query, and no problem.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 
-    entities, dependencies, problems = examine(Settings.load())
+    entities, dependencies, problems, outdated = examine(Settings.load())
     if as_json:
         rows = [_row(problem) for problem in problems]
-        print_json({"entities": entities, "dependencies": dependencies, "problems": rows})
+        print_json({"entities": entities, "dependencies": dependencies, "problems": rows, "outdated": outdated})
     else:
+        print_outdated(outdated)
         _print(entities, dependencies, problems)
     raise SystemExit(ExitCode.FAILED if problems else ExitCode.OK)
 
 
-def examine(settings: Settings) -> tuple[int, int, list[EntityError]]:
-    """How many entities and dependencies a project declares, and all that is wrong with them."""
+def examine(settings: Settings) -> tuple[int, int, list[EntityError], Mapping[str, Sequence[str]]]:
+    """How many entities and dependencies a project declares, all that is wrong with them, and outdated slices."""
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
@@ -62,7 +68,8 @@ def examine(settings: Settings) -> tuple[int, int, list[EntityError]]:
     for problem in (*read.differences, *between):
         locate(problem, root)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
-    return len(read.entities), dependencies, sorted(problems + between, key=_place)
+    outdated = slices_older_than_their_code(settings, read, read.entities.values())
+    return len(read.entities), dependencies, sorted(problems + between, key=_place), outdated
 
 
 def _place(problem: EntityError) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tidemark.console.exit_codes import ExitCode
+from tidemark.console.outdated import print_outdated
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def status(*, layer: str | None, owner: str | None, everything: bool, as_json: b
                 75 the state store or Kafka does not answer.
     With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
                   "failed": [...], "invalid": [...], "under_way": [...], "waiting": [...],
-                  "waits_for": {"slice", "because": [...]} | null}]}; slices are keys.
+                  "waits_for": {"slice", "because": [...]} | null, "outdated": [...]}]}; slices are keys, outdated
+                  ones were computed by another version of the query.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -63,6 +65,7 @@ def status(*, layer: str | None, owner: str | None, everything: bool, as_json: b
         print_json({"now": now.isoformat(), "entities": [_as_data(stands, entry) for entry in entries]})
     else:
         _print(stands, entries if everything else [entry for entry in entries if _is_open(entry)])
+        print_outdated({entry.entity: stands.outdated.get(entry.entity, ()) for entry in entries})
         _print_sums(entries)
     is_trouble = any(getattr(entry, name) for entry in entries for name in _TROUBLE)
     raise SystemExit(ExitCode.FAILED if is_trouble else ExitCode.OK)
@@ -82,6 +85,7 @@ def _as_data(stands: WarehouseStatus, entry: EntityOverview) -> dict[str, Any]:
         "newest": _short(entry.newest) if entry.newest else None,
         **{name: [_short(slice_) for slice_ in getattr(entry, name)] for name in _LISTS},
         "waits_for": {"slice": str(waits[0]), "because": waits[1]} if waits else None,
+        "outdated": list(stands.outdated.get(entry.entity, ())),
     }
 
 
