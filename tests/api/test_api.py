@@ -49,19 +49,19 @@ def test_many_at_once_and_a_range_of_dates(client: Client) -> None:
 
 
 def test_a_slice_says_what_it_waits_for(client: Client) -> None:
-    waiting = explained(client, "dwd@2024-06-02")
+    waiting = explanation_of(client, "dwd@2024-06-02")
     assert (waiting["status"]["run_state"], waiting["may_start"]) == ("waiting", False)
     assert (waiting["waits_for"], waiting["exists"]) == (["ods@2024-06-02"], True)
     client.report(GOOD)
-    ready = explained(client, "job%3Ddwd%26%26dt%3D20240602")
+    ready = explanation_of(client, "job%3Ddwd%26%26dt%3D20240602")
     assert (ready["status"]["run_state"], ready["may_start"]) == ("ready", True)
     (upstream,) = ready["upstream"]
     assert (upstream["entity"], upstream["met"], upstream["missing"]) == ("ods", True, [])
     assert upstream["slices"][0]["status"]["quality"] == "passed"
-    assert explained(client, "ods@2024-06-02")["downstream"] == ["dwd@2024-06-02"]
+    assert explanation_of(client, "ods@2024-06-02")["downstream"] == ["dwd@2024-06-02"]
 
 
-def explained(client: Client, subject: str) -> dict[str, Any]:
+def explanation_of(client: Client, subject: str) -> dict[str, Any]:
     """The only slice of a subject."""
     status, answer = client.ask("GET", f"/v1/slices?subject={subject}")
     assert status == 200
@@ -168,9 +168,9 @@ def test_whatever_comes_is_refused_in_words(body: bytes) -> None:
 
 def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(client: Client) -> None:
     client.report(GOOD)
-    other = client.world.opened()
+    other = client.world.open_center()
     other.launch([Slice("dwd", "2024-06-02")], "r1", "default")
-    assert explained(client, "dwd@2024-06-02")["status"]["run_state"] == "launched"
+    assert explanation_of(client, "dwd@2024-06-02")["status"]["run_state"] == "launched"
     other.report([Fact("x", Slice("dwd", "2024-06-02"), Event.STARTED, NOW, "test", data=Facts(run_id="r1"))])
     assert client.report({**GOOD, "event_id": "2", "subject": "ods@2024-06-01"}) == (200, {"new": 1, "known": 0})
     assert client.world.ready() == ["dwd@2024-06-01"]
@@ -230,6 +230,6 @@ def send_nested(client: Client, field: str, depths: Iterable[int]) -> None:
             status, answer = client.ask("POST", "/v1/reports", raw=body.encode())
             assert status in (200, 400), answer
             assert status == 400 or depth <= 16
-    again = client.world.opened()
+    again = client.world.open_center()
     again.catch_up()
     assert len(client.world.store.read.after(0)) == client.world.store.read.last()

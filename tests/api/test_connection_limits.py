@@ -33,7 +33,7 @@ HEAD = (
 HALF_SENT = "\r\n".join((*HEAD, "Content-Length: 100", "", "{")).encode()
 
 
-def trickled(opened: socket.socket) -> bytes:
+def answer_to_trickle(opened: socket.socket) -> bytes:
     """What a server answers to somebody who sends a byte every tenth of a second, until it closes."""
     opened.settimeout(0.1)
     answer = b""
@@ -58,7 +58,7 @@ def trickled(opened: socket.socket) -> bytes:
 def test_what_trickles_in_ends_by_the_deadline(tmp_path: Path, sent: bytes, answer: bytes) -> None:
     with serving(tmp_path, connections=Connections(deadlines=QUICK)) as client, client.open() as opened:
         opened.sendall(sent)
-        assert trickled(opened)[: len(answer)] == answer
+        assert answer_to_trickle(opened)[: len(answer)] == answer
         assert client.report(GOOD)[0] == 200
 
 
@@ -69,7 +69,7 @@ def test_a_second_request_on_a_connection_has_its_own_deadline(tmp_path: Path) -
             opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert opened.recv(65_536).startswith(b"HTTP/1.1 200 ")
         opened.sendall(b"GET /he")
-        assert trickled(opened) == b""
+        assert answer_to_trickle(opened) == b""
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nX: ", HALF_SENT], ids=["idle", "slow", "half-sent"])
@@ -99,7 +99,7 @@ def test_requests_that_are_answered_do_not_give_way(tmp_path: Path) -> None:
         answers = [threads.submit(client.ask, "GET", "/health") for _ in range(2)]
         until(lambda: [connection.phase for connection in connections.opened] == [Phase.ANSWER] * 2)
         with client.open() as refused:
-            assert trickled(refused) == b""
+            assert answer_to_trickle(refused) == b""
         may_answer.set()
         assert [answer.result()[0] for answer in answers] == [200, 200]
 

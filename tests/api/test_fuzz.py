@@ -85,7 +85,7 @@ def report(chance: random.Random) -> dict[str, Any]:
     return made
 
 
-def posted(chance: random.Random) -> bytes:
+def random_body(chance: random.Random) -> bytes:
     """A body: mostly reports, sometimes cut, mixed up, or nested."""
     kind = chance.random()
     if kind < 0.05:
@@ -98,7 +98,7 @@ def posted(chance: random.Random) -> bytes:
     return body[: chance.randrange(len(body))] if kind > 0.95 else body
 
 
-def sent(client: Client, chance: random.Random) -> int:
+def send_one(client: Client, chance: random.Random) -> int:
     """The status of one request."""
     headers = {}
     if chance.random() < 0.05:
@@ -111,16 +111,16 @@ def sent(client: Client, chance: random.Random) -> int:
         asked = "".join(f"%{byte:02x}" for byte in subject.encode("utf-8", "surrogatepass"))
         path = chance.choice(("/v1/slices?subject=", "/v1/slices?x=", "/health?", "/v1/reports?", "/v2/")) + asked
         return client.ask(chance.choice(("GET", "GET", "HEAD", "OPTIONS", "DELETE")), path, raw=b"", headers=headers)[0]
-    return client.ask("POST", "/v1/reports", raw=posted(chance), headers=headers)[0]
+    return client.ask("POST", "/v1/reports", raw=random_body(chance), headers=headers)[0]
 
 
-def fuzzed(client: Client, requests: int, seed: int, checked: Callable[[float], None]) -> dict[int, int]:
+def fuzz(client: Client, requests: int, seed: int, checked: Callable[[float], None]) -> dict[int, int]:
     """How often each status was answered; the state is compared after each request that was refused."""
     chance, counts = random.Random(seed), dict[int, int]()
     last = client.world.store.read.last()
     for _ in range(requests):
         begun = time.monotonic()
-        status = sent(client, chance)
+        status = send_one(client, chance)
         checked(time.monotonic() - begun)
         counts[status] = counts.get(status, 0) + 1
         assert 200 <= status < 300 or 400 <= status < 500
@@ -132,14 +132,14 @@ def fuzzed(client: Client, requests: int, seed: int, checked: Callable[[float], 
 
 def assert_same_after_restart(client: Client) -> None:
     """A center that opens the store knows what this one knows."""
-    again = client.world.opened()
+    again = client.world.open_center()
     assert dict(again.completed()) == dict(client.world.center.completed())
     assert again.ready() == client.world.center.ready()
 
 
 def test_five_thousand_requests(tmp_path: Path) -> None:
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=1e9)) as client:
-        counts = fuzzed(client, 5_000, random.randrange(1 << 30), lambda _: None)
+        counts = fuzz(client, 5_000, random.randrange(1 << 30), lambda _: None)
         assert {200, 400, 403, 404, 405, 409, 415} <= set(counts), counts
         assert_same_after_restart(client)
 
@@ -148,7 +148,7 @@ def test_five_thousand_requests(tmp_path: Path) -> None:
 def test_twenty_thousand_requests_none_over_two_seconds(tmp_path: Path) -> None:
     slowest = [0.0]
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=1e9)) as client:
-        counts = fuzzed(client, 20_000, 4711, lambda seconds: slowest.__setitem__(0, max(slowest[0], seconds)))
+        counts = fuzz(client, 20_000, 4711, lambda seconds: slowest.__setitem__(0, max(slowest[0], seconds)))
         assert {200, 400, 403, 404, 405, 409, 415} <= set(counts), counts
         assert_same_after_restart(client)
     assert slowest[0] < 2

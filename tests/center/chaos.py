@@ -51,7 +51,7 @@ def world() -> DependencyGraph:
     )
 
 
-def wanted(graph: DependencyGraph) -> list[Slice]:
+def wanted_slices(graph: DependencyGraph) -> list[Slice]:
     """What has to be there in the end."""
     slices = [Slice(name, day) for name in ("dwd", "weak", "ads") for day in DAYS]
     return [*slices, *(Slice("running", day) for day in DAYS[1:])]
@@ -63,14 +63,14 @@ def live(url: str, file: Path, seed: int) -> None:
     begun = time.monotonic()
     while time.monotonic() - begun < MOST_SECONDS:
         try:
-            if _lived(url, launcher, dependency_graph, chance):
+            if _survives(url, launcher, dependency_graph, chance):
                 return
         except StateStoreDownError:
             time.sleep(0.02)
     raise TimeoutError("stuck")
 
 
-def _lived(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: random.Random) -> bool:
+def _survives(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: random.Random) -> bool:
     store = StateStore(Database(url))
     center = DependencyCenter(graph, store, since=SINCE, clock=lambda: NOW)
     policy = LaunchPolicy(together=2)
@@ -81,13 +81,13 @@ def _lived(url: str, launcher: FileLauncher, graph: DependencyGraph, chance: ran
         for day in DAYS
     ]
     chance.shuffle(arrivals)
-    while not _is_done(center, wanted(graph)):
+    while not _is_done(center, wanted_slices(graph)):
         if arrivals:
             center.report([arrivals.pop() for _ in range(min(len(arrivals), chance.randrange(1, 4)))])
         dispatch.step()
         _finish_some(center, launcher, chance)
     center.report([Fact("backfill", Slice("dwd", DAYS[0]), Event.BACKFILL_REQUESTED, NOW, "test")])
-    while not (center.status(Slice("ads", DAYS[0])).generation == 2 and _is_done(center, wanted(graph))):
+    while not (center.status(Slice("ads", DAYS[0])).generation == 2 and _is_done(center, wanted_slices(graph))):
         dispatch.step()
         _finish_some(center, launcher, chance)
     store.close()
@@ -104,10 +104,10 @@ def _finish_some(center: DependencyCenter, launcher: FileLauncher, chance: rando
         if chance.random() < 0.7:
             launcher.finish(run)
             slices = launcher.runs().get(run, [])
-            center.report([_completed(run, slice_) for slice_ in slices for _ in range(chance.randrange(1, 3))])
+            center.report([_completion(run, slice_) for slice_ in slices for _ in range(chance.randrange(1, 3))])
 
 
-def _completed(run: str, slice_: Slice) -> Fact:
+def _completion(run: str, slice_: Slice) -> Fact:
     return Fact(f"{run} {slice_}", slice_, Event.COMPLETED, NOW, "test", data=Facts(run_id=run))
 
 
@@ -148,7 +148,7 @@ def problems(url: str, file: Path) -> list[str]:
     dependency_graph, launcher, store = world(), FileLauncher(file), StateStore(Database(url))
     launched = [slice_ for slices in launcher.runs().values() for slice_ in slices]
     problems = []
-    for slice_ in wanted(dependency_graph):
+    for slice_ in wanted_slices(dependency_graph):
         current = store.read.current(slice_)
         generation = current.status.generation if current else 0
         if launched.count(slice_) != generation:

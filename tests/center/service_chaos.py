@@ -143,7 +143,7 @@ class Chaos:
         try:
             self._until(lambda: _all_ended(self._instance), "the end of all runs", _END_SECONDS)
             assert overlapping(self._instance.get_run_records()) == []
-            assert materialized(self._instance) == Counter(dict.fromkeys(self.told, 1))
+            assert materialization_counts(self._instance) == Counter(dict.fromkeys(self.told, 1))
         finally:
             self.stop()
         assert self.world.processes("python") == []
@@ -229,7 +229,7 @@ def overlapping(records: Sequence[dg.RunRecord]) -> list[str]:
     return problems
 
 
-def materialized(instance: dg.DagsterInstance) -> Counter[tuple[int, str]]:
+def materialization_counts(instance: dg.DagsterInstance) -> Counter[tuple[int, str]]:
     """How often each slice was materialized."""
     counts: Counter[tuple[int, str]] = Counter()
     for number in range(PAIRS):

@@ -37,9 +37,9 @@ class CenterWorld:
         self.folder, self.now = folder, NOW
         self.graph: DependencyGraph = graph(**texts)
         self.store = StateStore(Database.at(folder / "state.db"))
-        self.center = self.opened()
+        self.center = self.open_center()
 
-    def opened(self) -> DependencyCenter:
+    def open_center(self) -> DependencyCenter:
         return DependencyCenter(self.graph, self.store, since=SINCE, clock=lambda: self.now)
 
     def tell(self, text: str, event: str, event_id: str = "", **more: object) -> int:
@@ -76,7 +76,7 @@ def test_a_fact_releases_what_waited_for_it_in_the_same_commit(world: CenterWorl
         (Event.QUALITY_PASSED, "ods@2024-06-02"),
         (Event.RELEASED, "dwd@2024-06-02"),
     ]
-    assert world.opened().ready() == world.center.ready()
+    assert world.open_center().ready() == world.center.ready()
 
 
 def test_what_is_reported_again_changes_nothing(world: CenterWorld) -> None:
@@ -118,7 +118,7 @@ def test_a_launch_is_once_and_says_what_it_reads(world: CenterWorld) -> None:
         "etl",
         [("ods@2024-06-02", "ods@2024-06-02", 1, 1)],
     )
-    assert world.opened().under_way() == {day: ("r1", "etl")}
+    assert world.open_center().under_way() == {day: ("r1", "etl")}
     world.tell("dwd@2024-06-02", "completed", run="r1")
     assert world.events("dwd@2024-06-02") == "released launched started completed quality_passed"
     assert world.ready() == ["ads@2024-06-02"]
@@ -130,7 +130,7 @@ def test_time_alone_releases(tmp_path: Path) -> None:
     assert world.center.tick() == 3
     assert world.center.tick() == 0
     world.now = SINCE + timedelta(days=1, hours=19)
-    assert world.opened().tick() == 41  # forty more hours, and the first of June at six in the evening of the second
+    assert world.open_center().tick() == 41  # forty more hours, and the first of June at six in the evening of the 2nd
     assert str(world.center.memory.index.next_time) == "2024-06-01 04:00:00+00:00"
 
 
@@ -264,7 +264,7 @@ def test_reports_at_the_same_time_share_commits_and_none_is_lost(tmp_path: Path)
 
 
 def test_a_second_center_is_told_and_reads_on(world: CenterWorld) -> None:
-    other = world.opened()
+    other = world.open_center()
     assert other.ready() == []
     world.tell("ods@2024-06-02", "observed")
     fact = Fact("other", Slice("ods", "2024-06-01"), Event.OBSERVED, NOW, "test")

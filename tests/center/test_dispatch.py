@@ -188,7 +188,7 @@ def test_compaction_launches_nothing_again(tmp_path: Path, launcher: MemoryLaunc
     world = CenterWorld(tmp_path, hours="period: hour")
     before = exhausted(world, launcher, 10).retries_exhausted()
     assert compact(world.store.database, datetime.now(UTC) + timedelta(days=9)) > 0
-    world.center = world.opened()
+    world.center = world.open_center()
     dispatch = dispatch_of(world, launcher)
     dispatch.recover()
     assert dispatch.step() == 0
@@ -228,7 +228,7 @@ def test_a_launch_that_was_written_down_is_asked_for_by_whoever_starts_again(
     world.center.tick()
     day = Slice("days", "2024-06-01")
     world.center.launch([day], "noted", "default")
-    world.center = world.opened()
+    world.center = world.open_center()
     dispatch_of(world, launcher).step()
     assert launcher.runs["noted"] == (["days@2024-06-01"], "default")
     assert len(launcher.runs) == 2

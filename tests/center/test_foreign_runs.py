@@ -41,7 +41,7 @@ def test_a_foreign_run_is_not_asked_for_after_a_restart(tmp_path: Path, run: str
     world.center.tick()
     world.tell(str(DAY), "started", run=run)
     for _ in range(2):
-        world.center = world.opened()
+        world.center = world.open_center()
         dispatch_of(world, launcher).step()
         assert launcher.groups == [[OTHER_DAY]]
     assert world.center.status(DAY).run_state is RunState.RUNNING
@@ -55,7 +55,7 @@ def test_a_foreign_run_that_takes_over_a_launched_slice_makes_it_foreign(tmp_pat
     world.center.launch([DAY], "own", "default")
     world.tell(str(DAY), "started", run="airflow-4711")
     assert world.center.launched() == {}
-    world.center = world.opened()
+    world.center = world.open_center()
     dispatch_of(world, launcher).step()
     assert launcher.groups == [[OTHER_DAY]]
 

@@ -32,7 +32,7 @@ class Unwritable:
     """No JSON can be made of it."""
 
 
-def started(slice_: Slice, **parameters: object) -> Fact:
+def start_of(slice_: Slice, **parameters: object) -> Fact:
     data = Facts(run_id="theirs", parameters=parameters)
     return Fact(f"start of {slice_}", slice_, Event.STARTED, NOW, "test", data=data)
 
@@ -65,8 +65,8 @@ def test_an_unexpected_error_fails_its_ticket_alone(world: CenterWorld, monkeypa
     monkeypatch.setattr(world.center, "_clock", held_up)
     with ThreadPoolExecutor(3) as threads:
         holder = threads.submit(world.center.tick)
-        bad = threads.submit(world.center.report, [started(FIRST, value=Unwritable())])
-        good = threads.submit(world.center.report, [started(SECOND)])
+        bad = threads.submit(world.center.report, [start_of(FIRST, value=Unwritable())])
+        good = threads.submit(world.center.report, [start_of(SECOND)])
         while len(world.center._queue) < 2:
             assert not holder.done()
         queued.set()
@@ -75,21 +75,21 @@ def test_an_unexpected_error_fails_its_ticket_alone(world: CenterWorld, monkeypa
         receipt: Receipt = good.result(60)
     assert receipt.new == 1
     assert [world.center.status(slice_).run_state for slice_ in (FIRST, SECOND)] == [RunState.READY, RunState.RUNNING]
-    assert world.opened().status(SECOND).run_state is RunState.RUNNING
+    assert world.open_center().status(SECOND).run_state is RunState.RUNNING
 
 
 def test_an_unexpected_error_is_raised_to_who_reported_it_and_the_center_goes_on(world: CenterWorld) -> None:
     with pytest.raises(TypeError, match="Unwritable"):
-        world.center.report([started(FIRST, value=Unwritable())])
-    assert world.center.report([started(FIRST)]).new == 1
+        world.center.report([start_of(FIRST, value=Unwritable())])
+    assert world.center.report([start_of(FIRST)]).new == 1
 
 
 @pytest.mark.parametrize("levels", [1, 500, 977, 2_000, 100_000])
 def test_details_that_cannot_be_read_concern_their_slice_only(world: CenterWorld, levels: int) -> None:
     world.center.tick()
-    world.center.report([started(FIRST)])
+    world.center.report([start_of(FIRST)])
     overwrite(world, TRANSITIONS, FIRST, details=deep(levels))
-    center, launcher = world.opened(), MemoryLauncher()
+    center, launcher = world.open_center(), MemoryLauncher()
     assert center.status(FIRST).run_state is RunState.RUNNING
     unreadable = center.unreadable()
     assert unreadable.keys() <= {FIRST}
@@ -105,7 +105,7 @@ def test_details_that_cannot_be_read_concern_their_slice_only(world: CenterWorld
 def test_a_slice_with_an_unreadable_status_waits_for_a_backfill(world: CenterWorld, values: dict[str, str]) -> None:
     world.center.tick()
     overwrite(world, SLICES, FIRST, **values)
-    world.center, launcher = world.opened(), MemoryLauncher()
+    world.center, launcher = world.open_center(), MemoryLauncher()
     dispatch = dispatch_of(world, launcher)
     dispatch.step()
     assert launcher.groups == [[str(SECOND)]]

@@ -53,7 +53,7 @@ def record_topic(bootstrap_servers: str, topic: str, last_event: int, directory:
     for stale in directory.glob("*.jsonl.xz"):
         stale.unlink()
     recorded = Recorded()
-    for day, dated in groupby(_dated(_records(bootstrap_servers, topic, last_event)), key=itemgetter(0)):
+    for day, dated in groupby(_with_day(_records(bootstrap_servers, topic, last_event)), key=itemgetter(0)):
         path = directory / f"{day}.jsonl.xz"
         with lzma.open(path, "wb", preset=9 | lzma.PRESET_EXTREME) as file:
             for _, record in dated:
@@ -69,7 +69,7 @@ def event_time(record: Json) -> int | None:
     return None if value is None else int(value["source"]["ts_ms"]) // 1000
 
 
-def _dated(records: Iterable[Json]) -> Iterator[tuple[date, Json]]:
+def _with_day(records: Iterable[Json]) -> Iterator[tuple[date, Json]]:
     """Each record with the day of its file: the latest Paris day that an event up to it has reached."""
     latest = 0
     for record in records:

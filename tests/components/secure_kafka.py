@@ -51,7 +51,7 @@ def secure_kafka(jars: Jars, directory: Path) -> Iterator[SecureKafka]:
     # In a .properties file a backslash escapes what follows.
     broker = {
         **settings(directory / "log", port, controller_port),
-        **_secured(directory / "broker.pem"),
+        **_security_settings(directory / "broker.pem"),
         "listeners": f"SASL_SSL://{LOOPBACK}:{port},CONTROLLER://{LOOPBACK}:{controller_port}",
         "advertised.listeners": f"SASL_SSL://{LOOPBACK}:{port}",
     }
@@ -67,7 +67,7 @@ def secure_kafka(jars: Jars, directory: Path) -> Iterator[SecureKafka]:
         server.stop()
 
 
-def _secured(keystore: Path) -> dict[str, str]:
+def _security_settings(keystore: Path) -> dict[str, str]:
     return {
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL",
         "inter.broker.listener.name": "SASL_SSL",

@@ -137,7 +137,7 @@ def live(sql: Cursor, chance: random.Random) -> None:
         sql.execute(statement + updated, (key, *row.values()))
 
 
-def stored(sql: Cursor) -> Rows:
+def stored_rows(sql: Cursor) -> Rows:
     """The server's rows, in the lake's types."""
     rows: Rows = {}
     names = ", ".join(f"CAST(`{name}` AS CHAR)" if name.startswith("clock") else f"`{name}`" for name in COLUMNS)
@@ -148,7 +148,7 @@ def stored(sql: Cursor) -> Rows:
     return rows
 
 
-def captured(path: Path) -> Rows:
+def captured_rows(path: Path) -> Rows:
     if not table_exists(path):
         return {}
     return {
@@ -192,7 +192,7 @@ def test_both_captures_make_the_servers_tables(spark: SparkSession, kafka_server
         stack.enter_context(debezium.connect(jars(), kafka_server, [server], DATABASE, tmp_path / "connect"))
         stack.enter_context(canal_server.canal(canal_classpath(), kafka_server, [server], DATABASE, tmp_path / "canal"))
         live(sql, random.Random(5))
-        expected = stored(sql)
+        expected = stored_rows(sql)
         settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers, canal="canal_pair")
         registry = SnapshotRegistry.at(settings.state_db)
         intake = KafkaIntake.of(settings)
@@ -201,5 +201,5 @@ def test_both_captures_make_the_servers_tables(spark: SparkSession, kafka_server
         while captures != [expected, expected] and time.monotonic() < deadline:
             report = Ingestion(spark, settings, sources, registry, intake).step()
             assert not report.halted
-            captures = [captured(settings.warehouse / source.name) for source in sources]
+            captures = [captured_rows(settings.warehouse / source.name) for source in sources]
     assert [differences(of_one, expected) for of_one in captures] == [{}, {}]

@@ -38,7 +38,7 @@ def _with_time(warehouse: Warehouse, name: str, schema: StructType) -> StructTyp
     )
 
 
-def _captured(warehouse: Warehouse, name: str) -> StructType:
+def _captured_schema(warehouse: Warehouse, name: str) -> StructType:
     """A captured table, as far as queries read it: Spark casts the texts."""
     read = {
         column.rpartition(".")[2]
@@ -49,7 +49,7 @@ def _captured(warehouse: Warehouse, name: str) -> StructType:
     return StructType([StructField(column, StringType()) for column in sorted(read - {"dt", "hour", "minute"})])
 
 
-def _analyzed(spark: SparkSession, warehouse: Warehouse) -> dict[str, DataFrame]:
+def _analyze(spark: SparkSession, warehouse: Warehouse) -> dict[str, DataFrame]:
     """Every query over empty inputs, upstream before downstream."""
     session = spark.newSession()
     inputs: dict[str, DataFrame] = {}
@@ -58,14 +58,14 @@ def _analyzed(spark: SparkSession, warehouse: Warehouse) -> dict[str, DataFrame]
             inputs[name] = session.sql(warehouse.queries[name], args=PARAMETERS)
         elif name.startswith("olap_"):
             continue
-        schema = inputs[name].schema if name in inputs else _captured(warehouse, name)
+        schema = inputs[name].schema if name in inputs else _captured_schema(warehouse, name)
         empty_input(session, name, _with_time(warehouse, name, schema)).createOrReplaceTempView(name)
     return inputs
 
 
 def test_lineage_of_every_query_is_what_spark_says(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = load_warehouse(Settings.at(tmp_path / "data"))
-    frames = _analyzed(spark, warehouse)
+    frames = _analyze(spark, warehouse)
     assert len(frames) == 21
     for name, frame in frames.items():
         ours = warehouse.columns.entities[name]

@@ -65,7 +65,7 @@ def _needs(declarations: Declarations) -> list[tuple[str, str | None]]:
     ]
 
 
-def _told(declarations: Declarations) -> list[str]:
+def _texts_of(declarations: Declarations) -> list[str]:
     """What is said of the function, and of nothing else in the folder."""
     return [str(difference) for difference in declarations.differences if str(difference.where).startswith("ads/best")]
 
@@ -75,7 +75,7 @@ def test_a_check_finds_the_offsets_and_loading_takes_them_from_it(spark: SparkSe
     assert _needs(before) == [("sales", None), ("totals", None)]
     assert before.unread == {"best"}
     checked = read_with_dry_runs(root, _settings(root))
-    assert _told(checked) == []
+    assert _texts_of(checked) == []
     assert _needs(checked) == [("sales", "Set -1"), ("totals", "Set 0")]
     after = read_declarations(root, _settings(root))
     assert (_needs(after), after.unread) == (_needs(checked), frozenset())
@@ -114,7 +114,7 @@ def test_what_differs_and_what_is_open_is_told(
 ) -> None:
     _write(root, FUNCTION.replace(old, new), f"period: day\n{yaml}\n")
     declarations = read_with_dry_runs(root, _settings(root))
-    assert any(says in difference for difference in _told(declarations)), _told(declarations)
+    assert any(says in difference for difference in _texts_of(declarations)), _texts_of(declarations)
     assert declarations.problems == ()
 
 
@@ -123,4 +123,4 @@ def test_yaml_states_what_the_plan_leaves_open(spark: SparkSession, root: Path) 
     text = FUNCTION.replace('F.col("dt") == biz_date - timedelta(1)', 'F.col("amount") > 1')
     _write(root, text, "period: day\ndepends_on: [{entity: sales, offset: Set -1}]\n")
     declarations = read_with_dry_runs(root, _settings(root))
-    assert (_told(declarations), _needs(declarations)) == ([], [("sales", "Set -1"), ("totals", "Set 0")])
+    assert (_texts_of(declarations), _needs(declarations)) == ([], [("sales", "Set -1"), ("totals", "Set 0")])

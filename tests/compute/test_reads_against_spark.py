@@ -61,7 +61,7 @@ def _hours(day: date) -> range:
     return range(first, HOURS.ordinal(f"{day + timedelta(1)}T00"))
 
 
-def _named(table: DataFrame, read: Read, day: date) -> DataFrame:
+def _slices_of(table: DataFrame, read: Read, day: date) -> DataFrame:
     """The slices that a read names at a business date."""
     period = SUBJECTS[read.table].period
     assert period is not None
@@ -98,7 +98,7 @@ def _check(session: SparkSession, tables: dict[str, DataFrame], case: Case, days
     rows = 0
     for day in days:
         whole = _answer(session, tables, case.sql, day)
-        few = {name: _named(table, reads[name], day) if name in reads else table for name, table in tables.items()}
+        few = {name: _slices_of(table, reads[name], day) if name in reads else table for name, table in tables.items()}
         assert _answer(session, few, case.sql, day) == whole, (case.name, day)
         rows += len(whole)
     return rows

@@ -27,7 +27,7 @@ def test_every_asset_resolves_for_a_selection_of_partitions(job: dg.JobDefinitio
     graph = job.asset_layer.asset_graph
     for key in graph.materializable_asset_keys:
         node = graph.get(key)
-        definition, keys = _selected(job, key, count)
+        definition, keys = _select(job, key, count)
         assert node.backfill_policy == dg.BackfillPolicy.single_run(), key
         subset = definition.subset_with_partition_keys(keys)
         for parent in node.parent_keys:
@@ -45,7 +45,7 @@ def test_every_asset_resolves_for_a_selection_of_partitions(job: dg.JobDefinitio
 def test_a_run_is_planned_for_every_asset(job: dg.JobDefinition, count: int) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         for key in job.asset_layer.asset_graph.materializable_asset_keys:
-            _, keys = _selected(job, key, count)
+            _, keys = _select(job, key, count)
             single = {"dagster/partition": keys[0]}
             several = {"dagster/asset_partition_range_start": keys[0], "dagster/asset_partition_range_end": keys[-1]}
             chosen = job.get_subset(asset_selection={key})
@@ -54,9 +54,7 @@ def test_a_run_is_planned_for_every_asset(job: dg.JobDefinition, count: int) -> 
             assert plan.step_keys_to_execute == [key.to_user_string()]
 
 
-def _selected(
-    job: dg.JobDefinition, key: dg.AssetKey, count: int
-) -> tuple[dg.TimeWindowPartitionsDefinition, list[str]]:
+def _select(job: dg.JobDefinition, key: dg.AssetKey, count: int) -> tuple[dg.TimeWindowPartitionsDefinition, list[str]]:
     """An asset's last partitions, as many as there are of those asked for."""
     definition = job.asset_layer.asset_graph.get(key).partitions_def
     assert isinstance(definition, dg.TimeWindowPartitionsDefinition), key

@@ -112,10 +112,10 @@ def _compare(case: MappingCase, *, every: bool) -> None:
     graph, mapping, (down, up) = _world(case)
     exact = mapping.exact
     with partition_loading_context(effective_dt=UNTIL):
-        keys = _chosen(case, down.get_partition_keys(current_time=UNTIL), every=every)
+        keys = _choose(case, down.get_partition_keys(current_time=UNTIL), every=every)
         differs = False
         for key in keys:
-            theirs = set(_mapped(mapping.built_in, down, up, key))
+            theirs = set(_map(mapping.built_in, down, up, key))
             needed = graph.requirements(Slice("down", slice_key(case.down, key)))
             ours = {dagster_key(case.up, slice_.key) for requirement in needed for slice_ in requirement.slices}
             assert ours, key
@@ -125,7 +125,7 @@ def _compare(case: MappingCase, *, every: bool) -> None:
     assert differs is not exact
 
 
-def _chosen(case: MappingCase, keys: Sequence[str], *, every: bool) -> list[str]:
+def _choose(case: MappingCase, keys: Sequence[str], *, every: bool) -> list[str]:
     within = [key for key in keys if COMPARED_FROM <= key < COMPARED_UNTIL]
     if every or len(within) < 70:
         return within
@@ -134,7 +134,7 @@ def _chosen(case: MappingCase, keys: Sequence[str], *, every: bool) -> list[str]
     return [key for at, key in enumerate(within) if at % step == 0 or key[:10] in odd or key[5:] in _TURNS]
 
 
-def _mapped(
+def _map(
     mapping: dg.PartitionMapping, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
 ) -> list[str]:
     subset = down.empty_subset().with_partition_keys([key])

@@ -53,10 +53,10 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
         keys = [key for key in down_def.get_partition_keys(current_time=UNTIL) if key >= COMPARED_FROM]
         step = max(1, len(keys) // 400)
         for key in keys[: -2 if len(keys) > 4 else None : step]:
-            theirs = set(_mapped(mapping.built_in, down_def, up_def, key))
+            theirs = set(_map(mapping.built_in, down_def, up_def, key))
             ours = {
                 dagster_key(upstream_period, slice_.key)
-                for slice_ in _needed(graph, Slice("down", slice_key(period, key)))
+                for slice_ in _inputs_of(graph, Slice("down", slice_key(period, key)))
             }
             assert ours, key
             assert ours <= theirs, key
@@ -64,11 +64,11 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
                 assert ours == theirs, key
 
 
-def _needed(graph: DependencyGraph, slice_: Slice) -> list[Slice]:
+def _inputs_of(graph: DependencyGraph, slice_: Slice) -> list[Slice]:
     return [upstream for requirement in graph.requirements(slice_) for upstream in requirement.slices]
 
 
-def _mapped(
+def _map(
     mapping: dg.PartitionMapping, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
 ) -> list[str]:
     subset = down.empty_subset().with_partition_keys([key])

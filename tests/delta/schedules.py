@@ -105,7 +105,7 @@ class WriterSchedule:
             assert current_version(self.path) == before
             return
         assert max(met.values(), default=0) <= 1, (self.seed, self.done)
-        self.rows = merged(self.rows, list(newest.values()))
+        self.rows = merge_slowly(self.rows, list(newest.values()))
         assert merge_changes(frame, self.target, partitions, transaction).replayed
 
     def _change(self) -> tuple[str, int, str | None, str, int]:
@@ -181,7 +181,7 @@ class WriterSchedule:
         self.rows = [row for row in self.rows if row[1] != part] + new
 
 
-def merged(rows: list[Row], changes: list[tuple[str, int, str | None, str, int]]) -> list[Row]:
+def merge_slowly(rows: list[Row], changes: list[tuple[str, int, str | None, str, int]]) -> list[Row]:
     """The slow, obvious merge."""
     result = {row[0]: row for row in rows}
     others = [row for row in rows if result[row[0]] is not row]

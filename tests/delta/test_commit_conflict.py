@@ -23,7 +23,7 @@ class Attempts:
         return "done"
 
 
-def appended() -> ConcurrentAppendException:
+def append_conflict() -> ConcurrentAppendException:
     return ConcurrentAppendException("files were added to dt=2026-03-29\nby a WRITE")
 
 
@@ -34,7 +34,7 @@ def never(seconds: float) -> None:
 def test_it_goes_on_until_it_succeeds() -> None:
     pauses: list[float] = []
     back_off = BackOff(attempts=5, first_seconds=1, most_seconds=3, sleep=pauses.append)
-    assert with_retries(HERE, Attempts(appended(), StaleReadError(), appended()), back_off) == ("done", 3)
+    assert with_retries(HERE, Attempts(append_conflict(), StaleReadError(), append_conflict()), back_off) == ("done", 3)
     assert [pause <= longest for pause, longest in zip(pauses, (1, 2, 3), strict=True)] == [True] * 3
 
 
@@ -42,7 +42,7 @@ def test_after_the_last_attempt_the_conflict_is_told() -> None:
     pauses: list[float] = []
     back_off = BackOff(attempts=2, sleep=pauses.append)
     with pytest.raises(CommitConflictError, match="2 times in a row") as caught:
-        with_retries(HERE, Attempts(appended(), appended()), back_off)
+        with_retries(HERE, Attempts(append_conflict(), append_conflict()), back_off)
     assert caught.value.found == "ConcurrentAppendException: files were added to dt=2026-03-29"
     assert len(pauses) == 1
 

@@ -13,7 +13,7 @@ from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_statement import merge_sql
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.quoting.spark import path_table, quoted, sql_literal, typed_literal
+from tidemark.quoting.spark import path_table, quote, sql_literal, typed_literal
 
 
 def target(path: Path) -> MergeTarget:
@@ -33,7 +33,7 @@ def test_without_known_partitions_nothing_is_pruned() -> None:
 
 
 def test_quoting() -> None:
-    assert quoted("a`b") == "`a``b`"
+    assert quote("a`b") == "`a``b`"
     assert path_table(Path("/w/o")) == "delta.`/w/o`"
     assert sql_literal("it's \\") == "'it\\'s \\\\'"
     assert typed_literal(None, "DATE") == "NULL"

@@ -56,11 +56,11 @@ def state(number: int) -> Counter[Row]:
     return Counter([*moved, *((10 * number + digit, "x", f"{number}", number) for digit in (0, 1))])
 
 
-def counted(rows: pa.Table) -> Counter[Row]:
+def count_rows(rows: pa.Table) -> Counter[Row]:
     return Counter((row["id"], row["part"], row["v"], row["_offset"]) for row in rows.to_pylist())
 
 
-def described(files: Any) -> dict[str, Any]:
+def describe_files(files: Any) -> dict[str, Any]:
     """A list of AddFiles as the log writes them, by path; an empty map of tags is none."""
     adds = [json.loads(str(file.json()))["add"] for file in files]
     return {add["path"]: {name: value for name, value in add.items() if value != {}} for add in adds}
@@ -74,10 +74,10 @@ def checksum(path: Path, version: int) -> dict[str, object]:
 def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
     for version in range(1, BATCHES + 1):
         table = DeltaTable(str(target.path), version=version)
-        assert counted(table.to_pyarrow_table()) == state(version)
+        assert count_rows(table.to_pyarrow_table()) == state(version)
         files = [str(target.path / uri.partition(f"{target.path}/")[2]) for uri in table.file_uris()]
         rows = duckdb.connect().read_parquet(files, hive_partitioning=True).to_arrow_table()
-        assert counted(rows) == state(version)
+        assert count_rows(rows) == state(version)
 
 
 def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: MergeTarget) -> None:
@@ -85,9 +85,9 @@ def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: Merg
     assert (target.path / "_delta_log" / "_last_checkpoint").exists()
     for version in range(1, BATCHES + 1):
         forget_tables(spark)
-        assert counted(read_table(spark, target.path, version).toArrow()) == state(version)
+        assert count_rows(read_table(spark, target.path, version).toArrow()) == state(version)
         listed, reconstructed = files_by_checksum_and_log(spark, target.path, version)
-        assert described(listed) == described(reconstructed)
+        assert describe_files(listed) == describe_files(reconstructed)
 
 
 def test_a_checksum_lists_the_live_files_and_the_transactions(target: MergeTarget) -> None:
@@ -127,4 +127,4 @@ def test_vacuum_takes_what_is_not_live_and_nothing_else(
     session.sql(f"VACUUM {path_table(path)} RETAIN 0 HOURS")
     assert {file.name for file in path.rglob("part=*/*.parquet")} == live
     forget_tables(spark)
-    assert counted(read_table(spark, path).toArrow()) == state(BATCHES)
+    assert count_rows(read_table(spark, path).toArrow()) == state(BATCHES)

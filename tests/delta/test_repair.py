@@ -43,7 +43,7 @@ def session(spark: SparkSession) -> SparkSession:
 
 
 @pytest.fixture(scope="module")
-def made(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_table(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Monday is 1 and 2 in version 1 and wrong from version 3 on; Tuesday came between."""
     path = tmp_path_factory.mktemp("made") / "orders"
     session.sql(f"CREATE TABLE {path_table(path)} (id BIGINT, dt DATE) USING delta PARTITIONED BY (dt)")
@@ -53,9 +53,9 @@ def made(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture
-def table(made: Path, tmp_path: Path) -> Path:
+def table(made_table: Path, tmp_path: Path) -> Path:
     """A copy, as making it takes longer than repairing it."""
-    return Path(shutil.copytree(made, tmp_path / "orders"))
+    return Path(shutil.copytree(made_table, tmp_path / "orders"))
 
 
 def write(session: SparkSession, path: Path, day: dict[str, date], ids: list[int]) -> None:

@@ -109,12 +109,12 @@ def test_partitions_of_any_name_are_replaced_and_nothing_else_is(spark: SparkSes
         assert [metric.rows for metric in replaced.metrics] == [len(ids) for ids in contents]
         assert replaced.metrics == tuple(table_metrics(path, part, replaced.version) for part, _ in parts)
         expected = Counter((dt, hour, row) for (dt, hour), ids in model.items() for row in ids)
-        assert counted(read_table(spark, path)) == expected
+        assert count_rows(read_table(spark, path)) == expected
         written = Counter((dt, hour, row) for (dt, hour), ids in zip(chosen, contents, strict=True) for row in ids)
-        assert counted(replaced.rows) == written
+        assert count_rows(replaced.rows) == written
 
 
-def counted(frame: DataFrame) -> Counter[tuple[date, str, int]]:
+def count_rows(frame: DataFrame) -> Counter[tuple[date, str, int]]:
     return Counter((row["dt"], row["hour"], row["id"]) for row in frame.collect())
 
 

@@ -11,22 +11,24 @@ NOW = datetime(2026, 3, 30, 12, tzinfo=UTC)
 DAILY = [(version, NOW - timedelta(days=20 - version)) for version in range(21)]
 
 
-def kept(retention: Retention, *claims: Claim) -> dict[int, tuple[str, ...]]:
+def reasons_by_version(retention: Retention, *claims: Claim) -> dict[int, tuple[str, ...]]:
     return {kept_version.version: kept_version.reasons for kept_version in kept_versions(DAILY, retention, claims, NOW)}
 
 
 def test_count_and_age_each_keep_what_is_theirs() -> None:
-    assert list(kept(Retention(3, timedelta(0)))) == [18, 19, 20]
-    assert list(kept(Retention(1, timedelta(days=2)))) == [18, 19, 20]
-    assert kept(Retention(1, timedelta(0)))[20] == ("the newest",)
+    assert list(reasons_by_version(Retention(3, timedelta(0)))) == [18, 19, 20]
+    assert list(reasons_by_version(Retention(1, timedelta(days=2)))) == [18, 19, 20]
+    assert reasons_by_version(Retention(1, timedelta(0)))[20] == ("the newest",)
 
 
 def test_what_was_the_newest_at_the_beginning_of_the_age_can_be_read_then() -> None:
-    assert list(kept(Retention(1, timedelta(hours=36)))) == [18, 19, 20], "at noon 36 hours ago it was version 18"
+    assert list(reasons_by_version(Retention(1, timedelta(hours=36)))) == [18, 19, 20], (
+        "at noon 36 hours ago it was version 18"
+    )
 
 
 def test_claims_keep_old_versions_and_say_why() -> None:
-    reasons = kept(
+    reasons = reasons_by_version(
         Retention(1, timedelta(0)), Claim(4, "tagged 2026-03-14 [day]"), Claim(4, "read by x"), Claim(99, "-")
     )
     assert reasons[4] == ("tagged 2026-03-14 [day]", "read by x")
@@ -35,7 +37,7 @@ def test_claims_keep_old_versions_and_say_why() -> None:
 
 @given(st.integers(0, 30), st.integers(0, 30), st.lists(st.integers(0, 25)))
 def test_the_newest_and_all_claims_are_kept(count: int, days: int, claimed: list[int]) -> None:
-    reasons = kept(Retention(count, timedelta(days=days)), *(Claim(version, "x") for version in claimed))
+    reasons = reasons_by_version(Retention(count, timedelta(days=days)), *(Claim(version, "x") for version in claimed))
     assert 20 in reasons
     assert {version for version in claimed if version <= 20} <= set(reasons)
     assert len(reasons) <= max(count, 1) + days + 1 + len(set(claimed))

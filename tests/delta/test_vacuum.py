@@ -34,7 +34,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def cleaned(table: Path, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
+def run_vacuum(table: Path, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
     return vacuum(table, NEWEST_ONLY, claims, table.parent / "locks", now)
 
 
@@ -47,7 +47,7 @@ def data_files(table: Path) -> list[Path]:
 
 
 def test_a_tagged_version_stays_readable_and_others_go(table: Path) -> None:
-    plan = cleaned(table, Claim(2, "tagged 2026-03-23 [day]"))
+    plan = run_vacuum(table, Claim(2, "tagged 2026-03-23 [day]"))
     assert [(version.version, version.reasons) for version in plan.kept] == [
         (2, ("tagged 2026-03-23 [day]",)),
         (4, ("the newest",)),
@@ -70,9 +70,9 @@ def test_the_plan_tells_bytes_and_changes_nothing(table: Path) -> None:
 
 def test_a_version_that_is_read_stays_until_the_reader_is_done(table: Path) -> None:
     with reading(table.parent / "locks", table, 1, "an export"):
-        assert cleaned(table).kept[0].reasons == ("read by an export",)
+        assert run_vacuum(table).kept[0].reasons == ("read by an export",)
         assert ids(table, 1) == [1, 1]
-    assert [version.version for version in cleaned(table).kept] == [4]
+    assert [version.version for version in run_vacuum(table).kept] == [4]
     assert len(data_files(table)) == 2
 
 
@@ -85,7 +85,7 @@ def test_a_dead_reader_holds_nothing(table: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", program, str(locks), str(table)], check=False, timeout=60)
     assert killed.returncode == -signal.SIGKILL
     assert list((locks / "readers" / "orders").iterdir())
-    assert [version.version for version in cleaned(table).kept] == [4]
+    assert [version.version for version in run_vacuum(table).kept] == [4]
     assert not list((locks / "readers" / "orders").iterdir())
 
 
@@ -94,9 +94,9 @@ def test_files_of_no_commit_go_when_nobody_can_be_writing_them(table: Path) -> N
     stray.write_bytes(b"x")
     written = datetime.now(UTC).timestamp()
     os.utime(stray, (written, written))
-    cleaned(table, now=datetime.now(UTC))
+    run_vacuum(table, now=datetime.now(UTC))
     assert stray.exists()
-    cleaned(table, now=datetime.now(UTC) + UNKNOWN_AFTER + timedelta(minutes=1))
+    run_vacuum(table, now=datetime.now(UTC) + UNKNOWN_AFTER + timedelta(minutes=1))
     assert not stray.exists()
 
 
@@ -104,27 +104,27 @@ def test_a_log_that_begins_with_a_checkpoint(table: Path) -> None:
     DeltaTable(str(table), version=2).create_checkpoint()
     for version in (0, 1, 2):
         (table / "_delta_log" / f"{version:020}.json").unlink()
-    plan = cleaned(table, Claim(2, "tagged"), Claim(1, "tagged"))
+    plan = run_vacuum(table, Claim(2, "tagged"), Claim(1, "tagged"))
     assert [kept.version for kept in plan.kept] == [2, 4]
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
 
 
 def test_one_at_a_time_and_a_table_only(table: Path) -> None:
     with only_one(table.parent / "locks" / "orders.lock", "x"), pytest.raises(AlreadyRunningError):
-        cleaned(table)
+        run_vacuum(table)
     with pytest.raises(NotADeltaTableError):
-        cleaned(table.parent)
+        run_vacuum(table.parent)
 
 
 def test_killed_it_has_taken_nothing_that_is_needed(table: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom tidemark.delta.retention import Claim\n"
-        "from tests.delta.test_vacuum import cleaned\ncleaned(Path(sys.argv[1]), Claim(2, 'tagged'))\n"
+        "from tests.delta.test_vacuum import run_vacuum\nrun_vacuum(Path(sys.argv[1]), Claim(2, 'tagged'))\n"
     )
     env = {**os.environ, ENV_NAME: "vacuum.before_delete:3"}
     killed = subprocess.run([sys.executable, "-c", program, str(table)], env=env, check=False, timeout=60)
     assert killed.returncode == -signal.SIGKILL
     assert len(data_files(table)) == 10 - 2
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
-    cleaned(table, Claim(2, "tagged"))
+    run_vacuum(table, Claim(2, "tagged"))
     assert len(data_files(table)) == 4

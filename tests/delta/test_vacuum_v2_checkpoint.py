@@ -23,7 +23,7 @@ NEWEST_ONLY = Retention(versions=1, age=timedelta(0))
 NOW = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def cleaned(table: Path) -> VacuumPlan:
+def run_vacuum(table: Path) -> VacuumPlan:
     return vacuum(table, NEWEST_ONLY, [], table.parent / "locks", NOW)
 
 
@@ -75,7 +75,7 @@ def with_v2_checkpoint(table: Path, version: int) -> Path:
 def test_live_files_of_a_sidecar_stay(table: Path) -> None:
     before = data_files(table)
     with_v2_checkpoint(table, 3)
-    assert cleaned(table).needless == {}
+    assert run_vacuum(table).needless == {}
     assert data_files(table) == before
     assert sorted(read_rows(table)["id"].to_pylist()) == [0, 1, 2, 3, 4]
 
@@ -85,7 +85,7 @@ def test_a_sidecar_that_is_gone_is_refused_before_anything_is_deleted(table: Pat
     sidecar = with_v2_checkpoint(table, 3)
     sidecar.unlink()
     with pytest.raises(UnreadableLogError, match=rf"nothing was changed: .* no sidecar {sidecar.name}"):
-        cleaned(table)
+        run_vacuum(table)
     assert data_files(table) == before
 
 
@@ -102,10 +102,10 @@ def test_spark_s_v2_checkpoints_are_read(spark: SparkSession, tmp_path: Path) ->
     assert list((log / "_sidecars").iterdir())
     for version in range(4):
         (log / f"{version:020}.json").unlink()
-    assert cleaned(path).needless == {}
+    assert run_vacuum(path).needless == {}
     assert data_files(path) == before
     DeltaTable.forPath(spark, str(path)).delete("id < 3")
-    assert cleaned(path).needless_bytes > 0
+    assert run_vacuum(path).needless_bytes > 0
     assert sorted(row.id for row in spark.read.format("delta").load(str(path)).collect()) == [3, 4, 5]
 
 
@@ -121,17 +121,17 @@ def test_a_feature_that_is_not_known_is_refused(table: Path, protocol: dict[str,
     before = data_files(table)
     (table / "_delta_log" / f"{5:020}.json").write_text(json.dumps({"protocol": protocol}))
     with pytest.raises(TableFeatureError, match=f"nothing was changed: found {unknown}"):
-        cleaned(table)
+        run_vacuum(table)
     assert data_files(table) == before
 
 
 def test_a_gap_in_the_log_is_refused(table: Path) -> None:
     (table / "_delta_log" / f"{2:020}.json").unlink()
     with pytest.raises(UnreadableLogError, match="found no commit 2"):
-        cleaned(table)
+        run_vacuum(table)
     (table / "_delta_log" / f"{0:020}.json").unlink()
     with pytest.raises(UnreadableLogError, match="neither version 0 nor a checkpoint before 1"):
-        cleaned(table)
+        run_vacuum(table)
 
 
 @pytest.mark.parametrize(("parts", "is_read"), [(2, True), (1, False)])

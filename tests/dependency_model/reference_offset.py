@@ -65,7 +65,7 @@ def _dates(cut: Cut) -> tuple[Ints, Ints]:
     return np.array(firsts), np.array(ends)
 
 
-def needed(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+def needed_slices(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
     """The upstream slices that a downstream slice needs."""
     by_dates = down.is_calendar and up.is_calendar
     first, end = _stretch(down, number, by_dates)
@@ -78,7 +78,7 @@ def needed(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
     if offset.kind is OffsetKind.TO_DATE:
         first, _ = _enclosing(offset, down, first, by_dates)
         return set(up.sharing(first, end, by_dates=by_dates))
-    return _counted(offset, down, number, up)
+    return _count(offset, down, number, up)
 
 
 def _stretch(cut: Cut, number: int, by_dates: bool) -> tuple[int, int]:
@@ -93,7 +93,7 @@ def _enclosing(offset: Offset, down: Cut, first: int, by_dates: bool) -> tuple[i
     return _stretch(around, around.sharing(first, first + 1, by_dates=by_dates)[0], by_dates)
 
 
-def _counted(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+def _count(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
     by_dates = down.is_calendar and up.is_calendar
     inside = up.sharing(*_stretch(down, number, by_dates), by_dates=by_dates)
     named = _names(down, number, up)

@@ -76,17 +76,17 @@ def fuzz(name: str, count: int, seed: int) -> int:
     random, parse, read = Random(seed), PARSERS[name], 0
     for _ in range(count):
         text = random_text(random)
-        seconds, is_read = _timed(parse, text)
+        seconds, is_read = _time_parse(parse, text)
         read += is_read
         for _ in range(ATTEMPTS):
             if seconds <= SLOW_SECONDS:
                 break
-            seconds, _ = _timed(parse, text)
+            seconds, _ = _time_parse(parse, text)
         assert seconds <= SLOW_SECONDS, f"{name} took {seconds:.3f} s for {text!r}"
     return read
 
 
-def _timed(parse: Callable[[str], object], text: str) -> tuple[float, bool]:
+def _time_parse(parse: Callable[[str], object], text: str) -> tuple[float, bool]:
     begun = time.perf_counter()
     try:
         parse(text)

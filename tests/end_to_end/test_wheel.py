@@ -90,11 +90,11 @@ def test_the_sample_is_computed_and_served_from_another_folder(installed: Instal
     assert demo["slices_computed"] > 0
     assert (demo["snapshots_equal"], demo["differences"]) == (demo["snapshots_checked"], [])
 
-    served(installed, tmp_path, root)
+    serve(installed, tmp_path, root)
     assert [path.name for path in tmp_path.iterdir()] == ["my_warehouse"]
 
 
-def served(installed: Installed, folder: Path, root: Path) -> None:
+def serve(installed: Installed, folder: Path, root: Path) -> None:
     """`up` from another folder: it comes up with its code location loaded, answers, and ends."""
     command = [str(installed.prefix / "bin" / "tidemark"), "--root", str(root), "up", "--port", "0", "--json"]
     with subprocess.Popen(command, cwd=folder, env=dict(installed.env), stdout=subprocess.PIPE, text=True) as process:

@@ -156,7 +156,7 @@ def test_a_failed_comparison_leaves_the_old_partition(store: OlapStore, target: 
 
 def test_a_failed_first_publication_leaves_no_table(store: OlapStore, target: StoreTarget) -> None:
     with (
-        patch("tidemark.olap.publishing._compared", side_effect=OlapComparisonError("t", "p", "1", "2")),
+        patch("tidemark.olap.publishing._compare", side_effect=OlapComparisonError("t", "p", "1", "2")),
         pytest.raises(OlapComparisonError),
     ):
         store.publish(target.table, gmv("7.00"), {"dt": DAY})

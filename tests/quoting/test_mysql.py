@@ -2,11 +2,11 @@
 
 import pytest
 
-from tidemark.quoting.mysql import quoted, text_literal
+from tidemark.quoting.mysql import quote, text_literal
 
 
 def test_a_name_keeps_its_back_quotes() -> None:
-    assert quoted("a`b") == "`a``b`"
+    assert quote("a`b") == "`a``b`"
 
 
 @pytest.mark.parametrize(

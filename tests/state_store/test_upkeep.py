@@ -121,7 +121,7 @@ def test_an_export_is_the_way_to_another_database(store: StateStore, tmp_path: P
 
 @pytest.mark.parametrize("bad", ["", "[]", "{}", '{"event_id": "x"}', '{"event_id": "x", "seq": 1, "colour": 2}', "\0"])
 def test_a_bad_line_imports_nothing(store: StateStore, bad: str) -> None:
-    lines = list(export_lines(_filled(store).database))
+    lines = list(export_lines(_fill(store).database))
     empty = [line.replace("orders", "users").replace(str(DAY), "other") for line in lines]
     with pytest.raises(ImportLineError, match=f"line {len(empty) + 1}: "):
         import_lines(store.database, [*empty, bad])
@@ -217,6 +217,6 @@ def test_the_file_and_what_sqlite_makes_beside_it_are_their_owners_alone(tmp_pat
     opened.close()
 
 
-def _filled(store: StateStore) -> StateStore:
+def _fill(store: StateStore) -> StateStore:
     store.write.append(chain(DAY, LIFE), after=0)
     return store

@@ -28,7 +28,7 @@ class Inner:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
 
-def asked(
+def ask(
     headers: Mapping[str, str | list[str]],
     method: str = "GET",
     path: str = "/",
@@ -65,7 +65,7 @@ def asked(
 
 def status(headers: Mapping[str, str | list[str]], method: str = "GET", path: str = "/", **others: Any) -> int:
     """The status of the answer; a refusal never reaches the application."""
-    sent, reached = asked(headers, method, path, **others)
+    sent, reached = ask(headers, method, path, **others)
     code = int(sent[0]["status"])
     assert reached == (code == 200)
     return code
@@ -194,7 +194,7 @@ def test_who_has_the_token_may_ask_from_another_origin() -> None:
 
 
 def test_a_refusal_says_what_is_expected() -> None:
-    (start, body), _ = asked({}, token=TOKEN)
+    (start, body), _ = ask({}, token=TOKEN)
     assert (start["status"], dict(start["headers"])[b"www-authenticate"]) == (401, b"Bearer")
     assert set(json.loads(body["body"])["error"]) == {"message", "expected", "found", "where", "hint"}
 
@@ -213,10 +213,10 @@ def test_a_refusal_says_what_is_expected() -> None:
     ],
 )
 def test_a_web_socket_opens_for_own_pages_only(headers: dict[str, str], is_open: bool) -> None:
-    sent, reached = asked(headers, kind="websocket")
+    sent, reached = ask(headers, kind="websocket")
     assert (reached, sent[0]["type"]) == ((1, "http.response.start") if is_open else (0, "websocket.close"))
 
 
 def test_what_is_no_request_passes() -> None:
-    _, reached = asked({}, kind="lifespan")
+    _, reached = ask({}, kind="lifespan")
     assert reached == 1

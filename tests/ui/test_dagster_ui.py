@@ -77,7 +77,7 @@ def test_a_three_day_backfill_leaves_the_databases_own_figures(
         after = runs.materialized_at(target, list(DAYS))
         assert all(after[day] > before[target][day] for day in DAYS), (target, before, after)
     for day in DAYS:
-        assert _published(world, "ads_gmv_course", day) == _oracle("ads_gmv_course", day)
+        assert _published_rows(world, "ads_gmv_course", day) == _oracle("ads_gmv_course", day)
     pages.open_partition("ads_gmv_course", DAYS[-1])
     assert pages.partition_counts()["Materialized"] >= len(DAYS)
     pages.shot("partitions")
@@ -127,10 +127,10 @@ def _spoil(world: World, table: str) -> None:
         amounts = pa.array([Decimal("0.01")] * spoiled.num_rows, spoiled.schema.field("gmv").type)
         position = spoiled.schema.get_field_index("gmv")
         store.publish(table, spoiled.set_column(position, spoiled.schema.field("gmv"), amounts), partition)
-        assert _published(world, table, day) != _oracle(table, day)
+        assert _published_rows(world, table, day) != _oracle(table, day)
 
 
-def _published(world: World, table: str, day: str) -> list[dict[str, Any]]:
+def _published_rows(world: World, table: str, day: str) -> list[dict[str, Any]]:
     rows = open_store("duckdb", world.data).read(table, {"dt": dt.date.fromisoformat(day)}).drop_columns("dt")
     return _in_order([{name: _as_text(value) for name, value in row.items()} for row in rows.to_pylist()])
 

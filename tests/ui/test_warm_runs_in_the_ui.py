@@ -41,7 +41,7 @@ class WarmUi:
         self._keeper = self._keep()
         self.warm.wait_until_ready()
 
-    def launched(self, asset: str) -> str:
+    def launch(self, asset: str) -> str:
         """A run of an asset from its page, once it is there."""
         known = set(self.runs.runs())
         self.pages.materialize_whole(asset)
@@ -75,7 +75,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
 
 
 def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
-    run = ui.launched("quick")
+    run = ui.launch("quick")
     assert ui.warm.ended(run) == "SUCCESS"
     ui.pages.open_run(run)
     ui.pages.until("the run's end", lambda: "Success" in ui.pages.text())
@@ -86,7 +86,7 @@ def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
 def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     ui.warm.wait_until_ready()
     (worker,) = ui.warm.warm_workers()["pids"]
-    run = ui.launched("lasting")
+    run = ui.launch("lasting")
     until(lambda: ui.warm.status(run) == "STARTED", "start")
     ui.pages.open_run(run)
     ui.pages.until("a run that goes on", lambda: "Started" in ui.pages.text() or "Running" in ui.pages.text())
@@ -96,14 +96,14 @@ def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     ui.pages.until("its end on the page", lambda: "Canceled" in ui.pages.text())
     ui.pages.shot("canceled")
     until(lambda: ui.warm.warm_workers()["pids"] not in ([worker], []), "another worker")
-    assert ui.warm.ended(ui.launched("quick")) == "SUCCESS"
+    assert ui.warm.ended(ui.launch("quick")) == "SUCCESS"
 
 
 @pytest.mark.long
 def test_without_workers_a_run_is_a_new_process(ui: WarmUi) -> None:
     ui.stop_workers()
     try:
-        run = ui.launched("quick")
+        run = ui.launch("quick")
         assert ui.warm.ended(run) == "SUCCESS"
         assert "warm worker" not in ui.warm.messages(run)
     finally:

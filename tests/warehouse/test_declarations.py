@@ -89,7 +89,7 @@ def test_bad_sql_in_a_quality_rule_is_told_in_its_file(root: Path) -> None:
 
 def test_only_what_changed_is_analysed_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     analysed: list[str] = []
-    analyse = InferenceCache._analysed
+    analyse = InferenceCache._analyse
 
     def noted(self: InferenceCache, entity: Entity, *rest: Any) -> dict[str, Read]:
         analysed.append(entity.name)

@@ -20,7 +20,7 @@ from tidemark.dependency_model.entity.quality_rules import (
     RowCount,
     Unique,
 )
-from tidemark.quoting.spark import quoted, sql_literal
+from tidemark.quoting.spark import quote, sql_literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -94,9 +94,9 @@ def _measure_rows(
     rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str], partition: Sequence[str]
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
     """By partition: the figure of each rule, and both ends of each column of times."""
-    expressions = [f"{measure.expression} AS {quoted(measure.name)}" for measure in measures]
+    expressions = [f"{measure.expression} AS {quote(measure.name)}" for measure in measures]
     expressions += [
-        f"CAST({end}({quoted(name)}) AS STRING) AS {quoted(f'{end} {name}')}" for name in times for end in _ENDS
+        f"CAST({end}({quote(name)}) AS STRING) AS {quote(f'{end} {name}')}" for name in times for end in _ENDS
     ]
     if not expressions:
         return {}
@@ -141,16 +141,16 @@ def _near(mine: Any, other: Any, tolerance: float) -> bool:
 def _measure(name: str, rule: QualityRule) -> _Measure:
     match rule:
         case NotNull(columns=columns):
-            nulls = _count_if(" OR ".join(f"{quoted(column)} IS NULL" for column in columns))
+            nulls = _count_if(" OR ".join(f"{quote(column)} IS NULL" for column in columns))
             return _Measure(name, nulls, _none(f"with NULL in {_list(columns)}"))
         case Unique(columns=columns):
-            distinct = f"count(*) - count(DISTINCT struct({', '.join(quoted(column) for column in columns)}))"
+            distinct = f"count(*) - count(DISTINCT struct({', '.join(quote(column) for column in columns)}))"
             return _Measure(name, distinct, _none(f"with a key ({_list(columns)}) seen before"))
         case RowCount(min=low, max=high):
             return _Measure(name, "count(*)", _within(low, high))
         case AcceptedValues(column=column, values=values):
             accepted = ", ".join(sql_literal(str(value)) for value in values)
-            outside = _count_if(f"CAST({quoted(column)} AS STRING) NOT IN ({accepted})")
+            outside = _count_if(f"CAST({quote(column)} AS STRING) NOT IN ({accepted})")
             return _Measure(name, outside, _none(f"with {column} outside of {_list(values)}"))
         case Reconcile(value=value, equals=equals, tolerance=tolerance):
             return _Measure(name, value, _none(""), None, equals, tolerance)

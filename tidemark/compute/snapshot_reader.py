@@ -14,7 +14,7 @@ from sqlglot import TokenType
 
 from tidemark.compute.input_views import Inputs
 from tidemark.dependency_model.slice import Slice
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,8 +52,8 @@ class Snapshots:
         parts, at = [], 0
         for start, end, entity, slice_key in _calls(text):
             view = f"{entity}@{slice_key}"
-            self.read(entity, slice_key).createOrReplaceTempView(quoted(view))
-            parts += [text[at:start], quoted(view)]
+            self.read(entity, slice_key).createOrReplaceTempView(quote(view))
+            parts += [text[at:start], quote(view)]
             at = end
         return self._session.sql("".join([*parts, text[at:]]))
 

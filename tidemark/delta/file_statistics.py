@@ -141,7 +141,7 @@ def possible_keys(
     for name in bounded:
         span = pc.min_max(keys[name])
         files = files.filter(_may_overlap(files, name, span["min"], span["max"]))
-    admitted = {row["path"]: _admitted(row, keys, bounded) for row in files.to_pylist()}
+    admitted = {row["path"]: _count_admitted(row, keys, bounded) for row in files.to_pylist()}
     return {path: count for path, count in admitted.items() if count}
 
 
@@ -166,7 +166,7 @@ def _may_overlap(files: pa.Table, name: str, low: pa.Scalar, high: pa.Scalar) ->
     return pc.fill_null(inside, fill_value=True)
 
 
-def _admitted(row: Mapping[str, object], keys: pa.Table, bounded: Sequence[str]) -> int:
+def _count_admitted(row: Mapping[str, object], keys: pa.Table, bounded: Sequence[str]) -> int:
     inside: pa.ChunkedArray | None = None
     for name in bounded:
         low, high = row[f"min.{name}"], row[f"max.{name}"]

@@ -15,7 +15,7 @@ from tidemark.delta.change_batch import ChangeBatch
 from tidemark.delta.errors import KeyNotUniqueError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 _FILE, _ROW, _STALE = "_file", "_row", "_stale"
 # A hint, so that a batch of this many keys is not sorted and shuffled with the table.
@@ -64,13 +64,13 @@ def look_up_keys(
     txn: OptimisticTransaction, files: Iterable[Any], batch: ChangeBatch, target: MergeTarget
 ) -> KeyMatches:
     """Join the keys of `files` with the batch. Raises KeyNotUniqueError when a key is in the table more than once."""
-    keys = [quoted(name) for name in target.key]
+    keys = [quote(name) for name in target.key]
     # Only a table with deletion vectors tells positions.
     row = "_metadata.row_index" if txn.has_deletion_vectors else "-1L"
     table = txn.read(files).selectExpr(
-        *keys, f"{quoted(target.newer)} AS _there", "_metadata.file_name AS _file", f"{row} AS _row"
+        *keys, f"{quote(target.newer)} AS _there", "_metadata.file_name AS _file", f"{row} AS _row"
     )
-    changes = batch.changes.selectExpr(*keys, f"{quoted(target.newer)} AS _new", "_op")
+    changes = batch.changes.selectExpr(*keys, f"{quote(target.newer)} AS _new", "_op")
     if batch.keys.num_rows <= BROADCAST_ROWS:
         changes = sf.broadcast(changes)
     stale = sf.expr("NOT coalesce(_new > _there, false)").alias(_STALE)

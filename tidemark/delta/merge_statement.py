@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.quoting.spark import among, path_table, quoted
+from tidemark.quoting.spark import among, path_table, quote
 
 _SOURCE = "changes_to_merge"
 
@@ -24,8 +24,8 @@ def run_merge_statement(
 
 def merge_sql(target: MergeTarget, source: str, partitions: frozenset[str | None] | None) -> str:
     """The statement; changes not newer than the row they meet are left out."""
-    newer = f"s.{quoted(target.newer)} > t.{quoted(target.newer)}"
-    columns = [quoted(name) for name in target.columns]
+    newer = f"s.{quote(target.newer)} > t.{quote(target.newer)}"
+    columns = [quote(name) for name in target.columns]
     sets = ", ".join(f"t.{name} = s.{name}" for name in columns)
     return "\n".join(
         [
@@ -39,8 +39,8 @@ def merge_sql(target: MergeTarget, source: str, partitions: frozenset[str | None
 
 
 def _condition(target: MergeTarget, partitions: frozenset[str | None] | None) -> str:
-    same_key = [f"t.{quoted(name)} = s.{quoted(name)}" for name in target.key]
+    same_key = [f"t.{quote(name)} = s.{quote(name)}" for name in target.key]
     if target.partition_column is None or partitions is None:
         return " AND ".join(same_key)
-    inside = among(f"t.{quoted(target.partition_column)}", target.partition_type or "STRING", partitions)
+    inside = among(f"t.{quote(target.partition_column)}", target.partition_type or "STRING", partitions)
     return " AND ".join([inside, *same_key])

@@ -19,7 +19,7 @@ from tidemark.delta.key_lookup import BROADCAST_ROWS, KeyMatches, look_up_keys, 
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_strategy import MergeDecision, Strategy, TouchedPartition, decide, is_small
 from tidemark.delta.merge_target import MergeTarget
-from tidemark.quoting.spark import among, quoted
+from tidemark.quoting.spark import among, quote
 from tidemark.spark.session_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
@@ -66,7 +66,7 @@ class _Plan:
     met: KeyMatches
     decisions: tuple[MergeDecision, ...]
 
-    def rewritten(self) -> dict[str, Any]:
+    def rewritten_files(self) -> dict[str, Any]:
         """The files whose rows are written again: where rows are hidden, small files are folded into the new one.
 
         Else every merge would leave a small file a partition, and readers pay for files more than for rows.
@@ -97,7 +97,7 @@ class _Plan:
 def _inside(target: MergeTarget, partitions: frozenset[str | None] | None) -> str | None:
     if target.partition_column is None or partitions is None:
         return None
-    return among(quoted(target.partition_column), target.partition_type or "STRING", partitions)
+    return among(quote(target.partition_column), target.partition_type or "STRING", partitions)
 
 
 def _candidates(
@@ -155,11 +155,11 @@ def _plan(
 def _carry_out(
     txn: OptimisticTransaction, plan: _Plan, batch: ChangeBatch, target: MergeTarget, transaction: Transaction
 ) -> MergeReport:
-    rewritten = plan.rewritten()
+    rewritten = plan.rewritten_files()
     changes = _without_stale(batch, plan.met, target)
     frames = [_survivors(txn, rewritten, changes, batch, target)] if rewritten else []
     if batch.destinations:
-        frames.append(_few_files(changes.where("_op <> 'd'").select(*map(quoted, txn.columns)), batch.keys.num_rows))
+        frames.append(_few_files(changes.where("_op <> 'd'").select(*map(quote, txn.columns)), batch.keys.num_rows))
     hidden = plan.hidden()
     marks = txn.hide((file, plan.met.positions(name)) for name, file in hidden.items()) if hidden else []
     added = txn.write(_one_frame(txn, frames, plan.bytes_of(rewritten))) if frames else []
@@ -182,10 +182,10 @@ def _without_stale(batch: ChangeBatch, met: KeyMatches, target: MergeTarget) -> 
 def _survivors(
     txn: OptimisticTransaction, files: Mapping[str, Any], changes: DataFrame, batch: ChangeBatch, target: MergeTarget
 ) -> DataFrame:
-    keys = changes.select(*map(quoted, target.key))
+    keys = changes.select(*map(quote, target.key))
     if batch.keys.num_rows <= BROADCAST_ROWS:
         keys = sf.broadcast(keys)
-    return txn.read(files.values()).join(keys, list(target.key), "left_anti").select(*map(quoted, txn.columns))
+    return txn.read(files.values()).join(keys, list(target.key), "left_anti").select(*map(quote, txn.columns))
 
 
 def _few_files(rows: DataFrame, count: int) -> DataFrame:

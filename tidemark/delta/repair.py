@@ -18,7 +18,7 @@ from tidemark.delta.errors import PartitionChangedError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
 from tidemark.delta.maintenance_lock import maintaining
-from tidemark.delta.repair_plan import RepairPlan, planned
+from tidemark.delta.repair_plan import RepairPlan, plan_in_transaction
 from tidemark.delta.replace_partition import literal, partition_predicate
 from tidemark.system.crash_points import crash_point
 
@@ -45,17 +45,17 @@ def repair_partition(spark: SparkSession, plan: RepairPlan, locks: Path, rows: D
         raise ValueError("rows belong to a plan to compute them, and to no other")
     with maintaining(locks, plan.path):
         txn = OptimisticTransaction(spark, plan.path)
-        current = planned(txn, plan.path, plan.partition, plan.source)
+        current = plan_in_transaction(txn, plan.path, plan.partition, plan.source)
         if _identities(current.removed) != _identities(plan.removed) or current.rows_now != plan.rows_now:
             raise PartitionChangedError.of(plan.path, plan.partition, plan.at, txn.version)
         if current.way == "nothing":
             return RepairReport(current, txn.version, current.rows_now)
         txn.depends_on(partition_predicate(plan.partition))
         crash_point("repair.before_write")
-        return _commit(txn, current, _added(txn, current, rows))
+        return _commit(txn, current, _write_files(txn, current, rows))
 
 
-def _added(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame | None) -> list[Any]:
+def _write_files(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame | None) -> list[Any]:
     if plan.way == "metadata":
         return [txn.put_back(file.described) for file in plan.restored]
     if rows is None:
@@ -71,7 +71,7 @@ def _with_partition(rows: DataFrame, plan: RepairPlan, txn: OptimisticTransactio
 
 def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) -> RepairReport:
     crash_point("repair.before_commit")
-    told = [LiveFile(add) for add in txn.described(list(added))]
+    told = [LiveFile(add) for add in txn.describe(list(added))]
     rows = plan.rows_now - rows_of(plan.removed) + rows_of(told)
     counts = write_counts(told)
     written = (0, 0) if plan.way == "metadata" else (counts["numFiles"], counts["numOutputBytes"])

@@ -57,10 +57,10 @@ def plan_repair(spark: SparkSession, path: Path, partition: Partition, source: i
     """
     require_table(path)
     require_private_interfaces(spark, "repairing a partition")
-    return planned(OptimisticTransaction(spark, path), path, partition, source)
+    return plan_in_transaction(OptimisticTransaction(spark, path), path, partition, source)
 
 
-def planned(txn: OptimisticTransaction, path: Path, partition: Partition, source: int | None) -> RepairPlan:
+def plan_in_transaction(txn: OptimisticTransaction, path: Path, partition: Partition, source: int | None) -> RepairPlan:
     """`plan_repair` inside a transaction."""
     now = file_statistics(path, txn.version)
     if now.properties.get("delta.columnMapping.mode", "none") != "none":
@@ -72,7 +72,7 @@ def planned(txn: OptimisticTransaction, path: Path, partition: Partition, source
         return _recompute(txn, path, partition, live)
     then = _statistics_then(path, source, txn.version)
     _refuse_other_columns(path, now, then)
-    return _compared(txn, path, partition, source, now, then, live)
+    return _compare_files(txn, path, partition, source, now, then, live)
 
 
 def _recompute(txn: OptimisticTransaction, path: Path, partition: Partition, live: tuple[LiveFile, ...]) -> RepairPlan:
@@ -80,7 +80,7 @@ def _recompute(txn: OptimisticTransaction, path: Path, partition: Partition, liv
     return RepairPlan(path, partition, txn.version, None, "recompute", told, live, (), rows_of(live), None)
 
 
-def _compared(
+def _compare_files(
     txn: OptimisticTransaction,
     path: Path,
     partition: Partition,

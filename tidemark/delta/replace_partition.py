@@ -26,7 +26,7 @@ from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
 from tidemark.delta.schema_evolution import new_columns
-from tidemark.quoting.spark import quoted, sql_literal
+from tidemark.quoting.spark import quote, sql_literal
 from tidemark.system.crash_points import crash_point
 from tidemark.system.errors import SchemaChangedError
 
@@ -85,7 +85,7 @@ def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> R
     texts = [{name: str(value) for name, value in partition.items()} for partition in partitions]
     gone = txn.files_in(texts)
     added = txn.write(txn.as_stored(whole))
-    files = [LiveFile(described) for described in txn.described(added)]
+    files = [LiveFile(described) for described in txn.describe(added)]
     version = txn.version
     if gone or added:
         operation = txn.overwrite_operation(predicate, write_counts(files))
@@ -146,7 +146,7 @@ def _predicate(partitions: Sequence[Partition]) -> str:
 
 def partition_predicate(partition: Partition) -> str:
     """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL."""
-    return " AND ".join(f"{quoted(name)} = {sql_literal(value)}" for name, value in partition.items())
+    return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in partition.items())
 
 
 def literal(value: PartitionValue) -> Column:
@@ -155,4 +155,4 @@ def literal(value: PartitionValue) -> Column:
 
 def partitions_last(rows: DataFrame, partition: Partition) -> DataFrame:
     """The rows with the partition's columns at the end."""
-    return rows.select(*(quoted(name) for name in rows.columns if name not in partition), *map(quoted, partition))
+    return rows.select(*(quote(name) for name in rows.columns if name not in partition), *map(quote, partition))

@@ -18,7 +18,7 @@ from tidemark.delta.delta_rs_table import applied_transaction, read_table
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.table_features import allow_types
 from tidemark.delta.transaction_chain import is_replay
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 
 def widen_columns(
@@ -51,4 +51,4 @@ def widen_columns(
 
 def _column(there: StructField, wider: tuple[str, str] | None) -> Column:
     kind, convert = wider or (there.dataType.simpleString(), "{}")
-    return sf.expr(convert.format(quoted(there.name))).cast(kind).alias(there.name, metadata=there.metadata or {})
+    return sf.expr(convert.format(quote(there.name))).cast(kind).alias(there.name, metadata=there.metadata or {})

@@ -77,14 +77,14 @@ class DuckDbStore:
         if not _one_at_a_time.acquire(timeout=self.patience_seconds):
             raise OlapBusyError(str(self.path), "another thread of this process", self.patience_seconds)
         try:
-            with self._opened() as connection:
+            with self._open() as connection:
                 yield connection
         except duckdb.Error as error:
             raise OlapRefusedError(str(self.path), str(error)) from error
         finally:
             _one_at_a_time.release()
 
-    def _connected(self) -> duckdb.DuckDBPyConnection:
+    def _connect(self) -> duckdb.DuckDBPyConnection:
         """A new file is its owner's alone; DuckDB opens no empty one that was made so before."""
         is_new = not self.path.exists()
         connection = duckdb.connect(str(self.path))
@@ -92,12 +92,12 @@ class DuckDbStore:
             self.path.chmod(0o600)
         return connection
 
-    def _opened(self) -> duckdb.DuckDBPyConnection:
+    def _open(self) -> duckdb.DuckDBPyConnection:
         deadline = self.clock() + self.patience_seconds
         pause_seconds = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                return self._connected()
+                return self._connect()
             except duckdb.IOException as error:
                 if "lock" not in str(error):
                     raise
@@ -132,44 +132,44 @@ class _DuckDbTransaction:
     def lock_partition(self, table: str, partition: Partition) -> None: ...
 
     def create(self, table: str, schema: pa.Schema) -> None:
-        self.connection.execute(f"CREATE TABLE {_quoted(table)} ({', '.join(map(_definition, schema))})")
+        self.connection.execute(f"CREATE TABLE {_quote(table)} ({', '.join(map(_definition, schema))})")
 
     def add_columns(self, table: str, fields: Sequence[pa.Field]) -> None:
         for field in fields:
-            self.connection.execute(f"ALTER TABLE {_quoted(table)} ADD COLUMN {_definition(field)}")
+            self.connection.execute(f"ALTER TABLE {_quote(table)} ADD COLUMN {_definition(field)}")
 
     def delete(self, table: str, partition: Partition) -> None:
         where, values = _condition(partition)
-        self.connection.execute(f"DELETE FROM {_quoted(table)} {where}", values)  # noqa: S608 - quoted, bound
+        self.connection.execute(f"DELETE FROM {_quote(table)} {where}", values)  # noqa: S608 - quoted, bound
 
     def insert(self, table: str, data: pa.Table) -> None:
-        names = ", ".join(_quoted(name) for name in data.column_names)
+        names = ", ".join(_quote(name) for name in data.column_names)
         self.connection.register(_INCOMING, data)
         self.connection.execute(
-            f"INSERT INTO {_quoted(table)} ({names}) SELECT {names} FROM {_INCOMING}"  # noqa: S608 - quoted
+            f"INSERT INTO {_quote(table)} ({names}) SELECT {names} FROM {_INCOMING}"  # noqa: S608 - quoted
         )
         self.connection.unregister(_INCOMING)
 
     def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table:
-        names = ", ".join(_quoted(name) for name in columns)
+        names = ", ".join(_quote(name) for name in columns)
         where, values = _condition(partition)
         rows = self.connection.sql(
-            f"SELECT {names} FROM {_quoted(table)} {where}",  # noqa: S608 - quoted, bound
+            f"SELECT {names} FROM {_quote(table)} {where}",  # noqa: S608 - quoted, bound
             params=values,
         ).to_arrow_table()
         return rows.cast(pa.schema(list(columns.items())))
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return quote(name, "duckdb")
 
 
 def _definition(field: pa.Field) -> str:
-    return f"{_quoted(field.name)} {sql_type(field.type, 'duckdb')}"
+    return f"{_quote(field.name)} {sql_type(field.type, 'duckdb')}"
 
 
 def _condition(partition: Partition) -> tuple[str, list[Any]]:
     if not partition:
         return "", []
-    tests = " AND ".join(f"{_quoted(column)} = ${at}" for at, column in enumerate(partition, start=1))
+    tests = " AND ".join(f"{_quote(column)} = ${at}" for at, column in enumerate(partition, start=1))
     return f"WHERE {tests}", list(partition.values())

@@ -86,16 +86,16 @@ class PostgresStore:
     @contextmanager
     def _connection(self) -> Iterator[extensions.connection]:
         try:
-            connection = self._connected()
+            connection = self._connect()
             try:
                 yield connection
             finally:
                 connection.close()
         except psycopg2.Error as error:
             # Not chained: the driver's own text and traceback can carry the connection string.
-            raise self._translated(error) from None
+            raise self._translate(error) from None
 
-    def _connected(self) -> extensions.connection:
+    def _connect(self) -> extensions.connection:
         """By the URL and all its parameters (`sslmode=verify-full`, ...), which go before what is said here."""
         _, given = self.url.get_dialect()().create_connect_args(self.url)
         ours = f"-c timezone=UTC -c lock_timeout={self.lock_seconds}s"
@@ -103,7 +103,7 @@ class PostgresStore:
         defaults = {"connect_timeout": _CONNECT_SECONDS, "application_name": "tidemark"}
         return psycopg2.connect(**{**defaults, **given, "options": options})
 
-    def _translated(self, error: psycopg2.Error) -> OlapRefusedError | OlapBusyError | OlapDownError:
+    def _translate(self, error: psycopg2.Error) -> OlapRefusedError | OlapBusyError | OlapDownError:
         message = without_secrets(str(error).strip(), self.url)
         if error.pgcode in _PASSING_CODES:
             return OlapBusyError(self.where, message, self.lock_seconds)
@@ -127,7 +127,7 @@ class _PostgresTransaction:
         rows = self._rows(
             "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
             "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-            [_quoted(table)],
+            [_quote(table)],
         )
         return {name: arrow_type(name, declared, "postgresql") for name, declared in rows}
 
@@ -149,9 +149,9 @@ class _PostgresTransaction:
         self._execute(f"DELETE FROM {_name(table)} {where}", values)  # noqa: S608 - quoted, bound
 
     def insert(self, table: str, data: pa.Table) -> None:
-        names = ", ".join(_quoted(name) for name in data.column_names)
+        names = ", ".join(_quote(name) for name in data.column_names)
         with self.connection.cursor() as cursor:
-            cursor.copy_expert(f"COPY {_quoted(table)} ({names}) FROM STDIN", io.StringIO(_copy_text(data)))
+            cursor.copy_expert(f"COPY {_quote(table)} ({names}) FROM STDIN", io.StringIO(_copy_text(data)))
 
     def select(self, table: str, columns: Mapping[str, pa.DataType], partition: Partition) -> pa.Table:
         names = ", ".join(_name(name) for name in columns)
@@ -190,13 +190,13 @@ def _copy_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.fill_null(text, "\\N")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return quote(name, "postgresql")
 
 
 def _name(identifier: str) -> str:
     """The identifier in a statement whose values psycopg2 fills in: a `%` in it is doubled."""
-    return _quoted(identifier).replace("%", "%%")
+    return _quote(identifier).replace("%", "%%")
 
 
 def _definition(column: pa.Field) -> str:

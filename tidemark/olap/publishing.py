@@ -55,7 +55,7 @@ def publish_partition(transaction: PublishTransaction, table: str, data: pa.Tabl
     transaction.insert(table, incoming)
     crash_point("olap.after_insert")
     stored = transaction.select(table, _types(incoming.schema), partition)
-    return _compared(table, partition, incoming, stored, added)
+    return _compare(table, partition, incoming, stored, added)
 
 
 def _fit_table(transaction: PublishTransaction, table: str, wanted: pa.Schema) -> tuple[str, ...]:
@@ -83,9 +83,7 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
     return {field.name: field.type for field in schema}
 
 
-def _compared(
-    table: str, partition: Partition, sent: pa.Table, stored: pa.Table, added: tuple[str, ...]
-) -> Publication:
+def _compare(table: str, partition: Partition, sent: pa.Table, stored: pa.Table, added: tuple[str, ...]) -> Publication:
     expected, actual = content_checksum(sent), content_checksum(stored)
     if (stored.num_rows, actual) != (sent.num_rows, expected):
         raise OlapComparisonError(

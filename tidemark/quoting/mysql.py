@@ -1,7 +1,7 @@
 """Names and texts in MySQL's and MariaDB's SQL text; values are bound where a statement can bind them."""
 
 
-def quoted(identifier: str) -> str:
+def quote(identifier: str) -> str:
     """An identifier in back quotes."""
     return "`" + identifier.replace("`", "``") + "`"
 

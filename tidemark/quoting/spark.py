@@ -5,14 +5,14 @@ from datetime import date
 from pathlib import Path
 
 
-def quoted(identifier: str) -> str:
+def quote(identifier: str) -> str:
     """An identifier in back quotes."""
     return "`" + identifier.replace("`", "``") + "`"
 
 
 def path_table(path: Path) -> str:
     """A Delta table by its path."""
-    return f"delta.{quoted(str(path))}"
+    return f"delta.{quote(str(path))}"
 
 
 def text_literal(value: str) -> str:

@@ -43,7 +43,7 @@ class Database:
             self.url = read_url(url, _DRIVERS)
         except ValueError as error:
             raise StateSettingError.of(str(error)) from None
-        _owned(self.url)
+        _restrict_to_owner(self.url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         driver = self.engine.dialect.loaded_dbapi
@@ -80,7 +80,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction of one writer: committed at its end, or nothing is there. Raises StateStoreDownError."""
-        with self._told(), self.engine.connect() as connection:
+        with self._translating_errors(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
@@ -104,13 +104,13 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Each statement by itself sees what is committed, in one round trip. Raises StateStoreDownError."""
-        with self._told(), self.engine.connect() as connection:
+        with self._translating_errors(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def at_one_instant(self) -> Iterator[Connection]:
         """All statements see the state of the same instant. Raises StateStoreDownError."""
-        with self._told(), self.engine.connect() as connection:
+        with self._translating_errors(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN")
             else:
@@ -122,7 +122,7 @@ class Database:
         self.engine.dispose()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         """What the driver says when the server is gone, in our words; after it all connections are made anew."""
         try:
             yield
@@ -136,7 +136,7 @@ class Database:
             raise StateStoreDownError.of(self.url, error) from error
 
 
-def _owned(url: URL) -> None:
+def _restrict_to_owner(url: URL) -> None:
     """A new SQLite file is its owner's alone, and so are those that SQLite makes beside it."""
     file = url.database or ""
     if url.get_backend_name() == "sqlite" and file and not file.startswith((":", "file:")):

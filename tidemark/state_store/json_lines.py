@@ -54,12 +54,12 @@ def import_lines(database: Database, lines: Iterable[str]) -> int:
             seq += 1
             batch.append(_transition(number, line, {**values, "seq": seq}))
             if len(batch) == _CHUNK:
-                batch = _flushed(connection, batch)
-        _flushed(connection, batch)
+                batch = _flush(connection, batch)
+        _flush(connection, batch)
     return seq - first
 
 
-def _flushed(connection: Connection, batch: list[Transition]) -> list[Transition]:
+def _flush(connection: Connection, batch: list[Transition]) -> list[Transition]:
     for rows in rows_of(batch):
         rows.write(connection)
     return []

@@ -75,7 +75,9 @@ class SqlStateWriter:
     def _write_at_once(self, rows: Sequence[Rows], after: int) -> None:
         statements = (statement for batch in rows for statement in batch.statements("postgresql"))
         try:
-            self._database.write_at_once([*_fenced(self.fence), BulkStatement(_REQUIRE_LAST % after, ()), *statements])
+            self._database.write_at_once(
+                [*_lease_check(self.fence), BulkStatement(_REQUIRE_LAST % after, ()), *statements]
+            )
         except DBAPIError as error:
             if getattr(error.orig, "pgcode", None) not in (_NOT_LAST, _NOT_HELD):
                 raise
@@ -136,7 +138,7 @@ def _require_last(connection: Connection, after: int) -> None:
     raise StateConflictError.of(after, last, who or "", instant_of(when) if when else None, what)
 
 
-def _fenced(fence: Fence | None) -> list[BulkStatement]:
+def _lease_check(fence: Fence | None) -> list[BulkStatement]:
     """Names of leases are ours and need no quotes; a block binds no values, so the holder is written as digits."""
     if fence is None:
         return []

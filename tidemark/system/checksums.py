@@ -35,7 +35,7 @@ class ChecksumError(TerminalError):
 
 def require_checksums(folder: Path, listing: Path, parts: Sequence[str] = (".",)) -> None:
     """Raise ChecksumError unless the jars below these parts of `folder` are exactly those of the list."""
-    wanted, actual = _listed(listing), checksums(folder, parts)
+    wanted, actual = _parse_listing(listing), checksums(folder, parts)
     missing = [f"{name} is missing" for name in sorted(wanted.keys() - actual.keys())]
     unknown = [f"{name} is not in the list" for name in sorted(actual.keys() - wanted.keys())]
     changed = [
@@ -58,7 +58,7 @@ def lines(of: Mapping[str, str]) -> str:
     return "".join(f"{checksum}  {name}\n" for name, checksum in sorted(of.items()))
 
 
-def _listed(listing: Path) -> dict[str, str]:
+def _parse_listing(listing: Path) -> dict[str, str]:
     pairs = (line.split("  ", 1) for line in listing.read_text(encoding="utf-8").splitlines() if line)
     return {name: checksum for checksum, name in pairs}
 

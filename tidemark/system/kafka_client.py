@@ -97,7 +97,7 @@ class KafkaSecurity(BaseModel):
 
     def _jaas(self) -> str:
         names = {"username": self.username, "password": self.password.get_secret_value()}
-        options = " ".join(f'{name}="{_escaped(value)}"' for name, value in names.items())
+        options = " ".join(f'{name}="{_escape(value)}"' for name, value in names.items())
         return f"{_LOGIN_MODULE[self.sasl_mechanism]} required {options};"
 
 
@@ -106,7 +106,7 @@ def librdkafka(servers: str) -> dict[str, str | int | bool]:
     return {"bootstrap.servers": servers, **KafkaSecurity.load().librdkafka()}
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     """Inside of the double quotes of a JAAS configuration."""
     return value.replace("\\", "\\\\").replace('"', '\\"')
 

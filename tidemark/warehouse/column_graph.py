@@ -89,7 +89,7 @@ def column_graph(
             continue
         known = {name: tuple(columns.direct) for name, columns in by_entity.items() if columns.is_known}
         key = _key(entities[name], queries[name], known, entities)
-        entry = _valid(old.get(name), key) or {"key": key, **_analysed(name, queries[name], known, entities)}
+        entry = _valid(old.get(name), key) or {"key": key, **_analyse(name, queries[name], known, entities)}
         new[name] = entry
         direct = {column: tuple(sources) for column, sources in entry["direct"].items()}
         by_entity[name] = EntityColumns(direct, tuple(entry["indirect"]))
@@ -107,7 +107,7 @@ def _valid(entry: Any, key: str) -> dict[str, Any] | None:
     return entry if isinstance(entry.get("direct"), dict) and isinstance(entry.get("indirect"), list) else None
 
 
-def _analysed(name: str, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Any]:
+def _analyse(name: str, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Any]:
     from tidemark.dependency_model.lineage.column_lineage import column_lineage  # noqa: PLC0415 - loads the SQL parser
     from tidemark.dependency_model.lineage.known_tables import Table, Tables  # noqa: PLC0415
     from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415

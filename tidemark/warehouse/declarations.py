@@ -69,7 +69,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
             entity = entities.get(name)
             if entity is None:
                 if name not in declared:  # one that cannot be read is a problem already
-                    differences.append(_undeclared(path.relative_to(root).as_posix(), name))
+                    differences.append(_undeclared_query_error(path.relative_to(root).as_posix(), name))
                 continue
             texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
             try:
@@ -132,7 +132,7 @@ def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Ma
             raise EntityError(f"unknown {what}", found=name, where=place, hint=did_you_mean(name, options))
 
 
-def _undeclared(file: str, name: str) -> EntityError:
+def _undeclared_query_error(file: str, name: str) -> EntityError:
     return EntityError("no declaration beside this query", where=file, hint=f"write {name}.yaml, or take it away")
 
 

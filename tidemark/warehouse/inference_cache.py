@@ -61,7 +61,7 @@ class InferenceCache:
         """What an entity's queries read. Raises QueryError."""
         known = self.known(entity, texts, entities)
         if known is None:
-            known = self._analysed(entity, texts, entities)
+            known = self._analyse(entity, texts, entities)
             self.keep(entity, texts, entities, known)
         return known
 
@@ -93,7 +93,7 @@ class InferenceCache:
         entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in read_by_table.values()]}
         (self._new if lasting else self._passing)[entity.name] = entry
 
-    def _analysed(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+    def _analyse(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
         from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
         from tidemark.dependency_model.lineage.parameters import parameter_names  # noqa: PLC0415

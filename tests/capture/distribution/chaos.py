@@ -25,7 +25,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tests.capture.distribution.feed import DistributionFeed
 from tests.capture.distribution.members import Members, command
-from tests.capture.distribution.reading import committed, numbers
+from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import PARTITIONS, instances, tables
 from tidemark.capture.distribution.routes import logical_topic
 from tidemark.capture.distribution.topic_reader import GROUP
@@ -144,7 +144,9 @@ def _differences(broker: Kafka, feed: DistributionFeed) -> list[str]:
     problems: list[str] = []
     expected, beats = feed.expected(), feed.beats()
     for topic in map(logical_topic, tables(DATABASE)):
-        for (partition, key), counts in numbers(committed(broker.bootstrap_servers, topic, PARTITIONS)).items():
+        for (partition, key), counts in numbers(
+            committed_messages(broker.bootstrap_servers, topic, PARTITIONS)
+        ).items():
             wanted = beats.get(key) if key in beats else expected.pop(key, [])
             if counts != wanted:
                 problems.append(f"{topic} {partition} {key}: {_difference(counts, wanted or [])}")

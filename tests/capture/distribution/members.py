@@ -60,14 +60,14 @@ class Members:
             assert member.returncode == _TRY_AGAIN, f"a member ended with {member.returncode}: {out}{err}"
             self._running.remove(member)
         while len(self._running) < count:
-            self._running.append(self._started())
+            self._running.append(self._start_member())
 
     def join(self) -> None:
         self.at_least(min(_MOST, len(self._running) + 1))
 
     def kill(self) -> None:
         """One dies, and another takes its place, at once or some seconds later."""
-        process = self._chosen()
+        process = self._take_random()
         process.kill()
         process.wait()
         time.sleep(self._chance.choice((0.0, 0.0, 3.0)))
@@ -75,7 +75,7 @@ class Members:
 
     def leave(self) -> None:
         """One is asked to stop."""
-        self._stop(self._chosen())
+        self._stop(self._take_random())
         self.at_least(1)
 
     def freeze(self, seconds: float) -> None:
@@ -94,7 +94,7 @@ class Members:
             self._stop(self._running.pop())
         return self._lost
 
-    def _chosen(self) -> subprocess.Popen[str]:
+    def _take_random(self) -> subprocess.Popen[str]:
         self.at_least(1)
         return self._running.pop(self._chance.randrange(len(self._running)))
 
@@ -107,7 +107,7 @@ class Members:
         if process.returncode == 0:
             self._lost += json.loads(out)["sessions_lost"]
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _start_member(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self._command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SECONDS: Final = 60.0
 
 
-def committed(servers: str, topic: str, partitions: int) -> list[Message]:
+def committed_messages(servers: str, topic: str, partitions: int) -> list[Message]:
     """All committed messages, each partition in its order; waits until no transaction is open."""
     return list(messages_of(servers, topic, partitions))
 

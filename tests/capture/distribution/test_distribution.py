@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from confluent_kafka import Producer
 
-from tests.capture.distribution.reading import committed, numbers
+from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import PARTITIONS, SHARDS, Numbered, instances, message, tables
 from tests.capture.source.kafka.topics import send
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
@@ -111,7 +111,7 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     assert sum(member.done.unrouted for member in members) == len(values)
 
     topics = [logical_topic(table) for table in what.tables]
-    committed_messages = {topic: numbers(committed(what.servers, topic, PARTITIONS)) for topic in topics}
+    committed_messages = {topic: numbers(committed_messages(what.servers, topic, PARTITIONS)) for topic in topics}
     beats = {(number, f"{instance}.spread.heartbeat"): [7] for instance in values for number in range(PARTITIONS)}
     changes = {
         topic: {place: ids for place, ids in of.items() if place not in beats}
@@ -159,7 +159,7 @@ def test_a_member_that_the_group_left_behind_cannot_commit(kafka_server: Kafka, 
         with pytest.raises(SessionLostError):
             slow.step(20, 0.2)
         until(lambda: not following.step(30, 0.2).messages and following.reader.lag() == 0)
-    assert numbers(committed(what.servers, "tables.fenced.x", 1)) == {(0, "f0.fenced.x"): list(range(50))}
+    assert numbers(committed_messages(what.servers, "tables.fenced.x", 1)) == {(0, "f0.fenced.x"): list(range(50))}
 
 
 def test_a_message_keeps_its_time_and_headers_whatever_its_size(kafka_server: Kafka, tmp_path: Path) -> None:
@@ -173,13 +173,13 @@ def test_a_message_keeps_its_time_and_headers_whatever_its_size(kafka_server: Ka
     assert producer.flush(30) == 0
     done = distribute(what, lambda done: done.messages < len(values))
     assert (done.messages, done.unreadable, done.unrouted) == (len(values), 1, 1)
-    committed_messages = committed(what.servers, "tables.kept.x", 1)
-    assert [(entry.key(), entry.value()) for entry in committed_messages] == [
+    messages = committed_messages(what.servers, "tables.kept.x", 1)
+    assert [(entry.key(), entry.value()) for entry in messages] == [
         (b"h0.kept.x", values[at].encode()) for at in (0, 2)
     ]
-    assert [entry.timestamp()[1] for entry in committed_messages] == [FIRST_MS, FIRST_MS + 2]
-    assert committed_messages[0].headers() == [("trace", b"a"), ("trace", b"b")]
-    (unreadable,) = committed(what.servers, UNREADABLE, 1)
+    assert [entry.timestamp()[1] for entry in messages] == [FIRST_MS, FIRST_MS + 2]
+    assert messages[0].headers() == [("trace", b"a"), ("trace", b"b")]
+    (unreadable,) = committed_messages(what.servers, UNREADABLE, 1)
     assert (unreadable.key(), unreadable.value()) == (b"cdc.h0", b'{"after":')
     assert unreadable.headers() == [("topic", b"cdc.h0"), ("partition", b"0"), ("offset", b"1")]
 
@@ -196,4 +196,4 @@ def test_a_message_that_the_broker_does_not_take_stops_it_with_the_reason(kafka_
     send(kafka_server, "cdc.l0", [message("large", "x", 1), with_text(2, 2000).replace("kept", "large")])
     with pytest.raises(NotTakenError, match=r"tables\.large\.x.*bytes of l0\.large\.x.*max\.message\.bytes"):
         distribute(what, lambda _: True)
-    assert committed(what.servers, "tables.large.x", 1) == []
+    assert committed_messages(what.servers, "tables.large.x", 1) == []

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
-from tests.capture.distribution.reading import committed, numbers
+from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import message
 from tests.capture.source.kafka.topics import send
 from tidemark.capture.distribution import topics
@@ -85,4 +85,4 @@ def test_a_place_that_the_broker_forgot_is_no_reason_to_send_everything_again(
     kafka_server.create_topic("cdc.t2")
     send(kafka_server, "cdc.t2", [message("t2", "x", 1)])
     distribute(what, lambda done: done.messages < 1)
-    assert numbers(committed(what.servers, "tables.t2.x", 1)) == {(0, "t2.t2.x"): [0, 1]}
+    assert numbers(committed_messages(what.servers, "tables.t2.x", 1)) == {(0, "t2.t2.x"): [0, 1]}

@@ -84,7 +84,7 @@ class LoadLife(threading.Thread):
         self.join()
 
 
-def stored(server: MariaDb) -> Rows:
+def stored_rows(server: MariaDb) -> Rows:
     rows_by_key: Rows = {}
     with server.connect(DATABASE) as session, session.cursor() as sql:
         for shard in range(SHARDS):
@@ -93,7 +93,7 @@ def stored(server: MariaDb) -> Rows:
     return rows_by_key
 
 
-def captured(path: Path) -> Rows:
+def captured_rows(path: Path) -> Rows:
     rows = read_rows(path).to_pylist() if table_exists(path) else []
     return {(row["_shard"], row["id"]): row["v"] for row in rows}
 
@@ -108,14 +108,14 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
         fill(server)
         database = HeartbeatDatabase("kept", LOOPBACK, server.port, DATABASE, USER, server.password)
 
-        def connected() -> Connect:
+        def connect_anew() -> Connect:
             started = connect(
                 jars(), kafka_server, [server], DATABASE, tmp_path / "connect",
                 snapshot_mode="no_data", others=SMALL_CHUNKS,
             )  # fmt: skip
             return stack.enter_context(started)
 
-        worker = connected()
+        worker = connect_anew()
         life = LoadLife(server, seed=3)
         life.start()
         settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers)
@@ -127,27 +127,27 @@ def test_rows_of_before_and_changes_are_the_database_in_the_end(
             # Each one is a process that was just started: it knows what the commits say.
             report = Ingestion(spark, settings, [SOURCE], registry, intake).step()
             assert not report.halted
-            return captured(settings.warehouse / SOURCE.name)
+            return captured_rows(settings.warehouse / SOURCE.name)
 
         step()
         assert request_load(database, SOURCE) == [f"{DATABASE}.kept_0", f"{DATABASE}.kept_1"]
         broker = Broker(kafka_server.bootstrap_servers)
-        asked_at = sent(broker)
-        until(lambda: sent(broker) > asked_at + ROWS // 5)
+        asked_at = message_count(broker)
+        until(lambda: message_count(broker) > asked_at + ROWS // 5)
         worker.server.kill()
         assert 0 < len(step()) < SHARDS * ROWS // 2
         assert len(initial_load_pending(settings)) == SHARDS
-        worker = connected()
+        worker = connect_anew()
         until(lambda: len(step()) > SHARDS * ROWS // 2 and not initial_load_pending(settings))
         life.stop()
         assert life.changes > 500
-        until(lambda: step() == stored(server))
+        until(lambda: step() == stored_rows(server))
         # Today began before the rows were there.
         assert registry.of("ods_kept", "day") == ()
         assert worker.state(topic_of("kept")) == "RUNNING"
 
 
-def sent(broker: Broker) -> int:
+def message_count(broker: Broker) -> int:
     """How many messages there are."""
     return broker.bounds([topic_of("kept")])[topic_of("kept")].high
 

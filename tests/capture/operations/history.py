@@ -78,7 +78,7 @@ class ShardedHistory:
                 image = record["after"] or record["before"]
                 content.pop((shard, image["order_id"]), None)
                 if record["after"]:
-                    content[shard, image["order_id"]] = decoded(record["after"])
+                    content[shard, image["order_id"]] = decode(record["after"])
         return content
 
 
@@ -94,7 +94,7 @@ def _before(stream: Stream, end: datetime) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def decoded(row: Row) -> tuple[Any, ...]:
+def decode(row: Row) -> tuple[Any, ...]:
     """A row in the lake's types."""
     amount = None if row["amount"] is None else Decimal(row["amount"])
     day = None if row["order_date"] is None else datetime.fromtimestamp(row["order_date"] * 86_400, tz=UTC).date()

@@ -78,7 +78,7 @@ def _row(chance: random.Random, key: int, *, is_wide: bool) -> Row:
     }
 
 
-def applied(lives: Sequence[Sequence[WorldEvent]]) -> Content:
+def apply_in_order(lives: Sequence[Sequence[WorldEvent]]) -> Content:
     """The slow, obvious one: a dictionary, and each shard's changes one after the other."""
     content: Content = {}
     for event in (event for events in lives for event in events if not event.is_declaration):
@@ -93,7 +93,7 @@ def lake_values(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("note", "amount", "at", "day", "coupon"))
 
 
-def wired(row: Row | None, *, is_wide: bool) -> Row | None:
+def as_sent(row: Row | None, *, is_wide: bool) -> Row | None:
     """As Debezium sends it: an older row comes in the columns of today."""
     if row is None:
         return None
@@ -129,11 +129,11 @@ class Worlds:
         distinct: dict[str, dict[str, list[list[WorldEvent]]]] = {}
         while len(distinct) < self.count:
             chance = random.Random(f"{self.seed} world {len(distinct)} {self._chance.random()}")
-            parts = {name: self._cut(chance, self._shuffled(chance, shards)) for name, shards in SHARDS.items()}
+            parts = {name: self._cut(chance, self._shuffle(chance, shards)) for name, shards in SHARDS.items()}
             distinct[_signature(parts)] = parts
         return list(distinct.values())
 
-    def _shuffled(self, chance: random.Random, shards: Sequence[int]) -> list[WorldEvent]:
+    def _shuffle(self, chance: random.Random, shards: Sequence[int]) -> list[WorldEvent]:
         turns = [shard for shard in shards for _ in self.lives[shard]]
         chance.shuffle(turns)
         coming = {shard: iter(self.lives[shard]) for shard in shards}
@@ -185,5 +185,5 @@ def _write(stream: Stream, event: WorldEvent, table: str, when: datetime) -> Non
     if event.is_declaration:
         stream.declare(table, WIDE if event.is_wide else NARROW, when)
     else:
-        before, after = (wired(row, is_wide=event.is_wide) for row in (event.before, event.after))
+        before, after = (as_sent(row, is_wide=event.is_wide) for row in (event.before, event.after))
         stream.change(table, before, after, when)

@@ -43,7 +43,7 @@ class Killed(BaseException):
     """What a SIGKILL is to the code that runs: nothing of it goes on."""
 
 
-def landed(data: Path, seed: int) -> tuple[Settings, ShardedHistory]:
+def land_history(data: Path, seed: int) -> tuple[Settings, ShardedHistory]:
     settings, history = Settings.at(data), ShardedHistory(seed, days=3, changes=40)
     for stream in history.streams.values():
         stream.land(settings.landing, 0)
@@ -61,7 +61,7 @@ def check(spark: SparkSession, settings: Settings, history: ShardedHistory, tagg
 def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
-    settings, history = landed(tmp_path / "data", seed=3)
+    settings, history = land_history(tmp_path / "data", seed=3)
     registry = SnapshotRegistry.at(settings.state_db)
 
     def die(name: str) -> None:
@@ -79,7 +79,7 @@ def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
 
 @pytest.mark.long
 def test_killed_for_real_between_commit_and_name(spark: SparkSession, tmp_path: Path) -> None:
-    settings, history = landed(tmp_path / "data", seed=4)
+    settings, history = land_history(tmp_path / "data", seed=4)
     program = (
         "from pathlib import Path; import sys\n"
         "from tidemark.system.settings import Settings; from tidemark.spark.session import spark_session\n"
@@ -98,7 +98,7 @@ def test_killed_for_real_between_commit_and_name(spark: SparkSession, tmp_path: 
 
 
 def test_names_are_built_again_from_the_log(spark: SparkSession, tmp_path: Path) -> None:
-    settings, _ = landed(tmp_path / "data", seed=5)
+    settings, _ = land_history(tmp_path / "data", seed=5)
     registry = SnapshotRegistry.at(settings.state_db)
     Ingestion(spark, settings, [ORDERS], registry).step()
     before = [(entry.slice, entry.version, entry.rows) for entry in registry.of("ods_orders")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.capture.operations.test_bad_input import TABLES
-from tests.capture.schema.hostile import INJECTION, TEXTS, hostile_changes, mutated, put
+from tests.capture.schema.hostile import INJECTION, TEXTS, hostile_changes, mutate, put
 from tests.capture.schema.type_matrix import EXAMPLES
 from tests.capture.source.kafka.letters import flat
 from tests.capture.source.kafka.sent import SentIntake, SentValues
@@ -101,12 +101,12 @@ def value_of(before: dict[str, Any] | None) -> dict[str, Any]:
 
 def hostile_value(chance: Random) -> str:
     """A change with something wrong somewhere."""
-    return json.dumps(mutated(value_of(order(7, "1.00", 23)), chance, PLACE))
+    return json.dumps(mutate(value_of(order(7, "1.00", 23)), chance, PLACE))
 
 
 def hostile_message(chance: Random) -> str:
     """One of Canal's. What declares its columns is left alone: that stops the table."""
-    return json.dumps(mutated(json.loads(flat("UPDATE", 7, "1.00", "2.00")), chance, frozenset({"mysqlType"})))
+    return json.dumps(mutate(json.loads(flat("UPDATE", 7, "1.00", "2.00")), chance, frozenset({"mysqlType"})))
 
 
 def fuzz(spark: SparkSession, folder: Path, seed: int, count: int) -> None:
@@ -124,29 +124,29 @@ def test_every_field_with_anything_in_it_ten_thousand_times(spark: SparkSession,
     fuzz(spark, tmp_path, 2, 5_000)
 
 
-def changed(path: tuple[Any, ...], new: Any) -> str:
+def with_change(path: tuple[Any, ...], new: Any) -> str:
     return json.dumps(put(value_of(None), path, new))
 
 
 DEEP = 5_000
 ONE_RECORD = [
-    changed(("after", "amount"), "1e-1000000000"),
-    changed(("after", "amount"), "1e1000000000"),
-    changed(("after", "amount"), "9" * 950_000),
-    changed(("after", "amount"), 10**4000),
-    changed(("after", "order_id"), None),
-    changed(("after", "order_id"), 1e300),
-    changed(("after", "order_date"), 2**31 - 1),
-    changed(("after", "c0"), "@").replace('"@"', "1e-1000000000"),
-    changed(("after", "c0"), "@").replace('"@"', "1e1000000000"),
-    *(changed(("after", f"c{at}"), sign * (2**63 - 1)) for at in (2, 3, 5) for sign in (-1, 1)),
-    changed(("after", "c4"), "+294247-01-10T04:00:54Z"),
-    changed(("source", "ts_ms"), 2**63 - 1),
-    changed(("source", "ts_ms"), -(2**63)),
-    changed(("source", "ts_ms"), 7_258_118_400_000),
-    changed(("after",), "[") + "x",
-    changed(("after", "amount"), "@").replace('"@"', "[" * DEEP + "]" * DEEP),
-    changed(("source",), "@").replace('"@"', '{"a":' * DEEP + "1" + "}" * DEEP),
+    with_change(("after", "amount"), "1e-1000000000"),
+    with_change(("after", "amount"), "1e1000000000"),
+    with_change(("after", "amount"), "9" * 950_000),
+    with_change(("after", "amount"), 10**4000),
+    with_change(("after", "order_id"), None),
+    with_change(("after", "order_id"), 1e300),
+    with_change(("after", "order_date"), 2**31 - 1),
+    with_change(("after", "c0"), "@").replace('"@"', "1e-1000000000"),
+    with_change(("after", "c0"), "@").replace('"@"', "1e1000000000"),
+    *(with_change(("after", f"c{at}"), sign * (2**63 - 1)) for at in (2, 3, 5) for sign in (-1, 1)),
+    with_change(("after", "c4"), "+294247-01-10T04:00:54Z"),
+    with_change(("source", "ts_ms"), 2**63 - 1),
+    with_change(("source", "ts_ms"), -(2**63)),
+    with_change(("source", "ts_ms"), 7_258_118_400_000),
+    with_change(("after",), "[") + "x",
+    with_change(("after", "amount"), "@").replace('"@"', "[" * DEEP + "]" * DEEP),
+    with_change(("source",), "@").replace('"@"', '{"a":' * DEEP + "1" + "}" * DEEP),
 ]
 ONE_MESSAGE = [
     flat("INSERT", 7, "1e-1000000000"),
@@ -197,7 +197,7 @@ def test_tables_whose_declarations_are_anything_at_all(spark: SparkSession, tmp_
         changes = hostile_changes(chance, f"t{number}")
         value = put(source, ("source", "table"), f"t{number}")
         sent.append(json.dumps({**value, "tableChanges": changes}))
-        sent.append(changed(("source", "table"), f"t{number}"))
+        sent.append(with_change(("source", "table"), f"t{number}"))
     unrouted = [json.dumps({**put(source, ("source", "table"), "x"), "tableChanges": text}) for text in TEXTS[1:]]
     errors, rows = step(spark, tmp_path, {"a": [*sent, *unrouted, good[1]], "b": []}, (), [*TABLES, *many_tables(12)])
     assert len(errors) == 1

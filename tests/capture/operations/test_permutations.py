@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.capture.operations.permutations import Worlds, applied
+from tests.capture.operations.permutations import Worlds, apply_in_order
 from tests.capture.operations.test_crash import POINTS, Killed
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.commits.commit_state import commits
@@ -43,9 +43,9 @@ class PermutedCapture:
         self._chance = random.Random(worlds.seed)
         self.settings = Settings.at(folder / "data")
         self._landed = dict.fromkeys(worlds.streams, 0)
-        self._ingestion = self._started()
+        self._ingestion = self._start()
 
-    def _started(self) -> Ingestion:
+    def _start(self) -> Ingestion:
         return Ingestion(self._spark, self.settings, [ORDERS], SnapshotRegistry.at(self.settings.state_db))
 
     def land(self) -> None:
@@ -61,7 +61,7 @@ class PermutedCapture:
         if self._chance.random() < 0.5:
             self._die(patch, self._chance.choice(DEATHS))
         if self._chance.random() < 0.5:
-            self._ingestion = self._started()
+            self._ingestion = self._start()
         self._ingestion.step()
 
     def _die(self, patch: pytest.MonkeyPatch, point: str) -> None:
@@ -73,11 +73,11 @@ class PermutedCapture:
             for module in (merge_attempt, table_ingest, ingestion_module):
                 patched.setattr(module, "crash_point", crash_point)
             try:
-                self._started().step()
+                self._start().step()
             except Killed:
-                self._ingestion = self._started()
+                self._ingestion = self._start()
 
-    def merged(self) -> int:
+    def merged_changes(self) -> int:
         """The changes that the commits count."""
         return sum(commit.state.counts["changes"] for commit in commits(self.settings.warehouse / "ods_orders"))
 
@@ -99,9 +99,9 @@ def test_every_permutation_makes_the_same_table(
         capture.land()
         capture.step(monkeypatch)
 
-    expected = applied(worlds.lives)
+    expected = apply_in_order(worlds.lives)
     contents = worlds.by_world(read_rows(capture.settings.warehouse / "ods_orders").to_pylist())
     wrong = [number for number, content in enumerate(contents) if content != expected]
     assert not wrong, (seed, wrong[:5], worlds.permutations[wrong[0]], contents[wrong[0]], expected)
-    assert capture.merged() == worlds.changes
+    assert capture.merged_changes() == worlds.changes
     assert min(worlds.sent_again.values()) > 0

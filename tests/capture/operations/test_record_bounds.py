@@ -13,8 +13,8 @@ from tests.capture.operations.test_hostile_records import (
     ONE_RECORD,
     PLACE,
     before_and_after,
-    changed,
     value_of,
+    with_change,
 )
 from tests.capture.schema.hostile import paths, put
 from tests.capture.source.kafka.letters import flat
@@ -30,9 +30,9 @@ pytestmark = pytest.mark.spark
 COPIES: Final = 8
 COSTLY: Final = [
     *ONE_RECORD,
-    changed(("after", "amount"), "9" * 1_000_000),
-    changed(("after", "amount"), "1e+1000000000"),
-    changed(("source", "ts_ms"), 2**32 * 1000),
+    with_change(("after", "amount"), "9" * 1_000_000),
+    with_change(("after", "amount"), "1e+1000000000"),
+    with_change(("source", "ts_ms"), 2**32 * 1000),
 ]
 _HERE: Final = "@here@"
 
@@ -51,7 +51,7 @@ def spent(spark: SparkSession, folder: Path, records: list[str], messages: list[
 
 def test_each_hostile_record_takes_less_than_a_second(spark: SparkSession, tmp_path: Path) -> None:
     """Eight of each kind, less than eight seconds in all: so no kind takes a second a record. One once took 218."""
-    poor = changed(("after", "amount"), "x")
+    poor = with_change(("after", "amount"), "x")
     usual = spent(spark, tmp_path / "usual", [poor] * len(COSTLY) * COPIES, [flat("INSERT", 7, "x")] * COPIES)
     hostile = spent(spark, tmp_path / "hostile", COSTLY * COPIES, ONE_MESSAGE * COPIES)
     assert hostile - usual < COPIES, (hostile, usual)

@@ -66,49 +66,49 @@ def capture(tmp_path: Path, spark: SparkSession) -> OrderCapture:
     return OrderCapture(spark, settings, SnapshotRegistry.at(settings.state_db))
 
 
-def changed(amount: str) -> Row:
+def paid(amount: str) -> Row:
     return order(1, amount, 23)
 
 
-def started(instance: str, shard: str) -> Stream:
+def start_stream(instance: str, shard: str) -> Stream:
     stream = Stream(instance)
     stream.declare(shard, ORDERS, at("2026-03-23 09:00"))
     return stream
 
 
 def test_what_the_connector_sends_again_changes_nothing(capture: OrderCapture) -> None:
-    a, b = started("a", "orders_0"), started("b", "orders_1")
-    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
-    a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 10:01"))
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
+    a.change("orders_0", paid("1.00"), paid("2.00"), at("2026-03-23 10:01"))
     a.again(1, 2)
     assert capture.step(a, b).changes == {"ods_orders": 2}
     assert capture.orders() == {1: "2.00"}
     start = len(a.lines)
     a.again(1, 3)
-    a.change("orders_0", changed("2.00"), changed("3.00"), at("2026-03-23 10:02"))
+    a.change("orders_0", paid("2.00"), paid("3.00"), at("2026-03-23 10:02"))
     a.again(1, start)
     assert capture.step(a).changes == {"ods_orders": 1}
     assert capture.orders() == {1: "3.00"}
 
 
 def test_a_key_that_moves_is_a_delete_and_an_insert_at_one_position(capture: OrderCapture) -> None:
-    a, b = started("a", "orders_0"), started("b", "orders_1")
-    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
-    a.move("orders_0", changed("1.00"), order(2, "1.00", 23), at("2026-03-23 10:01"))
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
+    a.move("orders_0", paid("1.00"), order(2, "1.00", 23), at("2026-03-23 10:01"))
     moved = len(a.lines)
     assert capture.step(a, b).changes == {"ods_orders": 3}
     assert capture.orders() == {2: "1.00"}
     # Sent again from within the move: the insert alone was read before, too.
     a.again(moved - 1, moved)
-    a.move("orders_0", order(2, "1.00", 23), changed("1.00"), at("2026-03-23 10:02"))
+    a.move("orders_0", order(2, "1.00", 23), paid("1.00"), at("2026-03-23 10:02"))
     a.again(1, moved)
     assert capture.step(a).changes == {"ods_orders": 2}
     assert capture.orders() == {1: "1.00"}
 
 
 def test_a_heartbeat_arrives_where_nothing_is_committed(capture: OrderCapture) -> None:
-    a, b = started("a", "orders_0"), started("b", "orders_1")
-    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
     for stream in (a, b):
         stream.heartbeat(at("2026-03-23 10:01"), beat_at=at("2026-03-23 10:01"))
     capture.step(a, b)
@@ -120,9 +120,9 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: OrderCapture) -
 
 def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: OrderCapture) -> None:
     """A step sees what came since the last one; there need not be a heartbeat in it."""
-    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     for stream in (a, b):
-        stream.change("orders_0" if stream is a else "orders_1", None, changed("1.00"), at("2026-03-23 10:00"))
+        stream.change("orders_0" if stream is a else "orders_1", None, paid("1.00"), at("2026-03-23 10:00"))
         stream.heartbeat(at("2026-03-23 10:01"), beat_at=at("2026-03-23 10:01"))
     capture.step(a, b)
     for stream in (a, b):
@@ -140,10 +140,10 @@ def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(captur
 
 
 def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture: OrderCapture) -> None:
-    a, b = started("a", "orders_0"), started("b", "orders_1")
-    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
     a.lose_file()
-    gap = a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 11:00"))
+    gap = a.change("orders_0", paid("1.00"), paid("2.00"), at("2026-03-23 11:00"))
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
     report = capture.step(a, b)
@@ -164,7 +164,7 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
 
 def test_a_file_that_lands_late_is_taken_in_whole(capture: OrderCapture) -> None:
     """The records around the hole follow each other in one minute: nothing but the file says that some are missing."""
-    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     for number in range(1, 13):
         a.change("orders_0", None, order(number, "1.00", 23), at("2026-03-23 10:00"))
     a.land(capture.settings.landing, 0, 5)
@@ -178,10 +178,10 @@ def test_a_file_that_lands_late_is_taken_in_whole(capture: OrderCapture) -> None
 
 
 def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
-    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     a.declare("users", {"user_id": "BIGINT"}, at("2026-03-23 09:00"))
     a.change("users", None, {"user_id": 5}, at("2026-03-23 10:00"))
-    a.change("orders_0", None, changed("1.00"), at("2026-03-23 10:00"))
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
     dropped = a.drop("orders_0", at("2026-03-23 11:00"))
     for stream in (a, b):
         stream.heartbeat(at("2026-03-24 00:00"))
@@ -192,16 +192,16 @@ def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
 
 
 def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
-    a, b = started("a", "orders_0"), started("b", "orders_1")
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     b.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
-    a.change("orders_0", None, changed("1.00"), at("2026-03-23 22:10"))
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 22:10"))
     a.heartbeat(at("2026-03-23 22:10"), at("2026-03-23 22:10"))
-    a.change("orders_0", changed("1.00"), changed("2.00"), at("2026-03-23 23:11"))
+    a.change("orders_0", paid("1.00"), paid("2.00"), at("2026-03-23 23:11"))
     assert capture.step(a, b).closed == ()
     a.heartbeat(at("2026-03-23 23:11"), at("2026-03-23 22:11"))
-    a.change("orders_0", changed("2.00"), changed("3.00"), at("2026-03-23 22:30"))
+    a.change("orders_0", paid("2.00"), paid("3.00"), at("2026-03-23 22:30"))
     a.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))
-    a.change("orders_0", changed("3.00"), changed("4.00"), at("2026-03-23 23:01"))
+    a.change("orders_0", paid("3.00"), paid("4.00"), at("2026-03-23 23:01"))
     assert {snapshot.slice for snapshot in capture.step(a).closed} == {"2026-03-23"}
     tagged = capture.registry.get("ods_orders", "day", "2026-03-23")
     assert tagged is not None
@@ -209,9 +209,9 @@ def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> N
 
 
 def test_of_what_spark_reads_the_same_runs_are_cut(spark: SparkSession, tmp_path: Path) -> None:
-    stream = started("a", "orders_0")
+    stream = start_stream("a", "orders_0")
     for number in range(30):
-        stream.change("orders_0", None if number % 4 else changed("1.00"), None if not number % 4 else changed("2.00"),
+        stream.change("orders_0", None if number % 4 else paid("1.00"), None if not number % 4 else paid("2.00"),
                       at(f"2026-03-23 10:{number // 7:02d}"))  # fmt: skip
         if number in {9, 20}:
             stream.again(number - 5, number)

@@ -47,7 +47,7 @@ VALUES: tuple[Any, ...] = (
 TEXTS = ("", "{", "null", "5", '"x"', "[5]", "[null]", "[{}]", '[{"id": 5}]', "[" * 5000 + "]" * 5000, "9" * 5000)
 
 
-def declared(table: str) -> list[dict[str, Any]]:
+def declaration_of(table: str) -> list[dict[str, Any]]:
     """A well-formed declaration of `school.<table>`."""
     columns = [
         {"name": "id", "position": 1, "typeName": "BIGINT", "length": None, "scale": None},
@@ -77,7 +77,7 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return changed
 
 
-def mutated(value: Any, chance: Random, without: frozenset[Any] = frozenset()) -> Any:
+def mutate(value: Any, chance: Random, without: frozenset[Any] = frozenset()) -> Any:
     """A copy with something else in one or two places, none of them below a key in `without`."""
     for _ in range(chance.choice((1, 1, 2))):
         places = [path for path in paths(value) if not without.intersection(path)]
@@ -89,4 +89,4 @@ def hostile_changes(chance: Random, table: str = "orders_0") -> str:
     """The JSON text of `tableChanges` with something wrong in it."""
     if chance.random() < 0.1:
         return chance.choice(TEXTS)
-    return json.dumps(mutated(declared(table), chance))
+    return json.dumps(mutate(declaration_of(table), chance))

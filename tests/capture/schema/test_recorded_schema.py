@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from tests.capture.schema.hostile import INJECTION, TEXTS, declared, hostile_changes, put
+from tests.capture.schema.hostile import INJECTION, TEXTS, declaration_of, hostile_changes, put
 from tidemark.capture.errors import ColumnTypeError, DeclarationError
 from tidemark.capture.schema.canal_text_values import text_decode
 from tidemark.capture.schema.column_types import SourceColumn, source_column
 from tidemark.capture.schema.recorded_schema import TableSchema, parse_declarations
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 from tidemark.system.errors import CaptureError
 
 _WORD = re.compile(r"[A-Z]+(_NTZ)?|DECIMAL\(\d{1,2},\d{1,2}\)")
@@ -27,7 +27,7 @@ def only_known_sql(column: SourceColumn) -> bool:
         bool(_WORD.fullmatch(column.delta))
         and bool(_WORD.fullmatch(column.encoding.wire))
         and column.encoding == known.encoding
-        and column.wire_field == f"{quoted(column.source_name)} {known.encoding.wire}"
+        and column.wire_field == f"{quote(column.source_name)} {known.encoding.wire}"
         and column.from_text("x") == text_decode(known.delta).format("x")
         and not re.search(r"java|reflect|DROP|SELECT|env:", column.decoded("x"))
     )
@@ -79,7 +79,7 @@ def test_what_names_no_table_is_of_the_table_of_its_record(text: str) -> None:
     ],
 )
 def test_a_type_is_of_a_closed_set_and_its_sizes_have_limits(field: str, value: object, said: str) -> None:
-    hostile = put(declared("orders_0"), (*COLUMNS, 1, field), value)
+    hostile = put(declaration_of("orders_0"), (*COLUMNS, 1, field), value)
     (schema,) = parse_declarations(json.dumps(hostile)).schemas
     with pytest.raises(ColumnTypeError, match=said):
         assert schema.declared().columns
@@ -87,7 +87,7 @@ def test_a_type_is_of_a_closed_set_and_its_sizes_have_limits(field: str, value: 
 
 @pytest.mark.parametrize("value", [None, {}, [], [5], "x", [{"name": "a"}], [{"name": None, "position": 1}]])
 def test_what_is_no_list_of_columns_names_the_table(value: object) -> None:
-    (schema,) = parse_declarations(json.dumps(put(declared("orders_0"), COLUMNS, value))).schemas
+    (schema,) = parse_declarations(json.dumps(put(declaration_of("orders_0"), COLUMNS, value))).schemas
     with pytest.raises(DeclarationError, match=r"school\.orders_0"):
         assert schema.declared().columns
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.capture.schema.test_schema_changes import change
-from tests.capture.schema.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Cell, rendered
+from tests.capture.schema.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Cell, render
 from tests.capture.source.kafka.sent import SentValues, messages
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at
@@ -37,7 +37,7 @@ Row = dict[str, Any]
 
 
 def test_the_matrix_is_the_documented_one() -> None:
-    assert rendered() in DOCS.read_text(encoding="utf-8")
+    assert render() in DOCS.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.source}-{cell.change}-{cell.to}")

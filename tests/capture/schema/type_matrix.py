@@ -1,6 +1,6 @@
 """Every type of the source, every change of it, and what happens then: one row a cell.
 
-docs/capture.md shows it as `rendered` writes it; test_type_matrix.py holds capture to it.
+docs/capture.md shows it as `render` writes it; test_type_matrix.py holds capture to it.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ _COLUMNS: Sequence[tuple[str, Sequence[Change]]] = [
 ]
 
 
-def rendered() -> str:
+def render() -> str:
     """The matrix as docs/capture.md has it."""
     heads = ["type", "comes, goes, is renamed, NULL or not", *(title for title, _ in _COLUMNS), "a value that fits not"]
     lines = [_line(heads), _line(["---"] * len(heads))]
@@ -224,9 +224,9 @@ def _line(parts: Sequence[str]) -> str:
 def _outcomes(cells: Sequence[Cell]) -> str:
     by_outcome = defaultdict(list)
     for cell in cells:
-        by_outcome[cell.outcome].append(_named(cell))
+        by_outcome[cell.outcome].append(_name_of(cell))
     return "; ".join(f"{outcome}: {', '.join(names)}" for outcome, names in by_outcome.items()) or "-"
 
 
-def _named(cell: Cell) -> str:
+def _name_of(cell: Cell) -> str:
     return cell.change if cell.to == cell.source else cell.to

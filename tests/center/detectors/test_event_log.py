@@ -48,7 +48,7 @@ def test_an_event_that_becomes_visible_after_a_later_one_is_taken_in(
         hide(instance, "2024-06-01", patch)
         detector.poll()
         assert world.ready() == ["dwd@2024-06-02"]
-        again = EventLogDetector(instance, world.opened(), world.store.read)
+        again = EventLogDetector(instance, world.open_center(), world.store.read)
     detector.poll(reconcile=False)
     assert world.ready() == ["dwd@2024-06-02"]
     detector.poll()

@@ -39,7 +39,7 @@ def world(tmp_path: Path) -> CenterWorld:
     return CenterWorld(tmp_path, dwd=f"{{period: day, {RULES}}}", ads="{period: day, depends_on: [dwd]}")
 
 
-def polled(world: CenterWorld, instance: dg.DagsterInstance) -> tuple[RunState, Quality, list[str]]:
+def poll_state(world: CenterWorld, instance: dg.DagsterInstance) -> tuple[RunState, Quality, list[str]]:
     EventLogDetector(instance, world.center, world.store.read).poll()
     status = world.center.status(Slice("dwd", DAY))
     return status.run_state, status.quality, [name for name in world.ready() if name.startswith("ads@")]
@@ -60,7 +60,7 @@ def run(instance: dg.DagsterInstance, passed: tuple[bool, ...], name: str = "dwd
 
 def test_a_run_that_evaluated_its_checks_has_passed(world: CenterWorld, instance: dg.DagsterInstance) -> None:
     run(instance, ALL)
-    assert polled(world, instance) == (RunState.COMPLETED, Quality.PASSED, [f"ads@{DAY}"])
+    assert poll_state(world, instance) == (RunState.COMPLETED, Quality.PASSED, [f"ads@{DAY}"])
 
 
 @pytest.mark.parametrize("passed", [(), (True,), (True, False)])
@@ -68,23 +68,23 @@ def test_a_run_whose_checks_were_not_all_seen_to_pass_is_unknown(
     world: CenterWorld, instance: dg.DagsterInstance, passed: tuple[bool, ...]
 ) -> None:
     run(instance, passed)
-    assert polled(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
+    assert poll_state(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
 
 
 def test_checks_of_another_asset_do_not_count(world: CenterWorld, instance: dg.DagsterInstance) -> None:
     run(instance, ALL, name="other")
     run(instance, ())
-    assert polled(world, instance)[1] is Quality.UNKNOWN
+    assert poll_state(world, instance)[1] is Quality.UNKNOWN
 
 
 def test_what_is_reported_over_http_stays_unknown(world: CenterWorld, instance: dg.DagsterInstance) -> None:
-    assert reported(instance) == [200, 200, 200]
-    assert polled(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
+    assert report_statuses(instance) == [200, 200, 200]
+    assert poll_state(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
     run(instance, ALL)
-    assert polled(world, instance)[1] is Quality.PASSED
+    assert poll_state(world, instance)[1] is Quality.PASSED
 
 
-def reported(instance: dg.DagsterInstance) -> list[int]:
+def report_statuses(instance: dg.DagsterInstance) -> list[int]:
     """The statuses of Dagster's web server for a forged materialization, and forged results of all of its checks."""
 
     async def answers() -> list[int]:

@@ -68,7 +68,7 @@ def test_messages_are_taken_once_also_after_a_restart(world: CenterWorld) -> Non
         (0, 0),
     ]
     assert world.ready() == [f"dwd@{day}" for day in DAYS]
-    again = TopicDetector("facts", source, world.opened(), world.store.read)
+    again = TopicDetector("facts", source, world.open_center(), world.store.read)
     assert again.poll().messages == 0
     assert world.store.read.cursor("topic:facts") == '{"0": 1, "1": 1}'
 
@@ -109,7 +109,7 @@ def test_a_service_takes_in_the_reports_of_its_topic(world: CenterWorld, kafka_s
     told = EventRecorder()
 
     def takes_in(day: str) -> None:
-        center = world.opened()
+        center = world.open_center()
         with subscription_of(settings, center, world.store.read, lambda: 1, told):
             until(lambda: f"dwd@{day}" in map(str, center.ready()), f"the report of {day}")
 
@@ -120,7 +120,7 @@ def test_a_service_takes_in_the_reports_of_its_topic(world: CenterWorld, kafka_s
     assert told.events == ["refused"]
     producer.produce("facts", report(DAYS[1]), partition=1)
     assert producer.flush(30) == 0
-    with subscription_of(settings, world.opened(), world.store.read, lambda: None, told):
+    with subscription_of(settings, world.open_center(), world.store.read, lambda: None, told):
         assert world.store.read.cursor("topic:facts") == '{"0": 2}'
     takes_in(DAYS[1])
     assert told.events == ["refused"]

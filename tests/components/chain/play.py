@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from tests.components.chain import logical
 from tests.components.chain.capture import settings_of
 from tests.components.chain.tables import PERIOD, TABLES
-from tests.components.chain.told import Told, counted
-from tests.components.chain.truth import captured, difference
+from tests.components.chain.told import Told, count_kinds
+from tests.components.chain.truth import captured_rows, difference
 from tests.components.chain.verdict import Verdict
 from tests.components.chain.world import World, topics, world
 from tests.components.chain.writer import Writer
@@ -49,7 +49,7 @@ class Play:
         if self.writer.failure is not None:
             raise self.writer.failure
         self._tell("everything is written", always=True)
-        self._drain("snapshots that are not tagged", lambda: len(TABLES) * self.story.hours - self._tagged())
+        self._drain("snapshots that are not tagged", lambda: len(TABLES) * self.story.hours - self._count_tagged())
         contents = self.writer.now()
         self._drain("tables that are not the database's", lambda: sum(map(bool, self._behind(contents))))
         names = topics(self.world.databases)
@@ -88,11 +88,11 @@ class Play:
 
     def _behind(self, contents: dict[str, dict[tuple[object, ...], int]]) -> list[bool]:
         return [
-            bool(difference(captured(self.settings.warehouse / table.name, table), contents[table.name]))
+            bool(difference(captured_rows(self.settings.warehouse / table.name, table), contents[table.name]))
             for table in TABLES
         ]
 
-    def _tagged(self) -> int:
+    def _count_tagged(self) -> int:
         return sum(len(self.registry.of(table.name, PERIOD)) for table in TABLES)
 
     def _tell(self, what: str, *, always: bool = False) -> None:
@@ -102,8 +102,8 @@ class Play:
         self.world.bookmark()
         self._say(
             f"step {self.writer.step + 1} of {self.story.steps}: {self.writer.written:,} written, "
-            f"{self.world.taker.taken():,} captured, {self._tagged()} of {len(TABLES) * self.story.hours} named"
-            f"{what and ', '}{what}"
+            f"{self.world.taker.count_taken():,} captured, "
+            f"{self._count_tagged()} of {len(TABLES) * self.story.hours} tagged{what and ', '}{what}"
         )
 
 
@@ -119,7 +119,7 @@ def play(story: Story, folder: Path, rate: float, say: Callable[[str], None], co
         return Told(
             seed=story.seed,
             command=command,
-            injections=counted([injection.kind for injection in play_.injected]),
+            injections=count_kinds([injection.kind for injection in play_.injected]),
             changes=verdict.changes,
             captured=verdict.captured,
             messages=verdict.messages,

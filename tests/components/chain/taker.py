@@ -40,7 +40,7 @@ class Taker:
         self.folder = folder
         self.starts = 0
         self._command = [sys.executable, "-m", "tests.components.chain.capture", str(folder), servers]
-        self._process = self._started({})
+        self._process = self._start({})
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +101,7 @@ class Taker:
             with suppress(json.JSONDecodeError):
                 yield json.loads(line)
 
-    def taken(self) -> int:
+    def count_taken(self) -> int:
         """Changes, but for those of steps that were killed before they could tell."""
         return sum(step.get("changes", 0) for step in self.steps())
 
@@ -110,9 +110,9 @@ class Taker:
         return dict(Counter(step["error"] for step in self.steps() if "error" in step))
 
     def _again(self, environment: dict[str, str]) -> None:
-        self._process = self._started(environment)
+        self._process = self._start(environment)
 
-    def _started(self, environment: dict[str, str]) -> ServerProcess:
+    def _start(self, environment: dict[str, str]) -> ServerProcess:
         self.starts += 1
         self.folder.mkdir(parents=True, exist_ok=True)
         return start("the capture", self._command, self.folder, environment={**os.environ, **_PATH, **environment})

@@ -118,7 +118,7 @@ class World:
 
 
 @contextmanager
-def started(spark: SparkSession, kafka: Kafka, folder: Path) -> Iterator[World]:
+def start_world(spark: SparkSession, kafka: Kafka, folder: Path) -> Iterator[World]:
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(mariadb(name, number, folder / name))
@@ -143,7 +143,7 @@ def test_idle_is_tagged_on_time_and_broken_or_stopped_is_held(
     spark: SparkSession, kafka_server: Kafka, tmp_path: Path
 ) -> None:
     require(MARIADB)
-    with started(spark, kafka_server, tmp_path) as world:
+    with start_world(spark, kafka_server, tmp_path) as world:
         idle_is_tagged(world)
         broken_connector_is_held(world)
         stopped_database_is_held(world)

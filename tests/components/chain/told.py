@@ -64,6 +64,6 @@ class Told:
         return "\n".join(lines)
 
 
-def counted(kinds: list[str]) -> dict[str, int]:
+def count_kinds(kinds: list[str]) -> dict[str, int]:
     """How often each kind."""
     return dict(Counter(kinds))

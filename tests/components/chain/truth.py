@@ -40,16 +40,16 @@ class Difference:
         return bool(self.lost or self.extra or self.doubled or self.torn)
 
 
-def stored(cursors: Mapping[str, Cursor], table: ChainTable) -> Content:
+def stored_rows(cursors: Mapping[str, Cursor], table: ChainTable) -> Content:
     """What the instances answer now."""
-    return dict(_numbered(table, (row for name, cursor in cursors.items() for row in _selected(name, cursor, table))))
+    return dict(_number(table, (row for name, cursor in cursors.items() for row in _select(name, cursor, table))))
 
 
-def captured(path: Path, table: ChainTable, version: int | None = None) -> list[tuple[Key, int]]:
+def captured_rows(path: Path, table: ChainTable, version: int | None = None) -> list[tuple[Key, int]]:
     """What a version of the Delta table holds; nothing where there is no table."""
     if not table_exists(path):
         return []
-    return list(_numbered(table, read_rows(path, version).to_pylist()))
+    return list(_number(table, read_rows(path, version).to_pylist()))
 
 
 def difference(actual: Sequence[tuple[Key, int]], expected: Content) -> Difference:
@@ -68,13 +68,13 @@ def keep(content: Content, path: Path) -> None:
     path.write_bytes(pickle.dumps(content))
 
 
-def kept(path: Path) -> Content:
+def kept_rows(path: Path) -> Content:
     """What `keep` wrote."""
     content: Content = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
     return content
 
 
-def _selected(instance: str, cursor: Cursor, table: ChainTable) -> Iterator[dict[str, Any]]:
+def _select(instance: str, cursor: Cursor, table: ChainTable) -> Iterator[dict[str, Any]]:
     for shard in table.shards:
         cursor.execute(f"SHOW COLUMNS FROM {shard}")
         names = [str(row[0]) for row in cursor.fetchall()]
@@ -85,7 +85,7 @@ def _selected(instance: str, cursor: Cursor, table: ChainTable) -> Iterator[dict
             yield {"_shard": f"{instance}.{DATABASE}.{shard}", **dict(zip(names, row, strict=True))}
 
 
-def _numbered(table: ChainTable, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Key, int]]:
+def _number(table: ChainTable, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Key, int]]:
     for row in rows:
         values = {name: plain(name, value) for name, value in row.items() if name == "_shard" or name[0] != "_"}
         known = sorted((name, value) for name, value in values.items() if value is not None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.components.chain import logical
 from tests.components.chain.tables import PERIOD, TABLES
-from tests.components.chain.truth import Content, Difference, captured, difference, kept
+from tests.components.chain.truth import Content, Difference, captured_rows, difference, kept_rows
 from tidemark.capture.commits.commit_state import commits
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Verdict:
         """The tables as they are now."""
         for table in TABLES:
             self.rows += len(contents[table.name])
-            wrong = difference(captured(warehouse / table.name, table), contents[table.name])
+            wrong = difference(captured_rows(warehouse / table.name, table), contents[table.name])
             self._note(f"{table.name} in the end", wrong)
 
     def snapshots(self, story: Story, warehouse: Path, registry: SnapshotRegistry, writer: Writer) -> None:
@@ -50,8 +50,8 @@ class Verdict:
                 if key not in tagged:
                     self.problems.append(f"{table.name} {key} is not tagged")
                     continue
-                expected = kept(writer.truth(table.name, key))
-                rows = captured(warehouse / table.name, table, tagged[key].version)
+                expected = kept_rows(writer.truth(table.name, key))
+                rows = captured_rows(warehouse / table.name, table, tagged[key].version)
                 self.compared += len(rows)
                 wrong = difference(rows, expected)
                 self.equal += not wrong

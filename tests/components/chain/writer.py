@@ -13,7 +13,7 @@ import pymysql
 from tests.components.chain.statements import Statement, Statements, alterations
 from tests.components.chain.story import STEP, Injection, Story
 from tests.components.chain.tables import DATABASE, TABLES
-from tests.components.chain.truth import Content, keep, stored
+from tests.components.chain.truth import Content, keep, stored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ class Sessions:
         try:
             with ExitStack() as stack:
                 cursors = {name: stack.enter_context(self._session(name).cursor()) for name in self._servers}
-                return {table.name: stored(cursors, table) for table in TABLES}
+                return {table.name: stored_rows(cursors, table) for table in TABLES}
         except (pymysql.err.MySQLError, OSError):
             self._open.clear()
             raise

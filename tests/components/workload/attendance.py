@@ -30,14 +30,14 @@ def assign(world: World, lessons: Mapping[int, Row], day: date, start: int, over
         by_course[row["course_id"]].append(lesson_id)
     for user_id in list(world.engagement):
         if comes(world, user_id, day):
-            for lesson_id in _chosen(world, user_id, by_course, day):
+            for lesson_id in _choose(world, user_id, by_course, day):
                 takers[lesson_id, attendance_shard(user_id)].append(user_id)
     for number, ((lesson_id, table), users) in enumerate(sorted(takers.items())):
         at = start + number * over_seconds // len(takers)
         world.schedule(at, table, partial(_give_seats, world, table, lesson_id, users))
 
 
-def _chosen(world: World, user_id: int, by_course: Mapping[object, list[int]], day: date) -> list[int]:
+def _choose(world: World, user_id: int, by_course: Mapping[object, list[int]], day: date) -> list[int]:
     offered = [lesson for course in world.enrolled[user_id] for lesson in by_course.get(course, [])]
     wanted = 1 + sum(world.rng.random() < 0.5 * weekday_factor(day) for _ in range(4))
     return sorted(world.rng.sample(offered, min(wanted, len(offered))))

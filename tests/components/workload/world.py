@@ -36,7 +36,7 @@ class Silence:
     def covers(self, table: str | None, at: int) -> bool:
         return table in self.tables and self.start <= at < self.end
 
-    def resumed(self, at: int) -> int:
+    def resume_time(self, at: int) -> int:
         """When something meant for the silence happens: the order is kept, all within a quarter of an hour."""
         return self.end + 1 + (at - self.start) * _CATCH_UP_SECONDS // (self.end - self.start)
 
@@ -100,7 +100,7 @@ class World:
             at, _, table, meant_for, action = heapq.heappop(self._agenda)
             silence = next((silence for silence in SILENCES if silence.covers(table, at)), None)
             if silence is not None:
-                self.schedule(silence.resumed(at), table, action, meant_for)
+                self.schedule(silence.resume_time(at), table, action, meant_for)
                 continue
             self.now = at
             action(meant_for)
@@ -111,14 +111,14 @@ class World:
         key = row[KEYS[table]]
         if not isinstance(key, int) or key in self.rows[table]:
             raise AssertionError(f"{table}: insert of key {key}, which is there already")
-        stamped = self._stamped(row)
+        stamped = self._with_time(row)
         self.rows[table][key] = stamped
         self._emit(table, "insert", key, stamped)
 
     def update(self, table: str, key: int, values: Row) -> None:
         """Change columns of a row; where nothing differs nothing happens, as in the binlog."""
         row = self.rows[table][key]
-        stamped = self._stamped(values)
+        stamped = self._with_time(values)
         changed = {column: value for column, value in stamped.items() if row[column] != value}
         if changed:
             row.update(changed)
@@ -149,7 +149,7 @@ class World:
         self.with_coupon.add(table)
         self.change_schema(instance_of(table), table, ddl)
 
-    def _stamped(self, values: Row) -> Row:
+    def _with_time(self, values: Row) -> Row:
         return {**values, "updated_at": clock.utc(self.now)}
 
     def _emit(self, table: str, operation: Operation, key: int, values: Row) -> None:

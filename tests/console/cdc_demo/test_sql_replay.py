@@ -40,11 +40,11 @@ def test_each_change_happens_once_however_often_the_player_is_started(mariadb_se
         cursor.execute("SELECT UNIX_TIMESTAMP(beat_at) FROM heartbeat")
         assert cursor.fetchall() == ((START + 1_866,),)
         cursor.execute(f"DROP DATABASE {DATABASE}; DROP DATABASE played")
-    assert played == recorded(START + 1_870)
+    assert played == recorded_changes(START + 1_870)
     assert played["orders_2", "insert"] > 100
 
 
-def recorded(until: int) -> Counter[tuple[str, str]]:
+def recorded_changes(until: int) -> Counter[tuple[str, str]]:
     """Row changes up to a time by (table, operation), as the binlog's own are counted."""
     recording, changes = Recording(CHANGES / "b"), Counter[tuple[str, str]]()
     while packet := recording.until(until, 1_000):

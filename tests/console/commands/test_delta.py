@@ -39,32 +39,32 @@ def call(*arguments: str, code: int = 0) -> Result:
     return result
 
 
-def told(*arguments: str) -> dict[str, Any]:
+def answer_of(*arguments: str) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
     return answer
 
 
 @pytest.mark.usefixtures("table")
 def test_versions_get_names_and_lose_them() -> None:
-    snapshots = told("snapshots", TABLE, "--tag", "before", "--version", "1")["snapshots"]
+    snapshots = answer_of("snapshots", TABLE, "--tag", "before", "--version", "1")["snapshots"]
     assert [
         (snapshot["slice"], snapshot["period"], snapshot["version"], snapshot["rows"]) for snapshot in snapshots
     ] == [("before", "name", 1, 1)]
     assert call("snapshots", TABLE).stdout.splitlines()[1].startswith("1\tbefore\t")
-    assert told("snapshots", TABLE, "--drop", "before")["snapshots"] == []
+    assert answer_of("snapshots", TABLE, "--drop", "before")["snapshots"] == []
 
 
 def test_vacuum_keeps_what_has_a_name_and_says_so(table: Path) -> None:
     call("snapshots", TABLE, "--tag", "before", "--version", "1")
     options = ("vacuum", TABLE, "--keep-versions", "1", "--keep-age", "0h")
-    plan = told(*options, "--dry-run")
+    plan = answer_of(*options, "--dry-run")
     assert [(version["version"], version["reasons"]) for version in plan["kept"]] == [
         (1, [f"{TABLE} before [name]"]),
         (2, ["the newest"]),
     ]
     assert (plan["files_deleted"], plan["dry_run"]) == (1, True)
     assert len(list(table.rglob("*.parquet"))) == 3
-    assert told(*options)["files_deleted"] == 1
+    assert answer_of(*options)["files_deleted"] == 1
     assert len(list(table.rglob("*.parquet"))) == 2
     assert "0 files, 0 bytes were deleted" in call(*options).stdout
 
@@ -89,20 +89,20 @@ def test_wrong_calls(arguments: tuple[str, ...], code: int) -> None:
 
 @pytest.mark.spark
 def test_a_slice_is_repaired_and_dagster_hears_of_it(table: Path, tmp_path: Path) -> None:
-    dry = told("repair", TABLE, "2026-03-30T07", "--from-version", "1", "--dry-run")
+    dry = answer_of("repair", TABLE, "2026-03-30T07", "--from-version", "1", "--dry-run")
     assert (dry["way"], dry["rows_before"], dry["rows_after"], dry["dry_run"]) == ("metadata", 1, 1, True)
     assert "it is version 3" in call("repair", TABLE, "2026-03-30T07", "--from-version", "1").stdout
     assert read_partition(table, {"dt": date(2026, 3, 30), "hour": "07"})["orders"].to_pylist() == [2]
     with dg.DagsterInstance.from_config(str(tmp_path / "dagster")) as instance:
         assert instance.get_materialized_partitions(dg.AssetKey(TABLE)) == {"2026-03-30-07:00"}
-    assert told("repair", TABLE, "2026-03-30T07", "--from-version", "1")["way"] == "nothing"
+    assert answer_of("repair", TABLE, "2026-03-30T07", "--from-version", "1")["way"] == "nothing"
     call("repair", TABLE, "2026-03-30T07", "--from-version", "99", code=1)
 
 
 @pytest.mark.usefixtures("table")
 def test_versions_are_listed_to_choose_from() -> None:
     call("snapshots", TABLE, "--tag", "before", "--version", "1")
-    versions = told("history", TABLE)["versions"]
+    versions = answer_of("history", TABLE)["versions"]
     assert [(version["version"], version["rows"], version["tags"]) for version in versions] == [
         (2, 1, []),
         (1, 1, ["before"]),
@@ -119,4 +119,4 @@ def test_without_tags_it_is_said_what_to_do() -> None:
 
 
 def test_a_table_by_its_path_has_a_history_without_tags(table: Path) -> None:
-    assert [version["tags"] for version in told("history", str(table))["versions"]] == [[], [], []]
+    assert [version["tags"] for version in answer_of("history", str(table))["versions"]] == [[], [], []]

@@ -52,14 +52,14 @@ def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypa
 def test_rows_in_the_databases_become_tagged_snapshots_and_ctrl_c_stops_everything(tmp_path: Path) -> None:
     require(MARIADB, KAFKA)
     with _start(tmp_path) as started:
-        below = _watched(started, tmp_path)
+        below = _watch(started, tmp_path)
     assert [process for process in below if process.is_running() and process.status() != psutil.STATUS_ZOMBIE] == []
 
 
-def _watched(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]:
+def _watch(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]:
     """See it come to tagged snapshots, and stop it; returns what it had started."""
     try:
-        where = _announced(started)
+        where = _announcement(started)
         below = psutil.Process(started.pid).children(recursive=True)
         assert {process.name() for process in below} >= {"mariadbd", "java"}
         options = where["databases"]["a"].split()[1].removeprefix("--defaults-extra-file=")
@@ -85,7 +85,7 @@ def _start(folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=CHECKOUT, env=env, stdout=subprocess.PIPE, text=True)
 
 
-def _announced(started: subprocess.Popen[str]) -> dict[str, Any]:
+def _announcement(started: subprocess.Popen[str]) -> dict[str, Any]:
     assert started.stdout is not None
     line = started.stdout.readline()
     announcement: dict[str, Any] = json.loads(line)

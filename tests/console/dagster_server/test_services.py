@@ -22,7 +22,7 @@ _STUBBORN = (
 
 
 @contextmanager
-def _started(*programs: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+def _start_programs(*programs: str) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Programs that have said that they run."""
     services = [
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -40,19 +40,19 @@ def _started(*programs: str) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def test_the_end_of_one_is_seen(capfd: pytest.CaptureFixture[str]) -> None:
-    with _started(_RUNS, _ENDS) as services:
+    with _start_programs(_RUNS, _ENDS) as services:
         assert watch(services) == 1
     assert "ended by itself with status 3" in capfd.readouterr().err
 
 
 def test_both_are_ended_and_waited_for() -> None:
-    with _started(_RUNS, _ENDS, _RUNS) as services:
+    with _start_programs(_RUNS, _ENDS, _RUNS) as services:
         stop(services)
         assert all(service.returncode is not None for service in services)
 
 
 def test_one_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tidemark.console.dagster_server.services._STOP_SECONDS", 0.2)
-    with _started(_STUBBORN) as services:
+    with _start_programs(_STUBBORN) as services:
         stop(services)
         assert services[0].returncode == -9

@@ -29,7 +29,7 @@ def write_sample(folder: Path, instance: str, minutes: list[int | None], split: 
             file.writelines(part)
 
 
-def landed(landing: Path, instance: str) -> list[int]:
+def landed_offsets(landing: Path, instance: str) -> list[int]:
     """Offsets in the order of the landed files' names."""
     offsets = []
     for path in sorted((landing / instance).glob("*.jsonl.gz")):
@@ -44,9 +44,9 @@ def test_what_is_recorded_before_the_moment_lands_and_a_tombstone_with_its_delet
     write_sample(tmp_path, "a", [0, 5, None, 10, 15], split=3)
     feed = ChangeFeed(tmp_path, tmp_path / "landing")
     assert feed.land(START + timedelta(minutes=10)) == 3
-    assert landed(tmp_path / "landing", "a") == [0, 1, 2]
+    assert landed_offsets(tmp_path / "landing", "a") == [0, 1, 2]
     assert feed.land(START + timedelta(minutes=60)) == 2
-    assert landed(tmp_path / "landing", "a") == [0, 1, 2, 3, 4]
+    assert landed_offsets(tmp_path / "landing", "a") == [0, 1, 2, 3, 4]
 
 
 @settings(max_examples=40, deadline=None)
@@ -66,7 +66,7 @@ def test_any_stops_and_a_restart_land_everything_once(
     again = ChangeFeed(folder, folder / "landing")
     for stop in [*stops, 200]:
         again.land(START + timedelta(minutes=stop))
-    assert landed(folder / "landing", "a") == list(range(len(minutes)))
+    assert landed_offsets(folder / "landing", "a") == list(range(len(minutes)))
 
 
 def test_a_broken_recording_names_the_file_and_what_to_do(tmp_path: Path) -> None:

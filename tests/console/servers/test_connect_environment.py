@@ -38,9 +38,9 @@ def test_only_allow_listed_variables_are_read(
         connect(jars(), kafka_server, [database], "school", tmp_path / "connect") as worker,
     ):
         assert CANARY not in psutil.Process(worker.server.pid).environ().values()
-        assert database.password in _validated(worker, f"{PASSWORD_VARIABLE}_GUARDED")
+        assert database.password in _validate(worker, f"{PASSWORD_VARIABLE}_GUARDED")
         for name in ("AWS_SECRET_ACCESS_KEY", f"X_{PASSWORD_VARIABLE}", "PATH", "HOME"):
-            answer = _validated(worker, name)
+            answer = _validate(worker, name)
             assert f"is ${{env:{name}}}" in answer
             assert f"is {os.environ[name]}" not in answer
         listening = {
@@ -51,7 +51,7 @@ def test_only_allow_listed_variables_are_read(
         assert {address.removeprefix("::ffff:") for address in listening} == {LOOPBACK}
 
 
-def _validated(worker: Connect, variable: str) -> str:
+def _validate(worker: Connect, variable: str) -> str:
     """What the worker answers to a connector's settings that ask for a variable."""
     value = f"is ${{env:{variable}}}"
     config = {"connector.class": CLASS, "name": value, "topic.prefix": value, "database.hostname": value}

@@ -17,17 +17,17 @@ YAML = "period: day\ncluster_by: [id, amount]\n"
 SQL = "SELECT 1 AS id, 10 AS amount, 'cn' AS region WHERE 1 = 0\n"
 
 
-def clustered(folder: Path) -> Warehouse:
+def warehouse_of(folder: Path) -> Warehouse:
     return small_warehouse(folder, {"sales": (YAML, SQL)})
 
 
-def observed(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
+def observations(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
     events = (event.asset_observation_data for event in result.all_events if event.is_asset_observation)
     return [{name: value.value for name, value in event.asset_observation.metadata.items()} for event in events]
 
 
 def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
-    warehouse = clustered(tmp_path)
+    warehouse = warehouse_of(tmp_path)
     assert clustered_columns(warehouse) == {"sales": ("id", "amount")}
     job = cluster_job(warehouse)
     schedule = nightly(job, "Europe/Paris")
@@ -37,7 +37,7 @@ def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    warehouse = clustered(tmp_path)
+    warehouse = warehouse_of(tmp_path)
     path = warehouse.table_path("sales")
     for _ in range(2):
         rows = spark.range(40).selectExpr(
@@ -47,11 +47,11 @@ def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path)
     files = table_metrics(path).files
     job, resources = cluster_job(warehouse), engine_resources(warehouse.settings)
     result = job.execute_in_process(run_config=run_config("sales", "2026-03-23"), resources=resources)
-    (slice_,) = observed(result)
+    (slice_,) = observations(result)
     assert (slice_["rows"], slice_["files_after"]) == (40, 1)
     assert str(slice_["depth"]).startswith("![sales: files by value](data:image/png;base64,")
     assert table_metrics(path).files == files // 2 + 1
-    (rest,) = observed(job.execute_in_process(resources=resources))
+    (rest,) = observations(job.execute_in_process(resources=resources))
     assert (rest["rows"], table_metrics(path).files) == (40, 2)
-    (nothing,) = observed(job.execute_in_process(resources=resources))
+    (nothing,) = observations(job.execute_in_process(resources=resources))
     assert (nothing["rows"], nothing["files_before"]) == (0, 0)

@@ -33,7 +33,7 @@ _STATE, _OLAP = "postgresql+psycopg2://tidemark:hush1@db/state", "postgresql+psy
 def answer(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page's answer, as text: what is not in it cannot be shown."""
     folder = tmp_path_factory.mktemp("page")
-    return _asked(folder, {"TIDEMARK_STATE": _STATE, "TIDEMARK_OLAP": _OLAP, "TIDEMARK_SPARK_MEMORY": "3g"})
+    return _ask(folder, {"TIDEMARK_STATE": _STATE, "TIDEMARK_OLAP": _OLAP, "TIDEMARK_SPARK_MEMORY": "3g"})
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def page(answer: str) -> dict[str, Any]:
     return {resource["name"]: resource for resource in details["results"]}
 
 
-def _asked(folder: Path, settings: Mapping[str, str]) -> str:
+def _ask(folder: Path, settings: Mapping[str, str]) -> str:
     (folder / "home").mkdir()
     root = CHECKOUT
     env = {**os.environ, **settings, "TIDEMARK_DATA": str(folder / "data"), "DAGSTER_HOME": str(folder / "home")}
@@ -60,21 +60,21 @@ def _asked(folder: Path, settings: Mapping[str, str]) -> str:
     return (folder / "answer.json").read_text()
 
 
-def _configured(resource: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def _configuration(resource: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     return {value["key"]: (value["type"], value["value"]) for value in resource["configuredValues"]}
 
 
 def test_the_engines_resources_are_there_with_their_settings(page: Mapping[str, Any]) -> None:
     assert set(page) == {"spark", "lake", "state_store", "olap"}
-    assert _configured(page["spark"])["memory"] == ("VALUE", '"3g"')
-    assert _configured(page["lake"])["tables"][1].endswith('/data/warehouse"')
+    assert _configuration(page["spark"])["memory"] == ("VALUE", '"3g"')
+    assert _configuration(page["lake"])["tables"][1].endswith('/data/warehouse"')
     assert [nested["name"] for nested in page["lake"]["nestedResources"]] == ["state_store"]
     assert all(resource["description"] for resource in page.values())
 
 
 def test_addresses_with_passwords_are_environment_variables(answer: str, page: Mapping[str, Any]) -> None:
-    assert _configured(page["state_store"])["url"] == ("ENV_VAR", "TIDEMARK_STATE")
-    assert _configured(page["olap"])["url"] == ("ENV_VAR", "TIDEMARK_OLAP")
+    assert _configuration(page["state_store"])["url"] == ("ENV_VAR", "TIDEMARK_STATE")
+    assert _configuration(page["olap"])["url"] == ("ENV_VAR", "TIDEMARK_OLAP")
     assert "hush" not in answer
 
 

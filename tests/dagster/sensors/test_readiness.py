@@ -44,7 +44,7 @@ def tick(warehouse: Warehouse, instance: dg.DagsterInstance) -> list[dg.RunReque
     return list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
 
 
-def asked(requests: list[dg.RunRequest]) -> list[tuple[str, str]]:
+def runs_of(requests: list[dg.RunRequest]) -> list[tuple[str, str]]:
     return [
         (key.to_user_string(), request.tags.get(PARTITION) or f"{request.tags[RANGE_START]}..{request.tags[RANGE_END]}")
         for request in requests
@@ -95,11 +95,11 @@ def test_each_slice_is_asked_for_when_its_last_input_is_there(
     assert tick(warehouse, instance) == []
     arrive(instance, "2026-03-23")
     (totals,) = tick(warehouse, instance)
-    assert asked([totals]) == [("totals", "2026-03-23")]
+    assert runs_of([totals]) == [("totals", "2026-03-23")]
     assert totals.run_key == totals.tags[RUN_TAG]
     follow(warehouse, instance, totals)
     followers = tick(warehouse, instance)
-    assert sorted(asked(followers)) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
+    assert sorted(runs_of(followers)) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
     for request in followers:
         follow(warehouse, instance, request)
     assert tick(warehouse, instance) == []
@@ -178,9 +178,12 @@ def test_a_materialization_from_the_ui_counts_like_any_other(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
     run(warehouse, instance, "totals", "2026-03-23")
-    assert asked(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
+    assert runs_of(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
     arrive(instance, "2026-03-23")
-    assert asked(tick(warehouse, instance))[0] == ("olap_totals", "2026-03-23")  # not launched yet, so asked for again
+    assert runs_of(tick(warehouse, instance))[0] == (
+        "olap_totals",
+        "2026-03-23",
+    )  # not launched yet: asked for again
 
 
 def test_a_materialization_without_a_run_releases_nothing_that_asks_for_quality(
@@ -189,7 +192,7 @@ def test_a_materialization_without_a_run_releases_nothing_that_asks_for_quality(
     instance.report_runless_asset_event(dg.AssetMaterialization("totals", partition="2026-03-23"))
     assert tick(warehouse, instance) == []
     run(warehouse, instance, "totals", "2026-03-23")
-    assert asked(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
+    assert runs_of(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
 
 
 def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
@@ -201,7 +204,7 @@ def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
             follow(warehouse, instance, request)
     assert tick(warehouse, instance) == []
     run(warehouse, instance, "totals", "2026-03-23")
-    assert sorted(asked(tick(warehouse, instance))) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
+    assert sorted(runs_of(tick(warehouse, instance))) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
 
 
 def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
@@ -221,4 +224,4 @@ def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, insta
     tick(warehouse, instance)
     assert SensorHost(warehouse).center.status(Slice("sales", "2026-03-23")).run_state is RunState.ABSENT
     follow(warehouse, instance, totals)
-    assert sorted(asked(tick(warehouse, instance))) == [("olap_totals", "2026-03-23")]  # running also needs the sales
+    assert sorted(runs_of(tick(warehouse, instance))) == [("olap_totals", "2026-03-23")]  # running also needs the sales

@@ -122,7 +122,7 @@ class RandomTable:
         )
 
 
-def tried(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Counter[str]:
+def try_once(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Counter[str]:
     """Cluster a random table while others write: its versions have the content of those before them.
 
     Returns how much was compared.
@@ -130,12 +130,12 @@ def tried(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Count
     world = RandomTable.of(spark, folder / f"t{seed}", seed)
     seen: Counter[str] = Counter(tables=1)
 
-    def disturbed(point: str) -> None:
+    def disturb_at(point: str) -> None:
         if point == "cluster.written":
             world.disturb()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rewrite, "crash_point", disturbed)
+        patch.setattr(rewrite, "crash_point", disturb_at)
         for _ in range(steps):
             world.disturb()
             report = world.clustered()
@@ -152,7 +152,7 @@ def main(count: int, first: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         spark, seen = spark_session(Settings.at(Path(folder))), Counter[str]()
         for seed in range(first, first + count):
-            seen.update(tried(spark, Path(folder), seed))
+            seen.update(try_once(spark, Path(folder), seed))
         spark.stop()
     print(dict(seen))
 

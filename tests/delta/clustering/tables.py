@@ -11,7 +11,7 @@ from tidemark.delta.delta_rs_table import read_table
 from tidemark.quoting.spark import path_table, text_literal
 
 
-def created(
+def create_table(
     spark: SparkSession, path: Path, rows: DataFrame, files: int = 6, partition: str | None = None, **properties: str
 ) -> Path:
     """A table of these rows, written in two commits."""
@@ -39,7 +39,7 @@ def actions(path: Path, version: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def added(path: Path, version: int) -> list[Mapping[str, Any]]:
+def added_files(path: Path, version: int) -> list[Mapping[str, Any]]:
     return [
         {**action["add"], "stats": json.loads(action["add"]["stats"])}
         for action in actions(path, version)

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from tests.delta.clustering.tables import created
+from tests.delta.clustering.tables import create_table
 from tidemark.delta.clustering.advice import advice_for
 from tidemark.delta.clustering.filter_usage import ScanUsage, record, recorded_scans, usages_of
 from tidemark.delta.clustering.layout import ColumnLayout, Layout
@@ -44,7 +44,7 @@ def test_where_it_does_not_pay(usage: Counter[frozenset[str]], lies: Layout, act
 
 @pytest.mark.spark
 def test_filters_of_plans_are_recorded(spark: SparkSession, tmp_path: Path) -> None:
-    path = created(spark, tmp_path / "a table", spark.range(9).selectExpr("id", "id * 2 AS `b-c`", "id AS d"))
+    path = create_table(spark, tmp_path / "a table", spark.range(9).selectExpr("id", "id * 2 AS `b-c`", "id AS d"))
     log, rows = tmp_path / "log" / "scans.jsonl", read_table(spark, path)
     record(usages_of(rows.where("id = 3 AND `b-c` > 2 AND d IS NOT NULL")), log)
     record(usages_of(rows.where("id IN (1, 2)").join(rows.where(sf.col("d") % 2 == 1), "id")), log)

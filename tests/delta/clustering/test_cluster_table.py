@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from tests.delta.clustering.tables import actions, added, content, created, size_of
+from tests.delta.clustering.tables import actions, added_files, content, create_table, size_of
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
 from tidemark.delta.delta_rs_table import current_version, read_table
@@ -23,7 +23,7 @@ ROWS = ("id", "CAST(hash(id) % 1000 AS INT) AS a", "CAST(hash(id, 1) % 1000 AS I
 
 
 def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, tmp_path: Path) -> None:
-    path = created(spark, tmp_path / "t", spark.range(3000).selectExpr(*ROWS, "id % 2 = 0 AS even"))
+    path = create_table(spark, tmp_path / "t", spark.range(3000).selectExpr(*ROWS, "id % 2 = 0 AS even"))
     before = content(spark, path)
     report = cluster_table(spark, path, Clustering.by("a", "b", target_bytes=size_of(path) // 9))
     assert content(spark, path) == before
@@ -32,7 +32,7 @@ def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, tmp
     info = next(action["commitInfo"] for action in log if "commitInfo" in action)
     assert (info["operation"], info["operationParameters"]["zOrderBy"]) == ("OPTIMIZE", '["a","b"]')
     assert not any(action[kind]["dataChange"] for action in log for kind in ("add", "remove") if kind in action)
-    files = added(path, 3)
+    files = added_files(path, 3)
     assert len(files) == report.files_after >= 8
     for name in ("a", "b"):
         widths = [file["stats"]["maxValues"][name] - file["stats"]["minValues"][name] for file in files]
@@ -42,32 +42,32 @@ def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, tmp
 
 def test_partitions_predicate_and_mapped_names(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(2000).selectExpr(*ROWS, "IF(id % 5 = 0, NULL, id % 3) AS `the part`")
-    path = created(spark, tmp_path / "t", rows, partition="`the part`", delta_columnMapping_mode="name")
+    path = create_table(spark, tmp_path / "t", rows, partition="`the part`", delta_columnMapping_mode="name")
     spark.sql(f"ALTER TABLE {path_table(path)} RENAME COLUMN a TO `new name`")
     before, version = content(spark, path), current_version(path) or 0
     clustering = Clustering.by("new name", "b", target_bytes=size_of(path) // 16)
     report_of_part = cluster_table(spark, path, clustering, where="`the part` = 1")
     assert 0 < report_of_part.rows < 1000
-    assert {str(file["partitionValues"].values()) for file in added(path, version + 1)} == {"dict_values(['1'])"}
+    assert {str(file["partitionValues"].values()) for file in added_files(path, version + 1)} == {"dict_values(['1'])"}
     rest = cluster_table(spark, path, clustering)
     assert rest.rows == 2000
     assert content(spark, path) == before
-    assert {len(file["partitionValues"]) for file in added(path, rest.versions[0])} == {1}
+    assert {len(file["partitionValues"]) for file in added_files(path, rest.versions[0])} == {1}
 
 
 def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, tmp_path: Path) -> None:
-    path = created(spark, tmp_path / "t", spark.range(2000).selectExpr(*ROWS), delta_enableDeletionVectors="true")
+    path = create_table(spark, tmp_path / "t", spark.range(2000).selectExpr(*ROWS), delta_enableDeletionVectors="true")
     spark.sql(f"DELETE FROM {path_table(path)} WHERE id % 4 = 1")  # noqa: S608 - quoted
     before, version = content(spark, path), current_version(path) or 0
-    assert any("deletionVector" in file for file in added(path, version))
+    assert any("deletionVector" in file for file in added_files(path, version))
     report = cluster_table(spark, path, Clustering.by("a", "b", target_bytes=size_of(path) // 6))
     assert (report.rows, content(spark, path)) == (1500, before)
-    assert not any(file.get("deletionVector") for file in added(path, version + 1))
+    assert not any(file.get("deletionVector") for file in added_files(path, version + 1))
 
 
 def test_files_that_delta_rs_wrote_again(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(2000).selectExpr(*ROWS, "CONCAT('text ', id % 97) AS s")
-    path = created(spark, tmp_path / "t", rows)
+    path = create_table(spark, tmp_path / "t", rows)
     DeltaTable(str(path)).delete("id % 3 = 0")
     file = next(iter(DeltaTable(str(path)).file_uris()))
     assert pq.ParquetFile(file).schema_arrow.field("s").type == pa.string_view()
@@ -78,7 +78,7 @@ def test_files_that_delta_rs_wrote_again(spark: SparkSession, tmp_path: Path) ->
 
 def test_only_new_files_and_small_passes_with_them(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(8000).selectExpr(*ROWS)
-    path = created(spark, tmp_path / "t", rows)
+    path = create_table(spark, tmp_path / "t", rows)
     clustering = Clustering.by("a", "b", target_bytes=size_of(path) // 8)
     assert cluster_table(spark, path, clustering, only="new").rows == 8000
     assert cluster_table(spark, path, clustering, only="new").versions == ()
@@ -93,9 +93,9 @@ def test_only_new_files_and_small_passes_with_them(spark: SparkSession, tmp_path
 
 def test_bounds_tell_texts_with_a_long_common_beginning_apart(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.range(2000).select(sf.format_string("%s%05d", sf.lit("x" * 50), sf.hash("id") % 10_000).alias("t"))
-    path = created(spark, tmp_path / "t", rows)
+    path = create_table(spark, tmp_path / "t", rows)
     cluster_table(spark, path, Clustering.by("t", target_bytes=size_of(path) // 6))
-    lows = [file["stats"]["minValues"]["t"] for file in added(path, 3)]
+    lows = [file["stats"]["minValues"]["t"] for file in added_files(path, 3)]
     assert len(set(lows)) == len(lows) >= 5
 
 
@@ -108,7 +108,7 @@ def test_any_columns_are_carried_along(spark: SparkSession, tmp_path: Path) -> N
         "CAST(CAST(id AS STRING) AS BINARY) AS raw",
         "parse_json(concat('{\"a\":', id, '}')) AS doc",
     )
-    path = created(spark, tmp_path / "t", rows)
+    path = create_table(spark, tmp_path / "t", rows)
     before = content(spark, path)
     assert cluster_table(spark, path, Clustering.by("k", target_bytes=size_of(path) // 4)).rows == 300
     assert content(spark, path) == before
@@ -129,7 +129,7 @@ def test_refused_before_any_work(
     spark: SparkSession, tmp_path: Path, columns: tuple[str, ...], error: type[TerminalError], said: str
 ) -> None:
     rows = spark.range(9).selectExpr("1 AS a", "true AS even", "'x' AS p", "id AS late")
-    path = created(spark, tmp_path / "t", rows, 2, "p", delta_dataSkippingNumIndexedCols="2")
+    path = create_table(spark, tmp_path / "t", rows, 2, "p", delta_dataSkippingNumIndexedCols="2")
     before = sorted(path.rglob("*"))
     with pytest.raises(error, match=said):
         cluster_table(spark, path, Clustering.by(*columns))
@@ -137,7 +137,7 @@ def test_refused_before_any_work(
 
 
 def test_tables_that_would_lose_something(spark: SparkSession, tmp_path: Path) -> None:
-    path = created(spark, tmp_path / "t", spark.range(9).selectExpr("id"), delta_enableRowTracking="true")
+    path = create_table(spark, tmp_path / "t", spark.range(9).selectExpr("id"), delta_enableRowTracking="true")
     with pytest.raises(ClusterTableError, match="row tracking"):
         cluster_table(spark, path, Clustering.by("id"))
     spark.sql(f"CREATE TABLE {path_table(tmp_path / 'l')} (id INT) USING delta CLUSTER BY (id)")

@@ -7,7 +7,7 @@ import pytest
 from delta import DeltaTable
 from pyspark.sql import SparkSession
 
-from tests.delta.clustering.tables import content, created, size_of
+from tests.delta.clustering.tables import content, create_table, size_of
 from tidemark.delta.clustering import rewrite
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.content_hash import content_of
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 
 def table(spark: SparkSession, path: Path, **properties: str) -> tuple[Path, Clustering]:
     rows = spark.range(1200).selectExpr("id", "CAST(hash(id) % 1000 AS INT) AS a", "id % 3 AS p")
-    created(spark, path, rows, 4, "p", **properties)
+    create_table(spark, path, rows, 4, "p", **properties)
     return path, Clustering.by("a", target_bytes=size_of(path) // 12)
 
 

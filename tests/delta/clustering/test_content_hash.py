@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.delta.clustering.random_tables import tried
+from tests.delta.clustering.random_tables import try_once
 
 pytestmark = pytest.mark.spark
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.spark
 def test_random_tables_keep_their_content(spark: SparkSession, tmp_path: Path) -> None:
     seen: Counter[str] = Counter()
     for seed in range(2):
-        seen.update(tried(spark, tmp_path, seed))
+        seen.update(try_once(spark, tmp_path, seed))
     assert seen["commits"] >= 4
 
 
@@ -23,7 +23,7 @@ def test_random_tables_keep_their_content(spark: SparkSession, tmp_path: Path) -
 def test_a_thousand_random_tables_keep_their_content(spark: SparkSession, tmp_path: Path) -> None:
     seen: Counter[str] = Counter()
     for seed in range(100, 1_100):
-        seen.update(tried(spark, tmp_path, seed, steps=1))
+        seen.update(try_once(spark, tmp_path, seed, steps=1))
     assert seen["tables"] == 1_000
     assert seen["commits"] > 700
     assert seen["voided"] > 50

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.delta.clustering.tables import content, created
+from tests.delta.clustering.tables import content, create_table
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.quoting.spark import path_table
 from tidemark.system.crash_points import ENV_NAME
@@ -33,7 +33,7 @@ POINTS = {"cluster.planned": 2, "cluster.written": 2, "cluster.before_commit": 2
     [name if name == "cluster.before_commit" else pytest.param(name, marks=pytest.mark.long) for name in POINTS],
 )
 def test_old_or_new(spark: SparkSession, tmp_path: Path, point: str) -> None:
-    path = created(spark, tmp_path / "t", spark.range(900).selectExpr("id", "hash(id) AS a"))
+    path = create_table(spark, tmp_path / "t", spark.range(900).selectExpr("id", "hash(id) AS a"))
     before = content(spark, path)
     state = subprocess.run(
         [sys.executable, "-c", CODE, str(path)], env={**os.environ, ENV_NAME: point}, capture_output=True, check=False

@@ -20,7 +20,7 @@ FILE = st.tuples(st.integers(1, 50), st.tuples(SPAN, SPAN), st.booleans())
 FILES = st.lists(FILE, min_size=2, max_size=14)
 
 
-def held(span: Span | None, ends: Sequence[float | str]) -> set[float | str]:
+def ends_within(span: Span | None, ends: Sequence[float | str]) -> set[float | str]:
     """The ends that a span holds, one by one."""
     return {end for end in ends if span is None or span[0] <= end <= span[1]}  # type: ignore[operator]
 
@@ -31,7 +31,7 @@ def slowly_inside(sizes: Sequence[int], spans: Sequence[Sequence[Span | None]], 
         part = 1.0
         for own in spans:
             ends = sorted({end for span in own if span for end in span}) or [0]
-            part *= len(held(own[at], ends) & held(own[other], ends)) / len(held(own[at], ends))
+            part *= len(ends_within(own[at], ends) & ends_within(own[other], ends)) / len(ends_within(own[at], ends))
         total += sizes[at] * part
     return total
 
@@ -40,15 +40,15 @@ def slowly_inside(sizes: Sequence[int], spans: Sequence[Sequence[Span | None]], 
 def test_as_a_slow_count_says(files: list[tuple[int, tuple[Span | None, Span | None], bool]], ratio: float) -> None:
     sizes = [size for size, _, _ in files]
     spans = [[own[key] for _, own, _ in files] for key in (0, 1)]
-    chosen = [at for at, (_, _, is_new) in enumerate(files) if is_new]
+    chosen_files = [at for at, (_, _, is_new) in enumerate(files) if is_new]
     others = [at for at, (_, _, is_new) in enumerate(files) if not is_new]
     boxes = Boxes.of(sizes, spans)
-    slow = {other: slowly_inside(sizes, spans, chosen, other) for other in others}
-    assert boxes.bytes_inside(chosen, others).tolist() == pytest.approx(list(slow.values()))
-    inside = boxes.badly_overlapped(chosen, others, ratio)
+    slow = {other: slowly_inside(sizes, spans, chosen_files, other) for other in others}
+    assert boxes.bytes_inside(chosen_files, others).tolist() == pytest.approx(list(slow.values()))
+    inside = boxes.badly_overlapped(chosen_files, others, ratio)
     assert set(inside) <= {other for other in others if sizes[other] <= ratio * slow[other] * (1 + 1e-9)}
     # Never more than so many times the new bytes, and nothing worse is left out than what was taken.
-    budget = ratio * sum(sizes[at] for at in chosen)
+    budget = ratio * sum(sizes[at] for at in chosen_files)
     assert sum(sizes[at] for at in inside) <= budget
     badness = {other: slow[other] / sizes[other] for other in others}
     left = [other for other in others if other not in inside and sizes[other] < ratio * slow[other] * (1 - 1e-9)]
@@ -80,30 +80,30 @@ def grid(of: str, side: int = 8) -> list[LiveFile]:
     ]
 
 
-def chosen(*files: LiveFile) -> set[str]:
+def chosen_files(*files: LiveFile) -> set[str]:
     return {file.name for file in not_clustered(files, "spec", KEYS, TARGET)}
 
 
 def test_rows_spread_over_a_large_table_leave_it_alone() -> None:
-    assert chosen(*grid("a"), file("new", (0, 79), (0, 79))) == {"new"}
+    assert chosen_files(*grid("a"), file("new", (0, 79), (0, 79))) == {"new"}
 
 
 def test_rows_of_one_place_take_the_files_that_lie_there() -> None:
     new = [file(f"new{number}", (40, 48), (30, 39)) for number in range(2)]
-    assert chosen(*grid("a"), *new) == {"new0", "new1", "a.4.3"}
+    assert chosen_files(*grid("a"), *new) == {"new0", "new1", "a.4.3"}
 
 
 def test_a_pass_elsewhere_is_left_alone_unless_its_files_are_small() -> None:
     elsewhere = [file("b", (0, 9), (90, 99), "b"), file("c", (0, 9), (80, 89), "c", TARGET // 4)]
-    assert chosen(*elsewhere, file("new", (0, 9), (100, 109))) == {"c", "new"}
+    assert chosen_files(*elsewhere, file("new", (0, 9), (100, 109))) == {"c", "new"}
 
 
 def test_a_pass_that_is_not_large_beside_the_new_rows_joins_them() -> None:
-    assert chosen(*grid("a"), *grid("b", 1), file("new", (0, 9), (0, 9))) == {"new", "b.0.0", "a.0.0"}
+    assert chosen_files(*grid("a"), *grid("b", 1), file("new", (0, 9), (0, 9))) == {"new", "b.0.0", "a.0.0"}
 
 
 def test_without_new_rows_nothing_is_done() -> None:
-    assert chosen(*grid("a"), *grid("b")) == set()
+    assert chosen_files(*grid("a"), *grid("b")) == set()
 
 
 @pytest.mark.parametrize(

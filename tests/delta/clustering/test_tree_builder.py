@@ -18,13 +18,13 @@ FILES = 32
 NAMES = list(worlds(0))
 
 
-def clustered(columns: Sequence[Positions], files: int = FILES) -> tuple[Node, Positions]:
+def cluster_by_tree(columns: Sequence[Positions], files: int = FILES) -> tuple[Node, Positions]:
     positions = [rank_column("k", pa.array(column))[1] for column in columns]
     tree = build_tree(positions, [1.0] * len(columns), files)
     return tree, assign_files(tree, positions, np.arange(len(columns[0])))
 
 
-def interleaved(columns: Sequence[Positions], chance: np.random.Generator) -> Positions:
+def interleave(columns: Sequence[Positions], chance: np.random.Generator) -> Positions:
     """Z-order of ranks in 1,000 ranges, with noise, cut into files of equal size."""
     curve = np.zeros(ROWS, dtype=np.int64)
     ranges = [np.searchsorted(np.unique(np.quantile(column, np.linspace(0, 1, 1001))), column) for column in columns]
@@ -54,15 +54,15 @@ def files_read(columns: Sequence[Positions], file_of: Positions, chance: np.rand
 @pytest.mark.parametrize("name", NAMES)
 def test_filters_read_fewer_files_than_interleaved_ranks(name: str) -> None:
     columns, chance = worlds(11)[name], np.random.default_rng(5)
-    own = files_read(columns, clustered(columns)[1], np.random.default_rng(7))
-    theirs = files_read(columns, interleaved(columns, chance), np.random.default_rng(7))
+    own = files_read(columns, cluster_by_tree(columns)[1], np.random.default_rng(7))
+    theirs = files_read(columns, interleave(columns, chance), np.random.default_rng(7))
     # Where one column follows the other both find nearly all that there is to find.
     assert own < theirs * (1.02 if name == "correlated" else 1.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_files_are_about_equal(name: str) -> None:
-    tree, file_of = clustered(worlds(3)[name])
+    tree, file_of = cluster_by_tree(worlds(3)[name])
     sizes = np.bincount(file_of, minlength=file_count(tree))
     assert 0.7 * FILES <= len(sizes) <= 1.3 * FILES
     assert sizes.max() <= 1.6 * ROWS / FILES
@@ -70,7 +70,7 @@ def test_files_are_about_equal(name: str) -> None:
 
 def test_a_frequent_value_is_alone_and_split_by_the_other_column() -> None:
     first, second = worlds(4)["one value"]
-    _, file_of = clustered([first, second])
+    _, file_of = cluster_by_tree([first, second])
     holding = np.unique(file_of[first == 500])
     assert set(np.unique(first[np.isin(file_of, holding)])) == {500}
     spread = [np.ptp(second[file_of == at]) for at in holding]
@@ -78,7 +78,7 @@ def test_a_frequent_value_is_alone_and_split_by_the_other_column() -> None:
 
 
 def test_rows_that_nothing_tells_apart_are_spread_evenly() -> None:
-    tree, file_of = clustered(constant(np.random.default_rng(1)), 12)
+    tree, file_of = cluster_by_tree(constant(np.random.default_rng(1)), 12)
     assert sorted(leaf.width for leaf in leaves(tree)) == [4, 4, 4]
     assert np.bincount(file_of).max() <= 1.05 * ROWS / 12
 

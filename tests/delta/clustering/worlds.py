@@ -7,7 +7,7 @@ from tidemark.delta.clustering.column_ranks import Positions
 ROWS = 40_000
 
 
-def _mixed(chance: np.random.Generator, share: float) -> Positions:
+def _mix(chance: np.random.Generator, share: float) -> Positions:
     return np.where(chance.random(ROWS) < share, 500, chance.integers(0, 10**6, ROWS))
 
 
@@ -21,8 +21,8 @@ def worlds(seed: int) -> dict[str, list[Positions]]:
     base = chance.integers(0, 10**6, ROWS)
     return {
         "uniform": [base, chance.integers(0, 10**6, ROWS)],
-        "one value": [_mixed(chance, 0.9), base],
-        "two hot": [_mixed(chance, 0.8), _mixed(chance, 0.8)],
+        "one value": [_mix(chance, 0.9), base],
+        "two hot": [_mix(chance, 0.8), _mix(chance, 0.8)],
         "zipf": [_zipf(chance), _zipf(chance)],
         "correlated": [base, base + chance.integers(0, 20_000, ROWS)],
         "three": [base, chance.integers(0, 100, ROWS), chance.integers(0, 10**6, ROWS)],

@@ -80,10 +80,10 @@ def attributes(tree: ast.Module) -> set[str]:
 def texts(tree: ast.Module) -> set[str]:
     """All string constants, and f-strings with the contract's two packages filled in."""
     written = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return written | {_filled(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)}
+    return written | {_fill(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)}
 
 
-def _filled(node: ast.JoinedStr) -> str:
+def _fill(node: ast.JoinedStr) -> str:
     names = {"DELTA": contract.DELTA, "SPARK": contract.SPARK}
     return "".join(
         str(part.value)

@@ -71,7 +71,7 @@ def task_level(world: Projects) -> DependencyGraph:
     return DependencyGraph.build(declared)
 
 
-def released(graph: DependencyGraph, world: Projects, done: set[tuple[str, int]]) -> set[tuple[str, int]]:
+def released_slices(graph: DependencyGraph, world: Projects, done: set[tuple[str, int]]) -> set[tuple[str, int]]:
     """The slices that may start, looking at each slice's own requirements; roots and ends are there once met."""
     there = {Slice(task, DAYS[day]) for task, day in done}
 
@@ -95,7 +95,7 @@ def test_project_level_and_task_level_release_the_same(random: Random) -> None:
     done: set[tuple[str, int]] = set()
     for _ in range(40):
         expected = project_level(world, done)
-        assert released(graph, world, done) == expected
+        assert released_slices(graph, world, done) == expected
         if not expected:
             break
         done.add(random.choice(sorted(expected)))

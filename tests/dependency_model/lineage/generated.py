@@ -55,7 +55,7 @@ def generate(seed: int) -> Generated:
     return Generated(_query(random, filters), down, offsets)
 
 
-def _shifted(random: Random, count: int) -> str:
+def _shift(random: Random, count: int) -> str:
     """`:biz_date` and so many days, in one of the ways to say so."""
     if count == 0:
         return random.choice([":biz_date", "date_add(:biz_date, 0)", "to_date(:biz_date)"])
@@ -72,7 +72,7 @@ def _shifted(random: Random, count: int) -> str:
 
 def _set(random: Random) -> tuple[str, str]:
     counts = sorted(random.sample(range(-400, 30), k=random.randint(1, 4)))
-    return f"Set {','.join(map(str, counts))}", _one_of(random, [_shifted(random, count) for count in counts])
+    return f"Set {','.join(map(str, counts))}", _one_of(random, [_shift(random, count) for count in counts])
 
 
 def _one_of(random: Random, options: Sequence[str]) -> str:
@@ -86,7 +86,7 @@ def _one_of(random: Random, options: Sequence[str]) -> str:
 def _range(random: Random) -> tuple[str, str]:
     first = random.randint(-90, 20)
     last = first + random.randint(0, 45)
-    low, high, after, before = (_shifted(random, count) for count in (first, last, last + 1, first - 1))
+    low, high, after, before = (_shift(random, count) for count in (first, last, last + 1, first - 1))
     condition = random.choice(
         [
             f"@dt BETWEEN {low} AND {high}",
@@ -103,7 +103,7 @@ def _range(random: Random) -> tuple[str, str]:
 def _to_date(random: Random) -> tuple[str, str]:
     unit = random.choice(["week", "month", "quarter", "year"])
     ways = [f"date_trunc('{unit}', :biz_date)", f"trunc(:biz_date, '{unit}')"]
-    condition = f"@dt >= {random.choice(ways)} AND @dt <= {_shifted(random, 0)}"
+    condition = f"@dt >= {random.choice(ways)} AND @dt <= {_shift(random, 0)}"
     same = f"trunc(@dt, '{unit}') = trunc(:biz_date, '{unit}') AND @dt <= :biz_date"
     return f"to_date {unit}", f"({random.choice([condition, same])})"
 
@@ -137,7 +137,7 @@ def _hours_of_day(random: Random) -> tuple[str, str]:
             f"left(@hour, 2) IN ({', '.join(repr(f'{hour:02}') for hour in range(first, last + 1))})",
         ]
     )
-    return f"Range {first}..{last}", f"(@dt = {_shifted(random, 0)} AND {condition})"
+    return f"Range {first}..{last}", f"(@dt = {_shift(random, 0)} AND {condition})"
 
 
 def _same_hour(random: Random) -> tuple[str, str]:
@@ -163,7 +163,7 @@ def _months(random: Random) -> tuple[str, str]:
 
 def _weeks(random: Random) -> tuple[str, str]:
     counts = sorted(random.sample(range(-60, 6), k=random.randint(1, 3)))
-    options = [_shifted(random, 7 * count) for count in counts]
+    options = [_shift(random, 7 * count) for count in counts]
     return f"Set {','.join(map(str, counts))}", _one_of(random, options)
 
 

@@ -125,7 +125,7 @@ def _item(random: Random) -> str:
     return random.choice([name] * 6 + kinds)
 
 
-def _needed(sql: str) -> dict[str, set[date] | None]:
+def _slices_of(sql: str) -> dict[str, set[date] | None]:
     """By table what the analysis says; None where it cannot bound it."""
     tables = Tables({name: subject.table for name, subject in SUBJECTS.items()})
     evaluation = Evaluation(PARIS, Period.DAY, START, SUBJECTS)
@@ -151,10 +151,10 @@ def _answer(
     return sorted(database.execute(text).fetchall(), key=repr)
 
 
-def _checked(database: duckdb.DuckDBPyConnection, seed: int) -> tuple[int, int]:
+def _check(database: duckdb.DuckDBPyConnection, seed: int) -> tuple[int, int]:
     """Partitions told apart and partitions that matter; fails where one that matters is not said to be read."""
     sql = _random_query(Random(seed))
-    needed = _needed(sql)
+    needed = _slices_of(sql)
     text = sqlglot.transpile(sql.replace(":biz_date", f"DATE '{TODAY}'"), read="spark", write="duckdb")[0]
     whole = _answer(database, text, {})
     unread = {name: set(DAYS) - days for name, days in needed.items() if days is not None}
@@ -173,7 +173,7 @@ def _checked(database: duckdb.DuckDBPyConnection, seed: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("first", range(0, 300, _CHUNK))
 def test_nothing_that_is_read_is_left_out(database: duckdb.DuckDBPyConnection, first: int) -> None:
-    result = [_checked(database, seed) for seed in range(first, first + _CHUNK)]
+    result = [_check(database, seed) for seed in range(first, first + _CHUNK)]
     assert sum(told for told, _ in result) > 50
     assert sum(matter for _, matter in result) > 10
 
@@ -181,6 +181,6 @@ def test_nothing_that_is_read_is_left_out(database: duckdb.DuckDBPyConnection, f
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(300, 6_300, 500))
 def test_nothing_that_is_read_is_left_out_of_many(database: duckdb.DuckDBPyConnection, first: int) -> None:
-    result = [_checked(database, seed) for seed in range(first, first + 500)]
+    result = [_check(database, seed) for seed in range(first, first + 500)]
     assert sum(told for told, _ in result) > 500
     assert sum(matter for _, matter in result) > 100

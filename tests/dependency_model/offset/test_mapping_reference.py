@@ -10,7 +10,7 @@ import pytest
 
 from tests.dependency_model.random_offset import random_offset
 from tests.dependency_model.reference import clock
-from tests.dependency_model.reference_offset import Cut, needed
+from tests.dependency_model.reference_offset import Cut, needed_slices
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
@@ -88,7 +88,7 @@ def _compare(meeting: Meeting, offset: Offset, down: Period, up: Period, random:
     if not _is_inside(downs, number, offset):
         return False
     try:
-        slow = needed(offset, downs, number, ups)
+        slow = needed_slices(offset, downs, number, ups)
     except IndexError:
         return False
     if slow and not (min(slow) > 0 and max(slow) < len(ups) - 1):

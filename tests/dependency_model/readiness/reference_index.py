@@ -36,7 +36,7 @@ class ReferenceIndex:
         ]
         return max(((ended, other) for ended, other in result if ended <= end), default=(None, None))[1]
 
-    def expected(self) -> dict[Slice, tuple[Event, str, bool]]:
+    def expected_changes(self) -> dict[Slice, tuple[Event, str, bool]]:
         """What has to change: the event, the state that the slice is to reach, whether it goes on without something."""
         result = {}
         for slice_ in set(self._candidates()):

@@ -39,7 +39,7 @@ class StoredIndex:
         others = {name: text for name, text in self.progress.schedules.items() if name != entity}
         self.progress = ScheduleProgress(self.progress.until, others)
 
-    def loaded(self) -> list[KnownSlice]:
+    def load(self) -> list[KnownSlice]:
         """What a start reads."""
         return [
             known

@@ -125,7 +125,7 @@ class IndexMachine(RuleBasedStateMachine):
     @invariant()
     def decides_what_the_reference_decides(self) -> None:
         IndexMachine.steps += 1
-        expected = self.reference.expected()
+        expected = self.reference.expected_changes()
         result = {
             decision.slice: (decision.event, decision.state, decision.partial) for decision in self.index.decide()
         }
@@ -137,7 +137,7 @@ class IndexMachine(RuleBasedStateMachine):
     def _restart(self, floor: str, seed: int) -> None:
         known = {slice_: (status, self.told[slice_]) for slice_, status in self.reference.statuses.items()}
         self.stored.known, self.stored.floor = known, floor
-        loaded = self.stored.loaded()
+        loaded = self.stored.load()
         random.Random(seed).shuffle(loaded)
         self.index = ReadinessIndex(self.graph, SINCE, self.reference.now, self.stored, self.stored.progress)
         self.index.load(loaded)

@@ -54,7 +54,7 @@ STATUSES = {
 }
 
 
-def told() -> dict[str, EntityOverview]:
+def overview_of() -> dict[str, EntityOverview]:
     return {entry.entity: entry for entry in overview(GRAPH, STATUSES, NOW)}
 
 
@@ -63,17 +63,17 @@ def keys(slices: list[Slice]) -> list[str]:
 
 
 def test_each_slice_whose_time_has_come_is_told_once() -> None:
-    ods, dwd, ads = told()["ods_orders"], told()["dwd_orders"], told()["ads_gmv"]
+    ods, dwd, ads = overview_of()["ods_orders"], overview_of()["dwd_orders"], overview_of()["ads_gmv"]
     assert (ods.completed, keys(ods.waiting)) == (2, ["2026-03-25"])
     assert (dwd.completed, keys(dwd.under_way), keys(dwd.waiting)) == (1, ["2026-03-24"], ["2026-03-25"])
     assert (keys(ads.failed), keys(ads.waiting)) == (["2026-03-23"], ["2026-03-24", "2026-03-25"])
     assert ods.newest == Slice("ods_orders", "2026-03-24")
-    assert list(told()) == ["ods_orders", "dwd_orders", "ads_gmv"]
+    assert list(overview_of()) == ["ods_orders", "dwd_orders", "ads_gmv"]
 
 
 def test_only_what_is_promised_and_not_there_is_late() -> None:
-    assert keys(told()["ads_gmv"].late) == ["2026-03-23", "2026-03-24", "2026-03-25"]
-    assert not told()["dwd_orders"].late
+    assert keys(overview_of()["ads_gmv"].late) == ["2026-03-23", "2026-03-24", "2026-03-25"]
+    assert not overview_of()["dwd_orders"].late
     early = {entry.entity: entry for entry in overview(GRAPH, STATUSES, NOW.replace(hour=7))}
     assert keys(early["ads_gmv"].late) == ["2026-03-23", "2026-03-24"]
 

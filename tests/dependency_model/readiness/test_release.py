@@ -37,7 +37,7 @@ def world(weak: str = "", quality: str = "required", states: str = "completed") 
     )
 
 
-def asked(
+def release_of(
     graph: DependencyGraph, there: dict[Slice, SliceStatus], now: datetime = MIDNIGHT, slice_: Slice = DAY
 ) -> Release:
     not_before = earliest(graph.entity(slice_.entity), graph.window(slice_))
@@ -49,14 +49,14 @@ def there(count: int, status: SliceStatus = DONE) -> dict[Slice, SliceStatus]:
 
 
 def test_a_strong_clause_needs_all_of_them() -> None:
-    assert not asked(world(), there(23)).released
-    assert asked(world(), there(23)).missing == (HOURS[23],)
-    complete = asked(world(), there(24))
+    assert not release_of(world(), there(23)).released
+    assert release_of(world(), there(23)).missing == (HOURS[23],)
+    complete = release_of(world(), there(24))
     assert (complete.released, complete.partial, complete.missing) == (True, False, ())
 
 
 def test_nothing_starts_before_its_earliest_time() -> None:
-    early = asked(world(), there(24), MIDNIGHT - timedelta(seconds=1))
+    early = release_of(world(), there(24), MIDNIGHT - timedelta(seconds=1))
     assert (early.released, early.due) == (False, MIDNIGHT)
 
 
@@ -71,8 +71,8 @@ def test_nothing_starts_before_its_earliest_time() -> None:
     ],
 )
 def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Reason) -> None:
-    assert not asked(world(weak), there(enough - 1)).released
-    answer = asked(world(weak), there(enough))
+    assert not release_of(world(weak), there(enough - 1)).released
+    answer = release_of(world(weak), there(enough))
     assert answer.released
     assert answer.verdicts[0].reason is reason
     assert answer.partial == (enough < 24)
@@ -82,9 +82,9 @@ def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Rea
 
 def test_a_timeout_goes_on_with_what_is_there() -> None:
     weak = world("{timeout: 30min}")
-    before = asked(weak, there(3), MIDNIGHT + timedelta(minutes=29))
+    before = release_of(weak, there(3), MIDNIGHT + timedelta(minutes=29))
     assert (before.released, before.due) == (False, MIDNIGHT + timedelta(minutes=30))
-    after = asked(weak, there(3), MIDNIGHT + timedelta(minutes=30))
+    after = release_of(weak, there(3), MIDNIGHT + timedelta(minutes=30))
     assert (after.released, after.partial, len(after.missing), after.due) == (True, True, 21, None)
     assert after.verdicts[0].reason is Reason.TIMEOUT
 
@@ -103,23 +103,23 @@ def test_a_timeout_goes_on_with_what_is_there() -> None:
     ],
 )
 def test_quality_counts_unless_it_is_ignored(status: SliceStatus, required: bool, ignored: bool) -> None:
-    assert asked(world(), there(24, status)).released == required
-    assert asked(world(quality="ignore"), there(24, status)).released == ignored
+    assert release_of(world(), there(24, status)).released == required
+    assert release_of(world(quality="ignore"), there(24, status)).released == ignored
 
 
 def test_a_clause_may_accept_other_states() -> None:
     estimated = SliceStatus(RunState.WAITING, frozenset({"estimated", "partial"}), Quality.PASSED)
-    assert not asked(world(), there(24, estimated)).released
-    assert asked(world(states="estimated, completed"), there(24, estimated)).released
+    assert not release_of(world(), there(24, estimated)).released
+    assert release_of(world(states="estimated, completed"), there(24, estimated)).released
 
 
 def test_the_last_available_may_be_an_older_one() -> None:
     priced = Slice("priced", "2024-06-05")
-    assert not asked(world(), {}, MIDNIGHT + timedelta(days=9), priced).released
-    older = asked(world(), {Slice("rates", "2024-03"): DONE}, MIDNIGHT + timedelta(days=9), priced)
+    assert not release_of(world(), {}, MIDNIGHT + timedelta(days=9), priced).released
+    older = release_of(world(), {Slice("rates", "2024-03"): DONE}, MIDNIGHT + timedelta(days=9), priced)
     assert (older.released, older.partial, names(older.verdicts[0].used)) == (True, False, ["rates@2024-03"])
     later = {Slice("rates", "2024-06"): DONE}
-    assert not asked(world(), later, MIDNIGHT + timedelta(days=99), priced).released
+    assert not release_of(world(), later, MIDNIGHT + timedelta(days=99), priced).released
 
 
 def test_no_more_is_asked_for_than_there_are() -> None:

@@ -20,7 +20,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "transitions.md"
 HERE, THERE = Slice("foo", "2024-06-01T15"), Slice("foo", "2024-06-01T16")
 
 
-def lived(*events: Event, start: SliceStatus | None = None) -> SliceStatus:
+def live(*events: Event, start: SliceStatus | None = None) -> SliceStatus:
     status = start or SliceStatus()
     for event in events:
         status = apply(status, event, cause=HERE)
@@ -54,47 +54,47 @@ def test_every_life_can_be_reached_and_left() -> None:
 
 
 def test_a_first_run_makes_a_valid_slice() -> None:
-    status = lived(*FIRST_RUN)
+    status = live(*FIRST_RUN)
     assert status == SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
     assert status.valid
 
 
 def test_a_state_before_the_last_one_leaves_it_waiting() -> None:
-    running = lived(Event.RELEASED, Event.LAUNCHED, Event.STARTED)
+    running = live(Event.RELEASED, Event.LAUNCHED, Event.STARTED)
     estimated = apply(running, Event.REACHED, state="estimated")
     assert (estimated.run_state, estimated.states, estimated.valid) == (
         RunState.WAITING,
         frozenset({"estimated"}),
         False,
     )
-    partial = apply(lived(*FIRST_RUN[:3], start=estimated), Event.COMPLETED, state="partial")
+    partial = apply(live(*FIRST_RUN[:3], start=estimated), Event.COMPLETED, state="partial")
     assert partial.states == {"estimated", "partial", "completed"}
 
 
 def test_failed_quality_makes_it_invalid_until_it_passed() -> None:
-    failed = lived(Event.QUALITY_FAILED, start=lived(*FIRST_RUN))
+    failed = live(Event.QUALITY_FAILED, start=live(*FIRST_RUN))
     assert (failed.valid, failed.quality, failed.issues) == (False, Quality.FAILED, frozenset({HERE}))
-    again = lived(Event.BACKFILL_REQUESTED, *FIRST_RUN[:3], Event.BACKFILLED, start=failed)
+    again = live(Event.BACKFILL_REQUESTED, *FIRST_RUN[:3], Event.BACKFILLED, start=failed)
     assert (again.states, again.generation, again.valid, again.issues) == (
         frozenset({"completed", "backfilled"}),
         2,
         False,
         frozenset({HERE}),
     )
-    assert lived(Event.QUALITY_PASSED, start=again).valid
+    assert live(Event.QUALITY_PASSED, start=again).valid
 
 
 def test_a_flag_is_lifted_by_the_slice_that_raised_it_alone() -> None:
-    flagged = apply(apply(lived(*FIRST_RUN), Event.FLAGGED, cause=HERE), Event.FLAGGED, cause=THERE)
+    flagged = apply(apply(live(*FIRST_RUN), Event.FLAGGED, cause=HERE), Event.FLAGGED, cause=THERE)
     once = apply(flagged, Event.CLEARED, cause=HERE)
     assert (once.issues, once.valid) == (frozenset({THERE}), False)
     assert apply(once, Event.CLEARED, cause=THERE).valid
 
 
 def test_what_is_deleted_is_absent_and_can_be_made_again() -> None:
-    absent = lived(Event.DELETED, start=lived(*FIRST_RUN))
+    absent = live(Event.DELETED, start=live(*FIRST_RUN))
     assert (absent.run_state, absent.states, absent.valid) == (RunState.ABSENT, frozenset(), False)
-    assert lived(Event.BACKFILL_REQUESTED, start=absent).run_state is RunState.WAITING
+    assert live(Event.BACKFILL_REQUESTED, start=absent).run_state is RunState.WAITING
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_what_the_table_does_not_have_is_refused(status: SliceStatus, event: Eve
 
 def test_quality_events_need_to_know_whose_quality() -> None:
     with pytest.raises(TransitionError, match="no cause"):
-        apply(lived(*FIRST_RUN), Event.QUALITY_FAILED)
+        apply(live(*FIRST_RUN), Event.QUALITY_FAILED)
 
 
 @given(st.lists(st.sampled_from(Event), max_size=40))

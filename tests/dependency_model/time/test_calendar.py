@@ -67,7 +67,7 @@ def test_every_change_of_every_zone_is_found() -> None:
 
 
 def _compare(name: str) -> None:
-    listed = dict(_listed(name))
+    listed = dict(_read_changes(name))
     zone = Zone.load(name)
     result = {c: o for c, o in zip(zone.changes[1:], zone.offsets[1:], strict=True) if 0 <= c <= max(listed, default=0)}
     assert result == {instant: offset for instant, offset in listed.items() if instant >= 0}, name
@@ -77,7 +77,7 @@ def _data(name: str) -> bytes:
     return files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()
 
 
-def _listed(name: str) -> list[tuple[int, int]]:
+def _read_changes(name: str) -> list[tuple[int, int]]:
     """(instant, offset from then on) of a TZif file's 64-bit part (RFC 8536), repeated offsets left out."""
     data = _data(name)
     is_ut, is_standard, leaps, times, types, letters = struct.unpack(">6l", data[20:HEAD])

@@ -9,7 +9,7 @@ from pyspark.sql import functions as sf
 from tidemark.capture.schema.column_names import MAX_CHARACTERS
 from tidemark.capture.schema.column_types import SourceColumn
 from tidemark.capture.schema.source_encodings import NUMBER, RowEncodings
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 Image = Literal["image", "prior"]
 # A name that no column of a source has: it is too long.
@@ -118,7 +118,7 @@ class _Reader:
         return sf.when(sf.col("text"), misprint).otherwise(misfit)
 
     def _field(self, image: str, column: SourceColumn) -> str:
-        return f"{image}_{self.number}.{quoted(column.source_name)}"
+        return f"{image}_{self.number}.{quote(column.source_name)}"
 
     def _wire(self, json: Column, columns: Sequence[SourceColumn]) -> Column:
         """In Debezium's forms; NULL for printed values, which those would not fit."""
@@ -128,5 +128,5 @@ class _Reader:
 
 
 def _text(json: Column, columns: Sequence[SourceColumn]) -> Column:
-    schema = ", ".join([*(f"{quoted(column.source_name)} STRING" for column in columns), f"{_CORRUPT} STRING"])
+    schema = ", ".join([*(f"{quote(column.source_name)} STRING" for column in columns), f"{_CORRUPT} STRING"])
     return sf.when(sf.col("text"), sf.from_json(json, schema, _OPTIONS))

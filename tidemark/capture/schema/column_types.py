@@ -20,7 +20,7 @@ from tidemark.capture.schema.source_types import (
     SourceTypeError,
     UnknownWordError,
 )
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 
 class Encoding(NamedTuple):
@@ -84,7 +84,7 @@ class SourceColumn:
     @property
     def wire_field(self) -> str:
         """The column in a from_json schema."""
-        return f"{quoted(self.source_name)} {self.encoding.wire}"
+        return f"{quote(self.source_name)} {self.encoding.wire}"
 
 
 _SIGNED: Final = {"MEDIUMINT": "INT", "INTEGER": "INT"}

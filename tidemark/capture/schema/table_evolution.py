@@ -11,7 +11,7 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table_features import allow_types
-from tidemark.quoting.spark import path_table, quoted
+from tidemark.quoting.spark import path_table, quote
 
 _PROPERTIES = {
     # A tagged snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
@@ -26,7 +26,7 @@ def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str,
     name = path_table(target.path)
     if not table_exists(target.path):
         listed = {**columns, **META_COLUMNS}
-        partitioned = f"PARTITIONED BY ({quoted(target.partition_column)})" if target.partition_column else ""
+        partitioned = f"PARTITIONED BY ({quote(target.partition_column)})" if target.partition_column else ""
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
         spark.sql(
             f"CREATE TABLE IF NOT EXISTS {name} ({_definitions(listed)}) USING delta {partitioned} "
@@ -41,7 +41,7 @@ def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str,
 
 
 def _definitions(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{quoted(name)} {kind}" for name, kind in columns.items())
+    return ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())
 
 
 def merge_target(table: SourceTable, kinds: Mapping[str, str], warehouse: Path) -> MergeTarget:

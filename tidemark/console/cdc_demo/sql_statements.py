@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from tidemark.quoting.mysql import quoted
+from tidemark.quoting.mysql import quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,17 +54,17 @@ class Statements:
         before, after = self._printed(table, value["before"]), self._printed(table, value["after"])
         where, key = self._where(table, before or after)
         if value["op"] == "d":
-            return f"DELETE FROM {quoted(table)} WHERE {where}", key  # noqa: S608 - names are quoted, values are bound
-        names = [quoted(name) for name in after]
+            return f"DELETE FROM {quote(table)} WHERE {where}", key  # noqa: S608 - names are quoted, values are bound
+        names = [quote(name) for name in after]
         if value["op"] == "u":
             listed = ", ".join(f"{name} = %s" for name in names)
-            return f"UPDATE {quoted(table)} SET {listed} WHERE {where}", (*after.values(), *key)  # noqa: S608 - as above
+            return f"UPDATE {quote(table)} SET {listed} WHERE {where}", (*after.values(), *key)  # noqa: S608 - as above
         places = ", ".join(["%s"] * len(names))
-        return f"INSERT INTO {quoted(table)} ({', '.join(names)}) VALUES ({places})", tuple(after.values())  # noqa: S608 - as above
+        return f"INSERT INTO {quote(table)} ({', '.join(names)}) VALUES ({places})", tuple(after.values())  # noqa: S608 - as above
 
     def _where(self, table: str, row: Row) -> tuple[str, tuple[Any, ...]]:
         keys = self._keys[table]
-        return " AND ".join(f"{quoted(name)} = %s" for name in keys), tuple(row[name] for name in keys)
+        return " AND ".join(f"{quote(name)} = %s" for name in keys), tuple(row[name] for name in keys)
 
     def _printed(self, table: str, row: Row | None) -> Row:
         types = self._types[table]

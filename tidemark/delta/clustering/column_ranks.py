@@ -29,7 +29,7 @@ class ColumnRanks:
         if len(self.values) == 0:
             here = np.ones(len(distinct), dtype=np.int64)
         else:
-            at = _searched(self.values, distinct)
+            at = _search_sorted(self.values, distinct)
             padded = pa.concat_arrays([self.values, self.values[-1:]])
             is_there = _equal(padded.take(pa.array(at)), distinct)
             here = np.where(is_there & (at < len(self.values)), 2 * at + 2, 2 * at + 1)
@@ -60,7 +60,7 @@ def _distinct(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Positions]:
     return encoded.dictionary.take(order), rank[indices]
 
 
-def _searched(values: pa.Array, wanted: pa.Array) -> Positions:
+def _search_sorted(values: pa.Array, wanted: pa.Array) -> Positions:
     """For each of `wanted` (sorted, distinct) how many of `values` (sorted, distinct) are less."""
     together = pa.concat_arrays([wanted, values])
     is_value = np.concatenate([np.zeros(len(wanted), dtype=bool), np.ones(len(values), dtype=bool)])

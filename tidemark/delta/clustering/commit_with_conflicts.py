@@ -40,8 +40,8 @@ class Committed:
 
 def source_files(txn: OptimisticTransaction, where: str | None) -> list[LiveFile]:
     """The live files that can hold rows where `where` holds."""
-    handles = txn.scanned(where)
-    return [LiveFile(file, handle) for file, handle in zip(txn.described(handles), handles, strict=True)]
+    handles = txn.files_matching(where)
+    return [LiveFile(file, handle) for file, handle in zip(txn.describe(handles), handles, strict=True)]
 
 
 def commit_groups(

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 # 2^28 times the rows of the largest table still fit 64 bits: Spark's ANSI mode refuses to overflow.
 _SUM_BITS = 0xFFFFFFF
@@ -39,7 +39,7 @@ def content_columns(schema: StructType) -> list[Column]:
 
 def content_of(rows: DataFrame, names: Sequence[str]) -> ContentHash:
     """The content of those columns; one Spark job."""
-    chosen = rows.select(*map(quoted, names))
+    chosen = rows.select(*map(quote, names))
     totals = chosen.agg(*content_columns(chosen.schema)).first()
     if totals is None:
         raise AssertionError("an aggregate without groups has one row")
@@ -48,7 +48,7 @@ def content_of(rows: DataFrame, names: Sequence[str]) -> ContentHash:
 
 def _hashable(name: str, kind: DataType) -> Column:
     """Spark hashes no maps and no variants; as JSON their parts keep the order in which they are stored."""
-    column = sf.col(quoted(name))
+    column = sf.col(quote(name))
     return sf.to_json(sf.struct(column)) if _has_unhashable(kind) else column
 
 

@@ -20,7 +20,7 @@ from tidemark.delta.clustering.file_groups import FileGroup
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile
-from tidemark.quoting.spark import quoted
+from tidemark.quoting.spark import quote
 
 # The driver holds no more than these rows' keys, and one row group's keys a thread.
 MOST_ROWS = 400_000
@@ -78,22 +78,22 @@ def _of_row_group(
     exact = min(1.0, share) * count
     wanted = int(exact) + (chance.random() < exact % 1)
     rows = pa.array(np.sort(np.random.default_rng(chance.getrandbits(32)).choice(count, wanted, replace=False)))
-    taken = {column.name: _typed(table, column, rows) for column in columns}
+    taken = {column.name: _as_type_of_today(table, column, rows) for column in columns}
     return pa.table(taken)
 
 
-def _typed(table: pa.Table, column: ClusterColumn, rows: pa.Array) -> pa.ChunkedArray:
+def _as_type_of_today(table: pa.Table, column: ClusterColumn, rows: pa.Array) -> pa.ChunkedArray:
     """The column in its type of today; a file from before the column has NULL."""
     if column.physical not in table.column_names:
         return pa.chunked_array([pa.nulls(len(rows), column.arrow_type)])
-    values = _kept(table[column.physical]).take(rows)
+    values = _as_takeable(table[column.physical]).take(rows)
     if pa.types.is_timestamp(column.arrow_type):
         values = pc.cast(values, pa.timestamp("us"))
         values = values if column.arrow_type.tz is None else pc.assume_timezone(values, "UTC")
     return values.cast(column.arrow_type)
 
 
-def _kept(values: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_takeable(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """As rows can be taken from: Arrow takes none from views, and delta-rs's DELETE leaves files that say they are."""
     as_stored = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(values.type)
     return values if as_stored is None else values.cast(as_stored)
@@ -106,6 +106,6 @@ def _empty(columns: Sequence[ClusterColumn]) -> pa.Table:
 def _by_spark(
     txn: OptimisticTransaction, files: Sequence[LiveFile], columns: Sequence[ClusterColumn], share: float
 ) -> pa.Table:
-    rows = txn.read([file.handle for file in files]).select(*(sf.col(quoted(column.name)) for column in columns))
+    rows = txn.read([file.handle for file in files]).select(*(sf.col(quote(column.name)) for column in columns))
     sample = rows.sample(share, seed=1).toArrow()
     return pa.table({column.name: sample[column.name].cast(column.arrow_type) for column in columns})

@@ -40,7 +40,7 @@ class Boxes:
     @classmethod
     def of(cls, sizes: Sequence[int], spans: Sequence[Sequence[Span | None]]) -> "Boxes":
         """`spans`: for each key the files' bounds, None for a file without: it may hold anything."""
-        placed = [_placed(own) for own in spans]
+        placed = [_span_arrays(own) for own in spans]
         size = np.maximum(1.0, np.asarray(sizes, dtype=np.float64))
         return cls(size, tuple(low for low, _ in placed), tuple(high for _, high in placed))
 
@@ -74,7 +74,7 @@ class Boxes:
         return part
 
 
-def _placed(spans: Sequence[Span | None]) -> tuple[Positions, Positions]:
+def _span_arrays(spans: Sequence[Span | None]) -> tuple[Positions, Positions]:
     places: dict[Any, int] = {end: at for at, end in enumerate(sorted({end for span in spans if span for end in span}))}
     whole = (0, max(0, len(places) - 1))
     placed = [(places[span[0]], places[span[1]]) if span else whole for span in spans]

@@ -19,7 +19,7 @@ from tidemark.delta.clustering.table_columns import ClusterColumn, physical_name
 from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.clustering.tree_sql import file_of_row
 from tidemark.delta.internals.transaction import OptimisticTransaction
-from tidemark.quoting.spark import quoted, typed_literal
+from tidemark.quoting.spark import quote, typed_literal
 from tidemark.spark.session_settings import settings
 from tidemark.system.crash_points import crash_point
 
@@ -56,7 +56,7 @@ def plan_rewrite(
     for group in batch:
         tree, own_keys = _tree(txn, root, group, columns, share)
         keys += own_keys
-        expressions.append(file_of_row(_shifted(tree, first), own_keys, kinds))
+        expressions.append(file_of_row(_shift_files(tree, first), own_keys, kinds))
         conditions.append(_is_in(group.partition, types))
         first += file_count(tree)
     expression = expressions[-1]
@@ -76,16 +76,16 @@ def _tree(
     return tree, tuple(key for key, _ in ranked)
 
 
-def _shifted(node: Node, by: int) -> Node:
+def _shift_files(node: Node, by: int) -> Node:
     if isinstance(node, Leaf):
         return Leaf(node.first + by, node.width)
-    return Split(node.column, node.bounds, tuple(_shifted(child, by) for child in node.children))
+    return Split(node.column, node.bounds, tuple(_shift_files(child, by) for child in node.children))
 
 
 def _is_in(partition: Mapping[str, str | None], fields: Mapping[str, StructField]) -> str:
     """The log names partition columns as the files do."""
     equal = (
-        f"{quoted(fields[name].name)} <=> {typed_literal(value or None, fields[name].dataType.simpleString())}"
+        f"{quote(fields[name].name)} <=> {typed_literal(value or None, fields[name].dataType.simpleString())}"
         for name, value in partition.items()
     )
     return " AND ".join(equal) or "true"
@@ -103,7 +103,7 @@ def rewrite_groups(
     crash_point("cluster.planned")
     seen = Observation()
     names = list(txn.columns)
-    rows = txn.read([file.handle for group in batch for file in group.files]).select(*map(quoted, names))
+    rows = txn.read([file.handle for group in batch for file in group.files]).select(*map(quote, names))
     rows = rows.observe(seen, *content_columns(rows.schema))
     with settings(spark, {_PREFIX: str(_length_of_bounds(plan.keys, columns))}):
         added = txn.rewrite(rows.repartitionById(plan.files, sf.expr(plan.expression)))
@@ -112,7 +112,7 @@ def rewrite_groups(
     after = content_of(txn.read(added), names)
     if before != after:
         raise ContentChangedError.of(root, before, after)
-    return Rewritten(tuple(txn.described(added)), after)
+    return Rewritten(tuple(txn.describe(added)), after)
 
 
 def _length_of_bounds(keys: Sequence[ColumnRanks], columns: Sequence[ClusterColumn]) -> int:

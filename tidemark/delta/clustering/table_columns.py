@@ -67,7 +67,7 @@ def cluster_columns(
             raise ClusterColumnError.a_partition(path, field.name)
         if not is_supported(field.dataType):
             raise ClusterColumnError.of_type(path, field.name, field.dataType.simpleString())
-        if field.name not in indexed(schema, partition_columns, properties):
+        if field.name not in columns_with_bounds(schema, partition_columns, properties):
             raise ClusterColumnError.without_bounds(path, field.name, _statistics_properties(properties))
         chosen.append(ClusterColumn(field.name, physical_name(field), field.dataType, weight))
     if len({column.name for column in chosen}) < len(chosen):
@@ -85,7 +85,9 @@ def physical_name(field: StructField) -> str:
     return str((field.metadata or {}).get(_PHYSICAL, field.name))
 
 
-def indexed(schema: StructType, partition_columns: Sequence[str], properties: Mapping[str, str]) -> frozenset[str]:
+def columns_with_bounds(
+    schema: StructType, partition_columns: Sequence[str], properties: Mapping[str, str]
+) -> frozenset[str]:
     """The top-level columns whose bounds the log keeps."""
     named = properties.get("delta.dataSkippingStatsColumns")
     if named is not None:

@@ -49,7 +49,7 @@ class Points:
         positions, below, upto = (tuple(values[rows] for values in part) for part in parts)
         return Points(positions, below, upto)  # type: ignore[arg-type]
 
-    def thinned(self, most: int) -> "Points":
+    def thin_to(self, most: int) -> "Points":
         step = self.rows / most
         return self if step <= 1 else self.of_rows((np.arange(most) * step).astype(np.int64))
 
@@ -71,13 +71,13 @@ class TileShape:
 
 def best_shape(points: Points, weights: Sequence[float], files: float) -> TileShape:
     """The cheapest shape found for about `files` files; `weights` say how often a filter is on each key."""
-    thin = points.thinned(int(min(max(_LEAST_ROWS, _ROWS_A_FILE * files), _MOST_ROWS)))
+    thin = points.thin_to(int(min(max(_LEAST_ROWS, _ROWS_A_FILE * files), _MOST_ROWS)))
     useful = [at for at, column in enumerate(thin.positions) if column.min() != column.max()]
     if not useful:
         return TileShape((), cost(thin, weights, files, ()))
     if len(useful) <= 2:
         return _cheapest(thin, weights, files, _all(useful, files))
-    return _descended(thin, weights, files, useful)
+    return _search_shape(thin, weights, files, useful)
 
 
 def _all(columns: Sequence[int], files: float) -> Iterator[Steps]:
@@ -92,7 +92,7 @@ def _counts(files: float) -> list[int]:
     return sorted({min(round(2 ** (step / 4)), max(1, round(files))) for step in steps})
 
 
-def _descended(points: Points, weights: Sequence[float], files: float, columns: Sequence[int]) -> TileShape:
+def _search_shape(points: Points, weights: Sequence[float], files: float, columns: Sequence[int]) -> TileShape:
     """More than two columns: one number at a time, from balanced parts; then the order; then the numbers again."""
     even = max(1, round(files ** (1 / len(columns))))
     best = _cheapest(points, weights, files, [tuple((column, even) for column in columns)])
@@ -100,12 +100,12 @@ def _descended(points: Points, weights: Sequence[float], files: float, columns: 
         orders = (tuple(order) for order in itertools.permutations(best.steps))
         best = min(best, _cheapest(points, weights, files, orders), key=_by_cost)
         for at in range(len(columns) - 1):
-            tried = (_replaced(best.steps, at, count) for count in _counts(files))
+            tried = (_with_count(best.steps, at, count) for count in _counts(files))
             best = min(best, _cheapest(points, weights, files, tried), key=_by_cost)
     return best
 
 
-def _replaced(steps: Steps, at: int, count: int) -> Steps:
+def _with_count(steps: Steps, at: int, count: int) -> Steps:
     return (*steps[:at], (steps[at][0], count), *steps[at + 1 :])
 
 
@@ -128,7 +128,7 @@ def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence
     starts = np.zeros(1, dtype=np.int64)
     for number, (column, parts) in enumerate(steps):
         is_last = number == len(steps) - 1
-        order, starts = _tiled(points.positions[column], order, starts, files, None if is_last else parts)
+        order, starts = _cut_tiles(points.positions[column], order, starts, files, None if is_last else parts)
     rows = np.diff(np.append(starts, points.rows))
     width = np.maximum(1, files * rows / points.rows)
     extents = (
@@ -138,7 +138,7 @@ def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence
     return float(sum((width * extent).sum() for extent in extents))
 
 
-def _tiled(
+def _cut_tiles(
     positions: Positions, order: Positions, starts: Positions, files: float, parts: int | None
 ) -> tuple[Positions, Positions]:
     """Cut each tile (rows from one start to the next, in `order`) at its own quantiles; the new order and starts."""

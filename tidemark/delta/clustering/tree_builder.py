@@ -41,12 +41,12 @@ def build_tree(positions: Sequence[Positions], weights: Sequence[float], files: 
     if len(positions[0]) == 0:
         return Leaf(0, files)
     points = Points.of(positions)
-    tree = _numbered(_grown(points, weights, float(files)), 0)[0]
+    tree = _number_files(_grown(points, weights, float(files)), 0)[0]
     count = file_count(tree)
     if abs(count - files) <= _ROUNDED * files:
         return tree
     # Frequent values that are less than a file each make more files than asked for: small ones, that filters also read.
-    again = _numbered(_grown(points, weights, files * files / count), 0)[0]
+    again = _number_files(_grown(points, weights, files * files / count), 0)[0]
     return min(tree, again, key=lambda candidate: abs(np.log(file_count(candidate) / files)))
 
 
@@ -119,10 +119,10 @@ def _quantiles(positions: Positions, files: float, count: int) -> list[_Part]:
         after_hot = bool(parts) and parts[-1].is_hot
         bound = int(values[first - 1]) + 1 if after_hot and not is_hot[first] else int(values[first])
         parts.append(_Part(bound, int(own), bool(is_hot[first])))
-    return _joined(parts, _LEAST_FILE * len(positions) / files)
+    return _join_small(parts, _LEAST_FILE * len(positions) / files)
 
 
-def _joined(parts: Sequence[_Part], least: float) -> list[_Part]:
+def _join_small(parts: Sequence[_Part], least: float) -> list[_Part]:
     """Parts of fewer than `least` rows with their neighbours; frequent values stay alone."""
     joined: list[_Part] = []
     for part in parts:
@@ -142,12 +142,12 @@ def _rows_of(points: Points, column: int, parts: Sequence[_Part]) -> list[Positi
     return np.split(order, ends[:-1])
 
 
-def _numbered(node: Node, first: int) -> tuple[Node, int]:
+def _number_files(node: Node, first: int) -> tuple[Node, int]:
     """The same tree with its files numbered from `first`, and the next number."""
     if isinstance(node, Leaf):
         return Leaf(first, node.width), first + node.width
     children = []
     for child in node.children:
-        numbered, first = _numbered(child, first)
+        numbered, first = _number_files(child, first)
         children.append(numbered)
     return Split(node.column, node.bounds, tuple(children)), first

@@ -9,7 +9,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType, TimestampNTZType
 
 from tidemark.delta.clustering.column_ranks import ColumnRanks
 from tidemark.delta.clustering.split_tree import Leaf, Node, Split
-from tidemark.quoting.spark import quoted, text_literal
+from tidemark.quoting.spark import quote, text_literal
 
 # Any numbers: of the rows of one task that a leaf spreads, each goes to the next file.
 _SCATTER = "monotonically_increasing_id()"
@@ -19,16 +19,16 @@ def file_of_row(node: Node, keys: Sequence[ColumnRanks], types: Sequence[DataTyp
     """An INT expression over the keys' columns: the number of a row's file."""
     if isinstance(node, Leaf):
         return str(node.first) if node.width == 1 else f"{node.first} + CAST({_SCATTER} % {node.width} AS INT)"
-    return _searched(node, keys, types, 0, len(node.children))
+    return _binary_search(node, keys, types, 0, len(node.children))
 
 
-def _searched(node: Split, keys: Sequence[ColumnRanks], types: Sequence[DataType], first: int, end: int) -> str:
+def _binary_search(node: Split, keys: Sequence[ColumnRanks], types: Sequence[DataType], first: int, end: int) -> str:
     """The children `first` to `end - 1`, halved until one is left."""
     if end - first == 1:
         return file_of_row(node.children[first], keys, types)
     middle = (first + end) // 2
     condition = _from(node.bounds[middle - 1], keys[node.column], types[node.column])
-    right, left = _searched(node, keys, types, middle, end), _searched(node, keys, types, first, middle)
+    right, left = _binary_search(node, keys, types, middle, end), _binary_search(node, keys, types, first, middle)
     return f"IF({condition}, {right}, {left})"
 
 
@@ -36,8 +36,8 @@ def _from(bound: int, key: ColumnRanks, kind: DataType) -> str:
     """Whether a row's position is at least `bound`. NULL is never above a value, and IF takes it as false."""
     value = key.value_of(bound)
     if value is None:
-        return f"{quoted(key.name)} IS NOT NULL"
-    return f"{quoted(key.name)} {'>' if bound % 2 else '>='} {literal(value.as_py(), kind)}"
+        return f"{quote(key.name)} IS NOT NULL"
+    return f"{quote(key.name)} {'>' if bound % 2 else '>='} {literal(value.as_py(), kind)}"
 
 
 def literal(value: object, kind: DataType) -> str:

@@ -73,12 +73,12 @@ def _methods_of(view: Any, name: str) -> frozenset[str] | None:
     except Py4JJavaError:
         return None
     sequence = getattr(view, "scala.collection.immutable.ArraySeq")
-    methods = _counted(str(sequence.unsafeWrapArray(loaded.getMethods()).mkString(" ")))
-    constructors = _counted(str(sequence.unsafeWrapArray(loaded.getConstructors()).mkString(" ")))
+    methods = _parameter_counts(str(sequence.unsafeWrapArray(loaded.getMethods()).mkString(" ")))
+    constructors = _parameter_counts(str(sequence.unsafeWrapArray(loaded.getConstructors()).mkString(" ")))
     return frozenset({f"{method}/{count}" for method, count in methods} | {f"new/{count}" for _, count in constructors})
 
 
-def _counted(signatures: str) -> list[tuple[str, int]]:
+def _parameter_counts(signatures: str) -> list[tuple[str, int]]:
     """Each method's own name with its number of parameters."""
     return [
         (name.rpartition(".")[2], len(parameters.split(",")) if parameters else 0)

@@ -23,12 +23,12 @@ from tidemark.delta.internals.deletion_vectors import DeletionVectorFile
 from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import file_name
 from tidemark.delta.transaction_chain import is_replay
-from tidemark.quoting.spark import quoted, sql_literal
+from tidemark.quoting.spark import quote, sql_literal
 from tidemark.spark.internals import Jvm, java_frame, java_session
 
 
 def _equal(partition: Mapping[str, str]) -> str:
-    return " AND ".join(f"{quoted(name)} = {sql_literal(value)}" for name, value in partition.items())
+    return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in partition.items())
 
 
 class OptimisticTransaction:
@@ -96,9 +96,9 @@ class OptimisticTransaction:
 
     def files(self, names: Collection[str], predicate: str | None = None) -> dict[str, Any]:
         """Delta's AddFile by file name, of these names; `predicate` (on partition columns) holds for all of them."""
-        listed = self._listed(predicate, self._txn.snapshot())
+        listed = self._list_files(predicate, self._txn.snapshot())
         files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
-        place = {file_name(file["path"]): at for at, file in enumerate(self.described(listed))}
+        place = {file_name(file["path"]): at for at, file in enumerate(self.describe(listed))}
         return {name: files.get(place[name]) for name in names}
 
     def files_of(self, described: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -114,19 +114,19 @@ class OptimisticTransaction:
     ) -> list[tuple[Any, dict[str, Any]]]:
         """`files_in`, now or at an older version, each with what the log says of it."""
         some_are_in = " OR ".join(f"({_equal(partition)})" for partition in partitions)
-        listed = self._listed(some_are_in, self._snapshot(version))
+        listed = self._list_files(some_are_in, self._snapshot(version))
         files = self._jvm("scala.jdk.javaapi.CollectionConverters").asJava(listed)
-        described = enumerate(self.described(listed))
+        described = enumerate(self.describe(listed))
         return [(files.get(at), file) for at, file in described if file["partitionValues"] in partitions]
 
-    def scanned(self, predicate: str | None) -> list[Any]:
+    def files_matching(self, predicate: str | None) -> list[Any]:
         """Delta's AddFiles that can hold rows where `predicate` holds: by partition, then by bounds."""
         if predicate is None:
-            return self._list(self._listed(None, self._txn.snapshot()))
+            return self._list(self._list_files(None, self._txn.snapshot()))
         scan = self._txn.snapshot().filesForScan(self._predicates(predicate), True)  # noqa: FBT003 - keepNumRecords
         return self._list(scan.files())
 
-    def described(self, files: Any) -> list[dict[str, Any]]:
+    def describe(self, files: Any) -> list[dict[str, Any]]:
         """AddFiles (a Scala sequence, or a list) as the log writes them: in one call, as each one costs."""
         seq = self._seq(files) if isinstance(files, list) else files
         described: list[dict[str, Any]] = python_of(self._jvm, seq)
@@ -141,7 +141,7 @@ class OptimisticTransaction:
     def as_stored(self, rows: DataFrame) -> DataFrame:
         """The table's columns in its order and types."""
         return rows.select(
-            *(sf.col(quoted(field.name)).cast(field.dataType).alias(field.name) for field in self._schema)
+            *(sf.col(quote(field.name)).cast(field.dataType).alias(field.name) for field in self._schema)
         )
 
     def write(self, rows: DataFrame) -> list[Any]:
@@ -195,13 +195,13 @@ class OptimisticTransaction:
 
     def merge_operation(self, counts: Mapping[str, int]) -> Any:
         """MERGE, as the history shows it, with its metrics."""
-        self._measured(counts)
+        self._report_metrics(counts)
         nothing, empty = self._none(), self._seq([])
         return self._operation("Merge")(nothing, nothing, nothing, nothing, empty, empty, empty)
 
     def overwrite_operation(self, predicate: str, counts: Mapping[str, int]) -> Any:
         """An overwrite of the rows where `predicate` holds, as the history shows it, with its metrics."""
-        self._measured(counts)
+        self._report_metrics(counts)
         some, none = self._jvm("scala.Option").apply, self._none()
         mode = self._jvm("org.apache.spark.sql.SaveMode").Overwrite
         columns = some(self._seq(self.partition_columns))
@@ -209,17 +209,17 @@ class OptimisticTransaction:
 
     def empty_operation(self) -> Any:
         """An append of no rows: a commit that only says something of itself."""
-        self._measured(dict.fromkeys(("numFiles", "numOutputBytes", "numOutputRows"), 0))
+        self._report_metrics(dict.fromkeys(("numFiles", "numOutputBytes", "numOutputRows"), 0))
         mode, none = self._jvm("org.apache.spark.sql.SaveMode").Append, self._none()
         return self._operation("Write")(mode, none, none, none, none, none, none, none, none)
 
     def optimize_operation(self, columns: Sequence[str], predicate: str | None, counts: Mapping[str, int]) -> Any:
         """An OPTIMIZE by `columns`, as the history shows it, with its metrics."""
-        self._measured(counts)
+        self._report_metrics(counts)
         predicates = self._seq([]) if predicate is None else self._predicates(predicate)
         return self._operation("Optimize")(predicates, self._seq(columns), False, self._none(), False)  # noqa: FBT003
 
-    def _measured(self, counts: Mapping[str, int]) -> None:
+    def _report_metrics(self, counts: Mapping[str, int]) -> None:
         context = java_session(self._spark).sparkContext()
         metrics = self._jvm("java.util.HashMap")()
         make = self._jvm(f"{SPARK}.execution.metric.SQLMetrics").createMetric
@@ -244,7 +244,7 @@ class OptimisticTransaction:
             return self._txn.snapshot()
         return self._log.getSnapshotAt(version, self._none(), self._none(), False)  # noqa: FBT003 - Scala's flag
 
-    def _listed(self, predicate: str | None, snapshot: Any) -> Any:
+    def _list_files(self, predicate: str | None, snapshot: Any) -> Any:
         """A Scala sequence of at least the files of a snapshot where `predicate` holds."""
         checksum = snapshot.checksumOpt()
         listed = checksum.get().allFiles() if checksum.isDefined() else checksum

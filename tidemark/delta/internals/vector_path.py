@@ -14,11 +14,11 @@ def vector_path(vector: Mapping[str, object]) -> str | None:
         return None
     text = str(vector["pathOrInlineDv"])
     folder, encoded = text[:-_UUID_DIGITS], text[-_UUID_DIGITS:]
-    name = f"deletion_vector_{uuid.UUID(bytes=_decoded(encoded))}.bin"
+    name = f"deletion_vector_{uuid.UUID(bytes=_decode_z85(encoded))}.bin"
     return f"{folder}/{name}" if folder else name
 
 
-def _decoded(text: str) -> bytes:
+def _decode_z85(text: str) -> bytes:
     groups = (text[at : at + 5] for at in range(0, len(text), 5))
     return b"".join(_number(group).to_bytes(4, "big") for group in groups)
 

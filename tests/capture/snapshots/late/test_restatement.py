@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.capture.operations.history import Content, ShardedHistory, decoded
+from tests.capture.operations.history import Content, ShardedHistory, decode
 from tests.capture.operations.test_crash import Killed
 from tests.capture.operations.test_random_history import Feeder
 from tests.capture.streams import ORDERS, Stream, at, order
@@ -318,7 +318,7 @@ def state_with_late(history: ShardedHistory, end: datetime, waits: timedelta | N
                 key = f"{instance}.school.{value['source']['table']}", (value["after"] or value["before"])["order_id"]
                 content.pop(key, None)
                 if value["after"]:
-                    content[key] = decoded(value["after"])
+                    content[key] = decode(value["after"])
     return content
 
 
@@ -350,14 +350,14 @@ def test_every_snapshot_of_a_random_life_holds_its_late_changes(
     assert not waits or {day.generation for day in (*days, *hourly)} == {1}
     for snapshot in (*days, *chance.sample(restated, min(3, len(restated))), *chance.sample(hourly, 2)):
         rows = capture.rows(snapshot)
-        values = {(row["_shard"], row["order_id"]): _told(row) for row in rows}
+        values = {(row["_shard"], row["order_id"]): _values_of(row) for row in rows}
         expected = state_with_late(history, PARIS.window(Period.parse(snapshot.period), snapshot.slice).end, waits)
         if "coupon" not in rows[0].asDict():  # the table got that column after the slice's end
             expected = {key: (*told[:-1], None) for key, told in expected.items()}
         assert values == expected, snapshot
 
 
-def _told(row: Any) -> tuple[Any, ...]:
+def _values_of(row: Any) -> tuple[Any, ...]:
     return row["note"], row["amount"], row["order_date"], row.asDict().get("coupon")
 
 

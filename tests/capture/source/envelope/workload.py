@@ -89,7 +89,7 @@ def row(chance: random.Random, key: int, before: Row | None) -> Row:
 
 def debezium(changes: list[Change]) -> list[str | None]:
     """Values of messages: the tables' declarations, then each change, with tombstones."""
-    values: list[str | None] = [_declared(table) for table in ("orders_0", "orders_1")]
+    values: list[str | None] = [_declaration(table) for table in ("orders_0", "orders_1")]
     for change in changes:
         source = {"ts_ms": change.event_ms, "db": "school", "table": change.table}
         images = {"before": change.before and _wire(change.before), "after": change.after and _wire(change.after)}
@@ -107,7 +107,7 @@ def canal(changes: list[Change]) -> list[str]:
     ]
 
 
-def _declared(table: str) -> str:
+def _declaration(table: str) -> str:
     listed = [
         {"name": name, "typeName": kind, "length": length, "scale": scale, "position": position}
         for position, (name, (kind, length, scale, _)) in enumerate(COLUMNS.items(), 1)
@@ -120,7 +120,7 @@ def _flat(changes: list[Change]) -> str:
     first = changes[0]
     old = [
         {
-            name: _printed(name, change.before[name])
+            name: _as_printed(name, change.before[name])
             for name in COLUMNS
             if change.before[name] != (change.after or {})[name]
         }
@@ -138,7 +138,7 @@ def _flat(changes: list[Change]) -> str:
         "pkNames": ["id"],
         "mysqlType": {name: printed for name, (_, _, _, printed) in COLUMNS.items()},
         "data": [
-            {name: _printed(name, value) for name, value in (change.after or change.before or {}).items()}
+            {name: _as_printed(name, value) for name, value in (change.after or change.before or {}).items()}
             for change in changes
         ],
         "old": old or None,
@@ -161,10 +161,10 @@ def _debeziums(name: str, value: Any) -> Any:
         return value if value < 2**63 else value - 2**64
     if name == "clock" and value is not None:
         return _micros(value)
-    return _wired(value)
+    return _as_sent(value)
 
 
-def _wired(value: Any) -> Any:
+def _as_sent(value: Any) -> Any:
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, datetime):
@@ -176,7 +176,7 @@ def _wired(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def _printed(name: str, value: Any) -> str | None:
+def _as_printed(name: str, value: Any) -> str | None:
     if name == "kind" and value is not None:
         return str(KINDS.index(value) + 1)
     if name == "tags" and value is not None:

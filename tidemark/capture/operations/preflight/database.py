@@ -10,7 +10,7 @@ from pymysql.constants import ER
 from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.writer import CREATE, WRITE, problem_of, session
 from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
-from tidemark.quoting.mysql import quoted
+from tidemark.quoting.mysql import quote
 from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
@@ -78,4 +78,4 @@ def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
 
 
 def _grant(address: HeartbeatDatabase, rights: str) -> str:
-    return f"GRANT {rights} ON {quoted(address.name)}.* TO the user {address.user}, or name another in {_VARIABLE}"
+    return f"GRANT {rights} ON {quote(address.name)}.* TO the user {address.user}, or name another in {_VARIABLE}"
