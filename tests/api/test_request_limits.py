@@ -40,6 +40,16 @@ def test_a_body_that_grows_too_long_is_413(tmp_path: Path) -> None:
         connection.close()
 
 
+def test_an_event_has_a_size_and_a_request_a_number_of_events(tmp_path: Path) -> None:
+    with serving(tmp_path, ApiOptions(token=TOKEN)) as client:
+        status, answer = client.report({**GOOD, "parameters": {"a": ["x" * 4_000] * 17}})
+        assert (status, answer["error"]["message"]) == (400, "the event is too large")
+        assert answer["error"]["expected"] == "at most 65536 bytes"
+        status, answer = client.report([{**GOOD, "event_id": str(number)} for number in range(1_001)])
+        assert (status, answer["error"]["message"]) == (400, "a request holds 1 to 1,000 reports")
+        assert client.world.store.read.last() == 0
+
+
 def test_who_writes_too_often_is_told_to_wait(tmp_path: Path) -> None:
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=0.2)) as client:
         statuses = [client.report(GOOD)[0] for _ in range(4)]

@@ -43,12 +43,30 @@ def test_only_allow_listed_variables_are_read(
             answer = _validate(worker, name)
             assert f"is ${{env:{name}}}" in answer
             assert f"is {os.environ[name]}" not in answer
+        for path in ("connectors?expand=info&expand=status", f"connectors/{_connector_name(worker)}/config"):
+            told = _ask(worker, path)
+            assert "${env:" in told
+            assert database.password not in told
+        shown = [word for process in psutil.Process().children(recursive=True) for word in process.cmdline()]
+        assert any("ConnectStandalone" in word for word in shown)
+        assert not any(secret in word for word in shown for secret in (database.password, CANARY))
         listening = {
             connection.laddr[0]
             for connection in psutil.Process(worker.server.pid).net_connections("tcp")
             if connection.status == psutil.CONN_LISTEN
         }
         assert {address.removeprefix("::ffff:") for address in listening} == {LOOPBACK}
+
+
+def _ask(worker: Connect, path: str) -> str:
+    with urllib.request.urlopen(f"http://{LOOPBACK}:{worker.port}/{path}", timeout=90) as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def _connector_name(worker: Connect) -> str:
+    (name,) = json.loads(_ask(worker, "connectors"))
+    return str(name)
 
 
 def _validate(worker: Connect, variable: str) -> str:
@@ -61,6 +79,6 @@ def _validate(worker: Connect, variable: str) -> str:
         {"Content-Type": "application/json"},
         method="PUT",
     )
-    with urllib.request.urlopen(request, timeout=90) as answer:  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=90) as answer:
         text: str = answer.read().decode()
     return text
