@@ -43,12 +43,12 @@ def server(folder: Path) -> Iterator[URL]:
         yield make_url(running.url)
 
 
-def verified(server: URL, authority: Path, **changed: str) -> URL:
+def with_verification(server: URL, authority: Path, **changed: str) -> URL:
     return server.set(**changed).update_query_dict({"sslmode": "verify-full", "sslrootcert": str(authority)})  # type: ignore[arg-type]
 
 
 def test_both_stores_verify_the_server(server: URL, folder: Path) -> None:
-    url = verified(server, folder / "ours.pem")
+    url = with_verification(server, folder / "ours.pem")
     database = Database(url)
     StateStore(database).write.append(chain(DAY, "released"), after=0)
     with database.reading() as connection:
@@ -61,19 +61,19 @@ def test_both_stores_verify_the_server(server: URL, folder: Path) -> None:
 
 
 def test_another_authority_is_refused(server: URL, folder: Path) -> None:
-    refused(verified(server, folder / "other.pem"), folder, "certificate verify failed")
+    assert_refused(with_verification(server, folder / "other.pem"), folder, "certificate verify failed")
 
 
 def test_another_name_is_refused(server: URL, folder: Path) -> None:
     """The certificate is for the address; who asked for a name has to get one for that name."""
-    refused(verified(server, folder / "ours.pem", host="localhost"), folder, "does not match host name")
+    assert_refused(with_verification(server, folder / "ours.pem", host="localhost"), folder, "does not match host name")
 
 
 def test_without_tls_nobody_gets_in(server: URL, folder: Path) -> None:
-    refused(server.update_query_dict({"sslmode": "disable"}), folder, "no encryption")
+    assert_refused(server.update_query_dict({"sslmode": "disable"}), folder, "no encryption")
 
 
-def refused(url: URL, folder: Path, said: str) -> None:
+def assert_refused(url: URL, folder: Path, said: str) -> None:
     with pytest.raises(StateStoreDownError, match=said):
         Database(url)
     with pytest.raises(OlapStoreError, match=said):

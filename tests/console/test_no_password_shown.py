@@ -132,7 +132,7 @@ def test_no_server_prints_it_or_has_it_in_its_command_line(form: str, tmp_path: 
     env = {**os.environ, **environment(form, tmp_path), "PYTHONPATH": str(CHECKOUT)}
     lines = [["capture", "run"], ["capture", "distribute"], ["center", "--port", "0"]]
     for line in lines:
-        output = served(line, env, tmp_path / f"{line[0]}-{line[-1]}.log")
+        output = serve_for_seconds(line, env, tmp_path / f"{line[0]}-{line[-1]}.log")
         assert output
         assert CANARY not in output, (line, output)
     assert_in_no_file(tmp_path)
@@ -145,13 +145,13 @@ def test_no_worker_has_it_in_its_command_line(tmp_path: Path) -> None:
     write_project(tmp_path / "project", _DECLARED)
     env = {**os.environ, **environment("user", tmp_path), "PYTHONPATH": str(CHECKOUT), "TIDEMARK_TOKEN": PASSWORD * 2}
     del env["TIDEMARK_STATE"]
-    output = served(["center", "--port", "0"], env, tmp_path / "center.log")
+    output = serve_for_seconds(["center", "--port", "0"], env, tmp_path / "center.log")
     assert '"event": "listening"' in output or "http://127.0.0.1" in output, output
     assert CANARY not in output
     assert_in_no_file(tmp_path)
 
 
-def served(line: Sequence[str], env: Mapping[str, str], log: Path) -> str:
+def serve_for_seconds(line: Sequence[str], env: Mapping[str, str], log: Path) -> str:
     """What a server writes in some seconds; its processes show nothing to `ps`."""
     with log.open("wb") as out:
         process = subprocess.Popen(

@@ -60,7 +60,9 @@ def processor_time_of_pass(spark: SparkSession, folder: Path, records: list[str]
 def test_each_hostile_record_takes_less_than_a_second(spark: SparkSession, tmp_path: Path) -> None:
     """Eight of each kind, less than eight seconds in all: so no kind takes a second a record. One once took 218."""
     poor = with_change(("after", "amount"), "x")
-    usual = processor_time_of_pass(spark, tmp_path / "usual", [poor] * len(COSTLY) * COPIES, [flat("INSERT", 7, "x")] * COPIES)
+    usual = processor_time_of_pass(
+        spark, tmp_path / "usual", [poor] * len(COSTLY) * COPIES, [flat("INSERT", 7, "x")] * COPIES
+    )
     hostile = processor_time_of_pass(spark, tmp_path / "hostile", COSTLY * COPIES, ONE_MESSAGE * COPIES)
     assert hostile - usual < COPIES, (hostile, usual)
 
