@@ -12,6 +12,7 @@ import pytest
 from tests.dependency_model.world import entity, graph
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
+from tidemark.dependency_model.readiness.manifest import UsedSlice
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState
 from tidemark.errors import ParseError, TransitionError
@@ -113,11 +114,15 @@ def test_a_launch_is_once_and_says_what_it_reads(world: CenterWorld) -> None:
     assert world.center.launch([day], "r1", "etl") == [day]
     assert world.center.launch([day], "r2", "etl") == []
     (launch,) = world.store.read.launches([day]).values()
-    assert (launch.facts.run_id, launch.facts.cluster, [tuple(input_) for input_ in launch.facts.inputs]) == (
+    manifest = launch.facts.manifest
+    assert manifest is not None
+    assert (launch.facts.run_id, launch.facts.cluster, manifest.state, manifest.is_partial) == (
         "r1",
         "etl",
-        [("ods@2024-06-02", "ods@2024-06-02", 1, 1)],
+        "completed",
+        False,
     )
+    assert manifest.used == {"ods": (UsedSlice(Slice("ods", "2024-06-02"), 1),)}
     assert world.open_center().under_way() == {day: ("r1", "etl")}
     world.tell("dwd@2024-06-02", "completed", run="r1")
     assert world.events("dwd@2024-06-02") == "released launched started completed quality_passed"

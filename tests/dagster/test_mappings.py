@@ -69,8 +69,9 @@ def _inputs_of(graph: DependencyGraph, slice_: Slice) -> list[Slice]:
 
 
 def _map(
-    mapping: dg.PartitionMapping, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
+    mapping: dg.PartitionMapping | None, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
 ) -> list[str]:
+    assert mapping is not None
     subset = down.empty_subset().with_partition_keys([key])
     mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
     return list(mapped.partitions_subset.get_partition_keys())

@@ -11,12 +11,14 @@ import pytest
 
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
+from tidemark.dependency_model.readiness.manifest import ManifestClause, SliceManifest, UsedSlice
+from tidemark.dependency_model.readiness.release import Reason
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import EventKnownError, StateConflictError
 from tidemark.state_store.store import StateStore
-from tidemark.state_store.transition import Facts, InputRead
+from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
     from tidemark.state_store.transition import Transition
@@ -32,7 +34,22 @@ TOLD = Facts(
     batch_id="7",
     parameters={"biz_date": "2026-03-24"},
     watermarks={"a": 1_774_000_000_000},
-    inputs=(InputRead("clicks@2026-03-24T00", "clicks@2026-03-24T23", 24, 1),),
+    manifest=SliceManifest(
+        Slice("clicks_1d", "2026-03-24"),
+        "completed",
+        (
+            ManifestClause(
+                "clicks",
+                Reason.AT_LEAST,
+                (
+                    UsedSlice(Slice("clicks", "2026-03-24T00"), 1, "4"),
+                    UsedSlice(Slice("clicks", "2026-03-24T01", (("region", "c/n"),)), 2),
+                ),
+                (Slice("clicks", "2026-03-24T02"),),
+            ),
+        ),
+        "the board waits",
+    ),
 )
 
 

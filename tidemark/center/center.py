@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Final
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.in_memory_state import CenterMemory
 from tidemark.center.latency import Latency
-from tidemark.center.stale_inputs import inputs_read
 from tidemark.center.transition_staging import Staging
+from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.readiness.earliest_time import earliest
 from tidemark.dependency_model.readiness.explanation import explain
+from tidemark.dependency_model.readiness.manifest import SliceManifest, manifest_of
 from tidemark.dependency_model.readiness.overview import missing_inputs
+from tidemark.dependency_model.readiness.release import Release, release
 from tidemark.dependency_model.readiness.scheduled_entity import is_marker, next_state
 from tidemark.dependency_model.status import Event
 from tidemark.errors import TidemarkError
@@ -113,11 +116,11 @@ class DependencyCenter:
         with self._lock:
             memory = self._fresh()
             now = self._clock()
-            staging, launched = Staging(self.graph, memory, memory.last, now), []
-            for slice_ in slices:
-                if slice_ in memory.ready:
-                    staging.take(self._launch_of(memory, slice_, run_id, pool, now))
-                    launched.append(slice_)
+            staging = Staging(self.graph, memory, memory.last, now)
+            launched = [slice_ for slice_ in slices if slice_ in memory.ready]
+            manifests = self._manifests(memory, launched, now)
+            for slice_ in launched:
+                staging.take(self._launch_of(memory, manifests[slice_], run_id, pool, now))
             self._write(staging, {})
             return launched
 
@@ -393,12 +396,28 @@ class DependencyCenter:
             self.latency.released(slice_)
         return decision.event is Event.RELEASED
 
-    def _launch_of(self, memory: CenterMemory, slice_: Slice, run_id: str, pool: str, now: datetime) -> Fact:
-        status = memory.index.status(slice_)
-        state = next_state(self.graph.entity(slice_.entity), status) or ""
-        data = Facts(run_id=run_id, cluster=pool, inputs=inputs_read(self.graph, slice_, state, memory.index.statuses))
-        event_id = f"launch:{run_id}:{slice_}:{status.generation}:{memory.last}"
-        return Fact(event_id, slice_, Event.LAUNCHED, now, self._who, f"for {state}", data=data)
+    def _manifests(self, memory: CenterMemory, slices: Sequence[Slice], now: datetime) -> dict[Slice, SliceManifest]:
+        """What the runs of slices open: decided here, and nowhere else."""
+        decisions = {slice_: self._decision_of(memory, slice_, now) for slice_ in slices}
+        used = {input_ for _, decided in decisions.values() for verdict in decided.verdicts for input_ in verdict.used}
+        versions = self._store.read.versions(used) if used else {}
+        return {
+            slice_: manifest_of(slice_, state, decided, memory.index, versions)
+            for slice_, (state, decided) in decisions.items()
+        }
+
+    def _decision_of(self, memory: CenterMemory, slice_: Slice, now: datetime) -> tuple[str, Release]:
+        entity = self.graph.entity(slice_.entity)
+        state = next_state(entity, memory.index.status(slice_)) or COMPLETED
+        not_before = earliest(entity, self.graph.window(slice_))
+        return state, release(self.graph.requirements(slice_, state), memory.index, not_before, now)
+
+    def _launch_of(self, memory: CenterMemory, manifest: SliceManifest, run_id: str, pool: str, now: datetime) -> Fact:
+        slice_ = manifest.slice
+        data = Facts(run_id=run_id, cluster=pool, manifest=manifest)
+        event_id = f"launch:{run_id}:{slice_}:{memory.index.status(slice_).generation}:{memory.last}"
+        why = f"for {manifest.state}{', without some of its inputs' * manifest.is_partial}"
+        return Fact(event_id, slice_, Event.LAUNCHED, now, self._who, why, data=data)
 
 
 def _refuse(tickets: Sequence[_Ticket], error: BaseException) -> None:

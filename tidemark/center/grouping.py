@@ -82,7 +82,12 @@ class RunGrouping:
         return {tag: min(self._across, ceil(count / max(1, self._pools.slots(tag)))) for tag, count in waiting.items()}
 
     def _follows(self, before: Slice, after: Slice) -> bool:
-        """Whether one run may hold both: the next slice of the same entity, neither of them a second try."""
+        """Whether one run may hold both: the next slice of the same entity, neither of them a second try.
+
+        Dagster has ranges of times only: parts of a slice have a run each.
+        """
         graph = self._center.graph
+        if before.sub or graph.entity(before.entity).is_static:
+            return False
         is_next = before[::2] == after[::2] and graph.window(before).end == graph.window(after).start
         return is_next and not any(self._center.has_failed_before(slice_) for slice_ in (before, after))

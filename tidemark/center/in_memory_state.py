@@ -11,6 +11,7 @@ from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import ScheduleProgress
 from tidemark.dependency_model.status import Event, RunState
+from tidemark.dependency_model.status.slice_status import PARTIAL
 from tidemark.errors import ParseError
 from tidemark.state_store.transition import FailureCount
 from tidemark.system.garbage_collection import collection_paused
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.readiness.manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.reader import StateReader
-    from tidemark.state_store.transition import Current, InputRead, Transition
+    from tidemark.state_store.transition import Current, Transition
 
 _UNDER_WAY = (RunState.LAUNCHED, RunState.RUNNING)
 _RECENT = timedelta(hours=6)
@@ -38,6 +40,11 @@ def _is_slice(graph: DependencyGraph, current: Current) -> bool:
     except ParseError:  # of another period, from before the entity was changed
         return False
     return True
+
+
+def _is_asking(status: SliceStatus) -> bool:
+    """Whether something happens to the slice once its inputs are good, or all there."""
+    return status.tainted or PARTIAL in status.states
 
 
 class CenterMemory:
@@ -57,7 +64,9 @@ class CenterMemory:
             self.last, everything = read.everything(floor)
             known = [current for current in everything if _is_slice(graph, current)]
             self.runs.update((current.slice, current.run_id) for current in known if current.run_id)
-            self.tainted: Counter[str] = Counter(current.slice.entity for current in known if current.status.tainted)
+            self.tainted: Counter[str] = Counter(
+                current.slice.entity for current in known if _is_asking(current.status)
+            )
             self.ready = {current.slice: None for current in known if current.status.run_state is RunState.READY}
             self.failed = {current.slice: None for current in known if current.status.run_state is RunState.FAILED}
             self.tried = {
@@ -73,8 +82,8 @@ class CenterMemory:
             self.launched = {slice_: run for slice_, launch in launches.items() if (run := self._own_run(launch))}
             rows: list[Current | Transition] = [*known, *launches.values()]
             self.unreadable = {row.slice: row.unreadable for row in rows if row.unreadable}
-            self.reads: dict[Slice, tuple[InputRead, ...]] = {
-                slice_: launch.facts.inputs for slice_, launch in launches.items()
+            self.manifests: dict[Slice, SliceManifest] = {
+                slice_: launch.facts.manifest for slice_, launch in launches.items() if launch.facts.manifest
             }
             until, schedules = read.schedules()
             archive = StoredArchive(read, floor, self.runs, self.unreadable)
@@ -97,7 +106,7 @@ class CenterMemory:
             self.index.observe(slice_, transition.status, transition.seq)
 
     def _note_taint(self, slice_: Slice, before: SliceStatus | None, after: SliceStatus) -> None:
-        change = after.tainted - (before is not None and before.tainted)
+        change = _is_asking(after) - (before is not None and _is_asking(before))
         if change:
             self.tainted[slice_.entity] += change
             if not self.tainted[slice_.entity]:
@@ -114,10 +123,12 @@ class CenterMemory:
             self.tried[slice_] = transition.status.generation
         self._note_failure(transition)
         if run_state is RunState.LAUNCHED and slice_ not in self.under_way:
-            self.under_way[slice_], self.reads[slice_] = transition.facts.cluster, transition.facts.inputs
+            self.under_way[slice_] = transition.facts.cluster
+            if transition.facts.manifest:
+                self.manifests[slice_] = transition.facts.manifest
         elif run_state not in _UNDER_WAY:
             self.under_way.pop(slice_, None)
-            self.reads.pop(slice_, None)
+            self.manifests.pop(slice_, None)
         self._note_launch(transition)
 
     def _note_failure(self, transition: Transition) -> None:

@@ -48,10 +48,14 @@ class InProcessHost:
             clock=lambda: datetime.now(UTC),
         )
 
+    def take_in(self) -> None:
+        """Take in what is new, and let time work."""
+        self._intake.tick(self._instance)
+
     def run_ready(self, dispatch: Dispatch) -> None:
         """Take in what is new and run until nothing is ready; first what a process that is gone had noted."""
         dispatch.recover()
-        self._intake.tick(self._instance)
+        self.take_in()
         while dispatch.step():
             self._intake.tick(self._instance)
 

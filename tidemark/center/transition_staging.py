@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from tidemark.center.fact import Fact
     from tidemark.center.in_memory_state import CenterMemory
     from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.readiness.manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.transition import Facts, InputRead
+    from tidemark.state_store.transition import Facts
 
-_FINISHED = (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED)
+_FINISHED = (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED, Event.REACHED)
 _FACT_OF_ITSELF = frozenset({Event.LAUNCHED, Event.FORCED})
 
 
@@ -118,11 +119,11 @@ class Staging:
             return
         if not self._graph.entity(fact.slice.entity).quality:
             yield Event.QUALITY_PASSED
-        reads = self._memory.reads.get(fact.slice)
-        if reads is not None:
-            yield from self._late(fact.slice, reads)
+        manifest = self._memory.manifests.get(fact.slice)
+        if manifest is not None:
+            yield from self._late(manifest)
 
-    def _late(self, slice_: Slice, reads: tuple[InputRead, ...]) -> Iterator[Event]:
-        status = self.get(slice_)
+    def _late(self, manifest: SliceManifest) -> Iterator[Event]:
+        status = self.get(manifest.slice)
         if status is not None and status.run_state is RunState.COMPLETED:
-            yield from late_events(self._graph, slice_, reads, self)
+            yield from late_events(self._graph, manifest, self)

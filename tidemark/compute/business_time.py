@@ -10,6 +10,7 @@ from tidemark.dependency_model.time.period import Period
 from tidemark.warehouse.partition_keys import dagster_key, period_of
 
 if TYPE_CHECKING:
+    from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
@@ -21,12 +22,26 @@ def partition_values(period: str, key: str) -> dict[str, dt.date | str]:
     return {"dt": dt.date.fromisoformat(day), **dict(zip(names[1:], clock, strict=True))}
 
 
+def slice_values(entity: Entity, slice_: Slice) -> dict[str, dt.date | str]:
+    """The values of all partition columns of a slice's rows: of its time, then of its part; none of a static one."""
+    times = partition_values(str(entity.period), slice_.key) if entity.period else {}
+    return {**times, **dict(slice_.sub)}
+
+
+def slice_columns(entity: Entity) -> tuple[str, ...]:
+    """The names of the partition columns of an entity's table."""
+    return (*partition_columns(entity.period), *sorted(entity.sub_partitions))
+
+
 def sql_parameters(graph: DependencyGraph, slice_: Slice) -> dict[str, dt.date | dt.datetime | str]:
     """What `:biz_date`, `:biz_hour`, `:biz_minute`, `:period_start` and `:period_end` are for this slice.
 
-    biz_date is the local date on which the slice starts; the two instants are aware and in UTC.
+    biz_date is the local date on which the slice starts; the two instants are aware and in UTC. A part has its
+    dimensions besides (`:region`); a static slice has no parameters.
     """
+    if graph.entity(slice_.entity).is_static:
+        return {}
     window = graph.window(slice_)
     values = partition_values(period_of(graph, slice_.entity), slice_.key)
     parameters = {"biz_date" if name == "dt" else f"biz_{name}": value for name, value in values.items()}
-    return {**parameters, "period_start": window.start, "period_end": window.end}
+    return {**parameters, **dict(slice_.sub), "period_start": window.start, "period_end": window.end}

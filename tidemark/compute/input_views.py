@@ -13,18 +13,21 @@ from pyspark.sql import functions as F
 
 from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.capture.snapshots.late.restated_snapshot import with_late_changes
-from tidemark.compute.business_time import partition_values, sql_parameters
-from tidemark.compute.query_results import empty, query_result
+from tidemark.compute.business_time import partition_values, slice_values, sql_parameters
+from tidemark.compute.query_results import empty, has_columns, query_result
 from tidemark.compute.snapshot_tags import readable_snapshot
-from tidemark.delta.delta_rs_table import read_table, table_exists
+from tidemark.delta.delta_rs_table import is_readable, read_table, table_exists
 from tidemark.delta.version_reader import VersionReader
+from tidemark.dependency_model.readiness.manifest import UsedSlice
 from tidemark.dependency_model.time.partition_columns import partition_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from tidemark.dependency_model.readiness.manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
@@ -39,12 +42,17 @@ class Inputs:
         self._registry = registry
         self._versions = VersionReader(session)
         self._views: dict[Slice, dict[str, DataFrame]] = {}
+        self._manifests: Mapping[Slice, SliceManifest] = {}
         self._read: set[str] = set()
 
     @property
     def read_tables(self) -> frozenset[str]:
         """The upstreams that have rows to offer since `forget`; the others are empty views."""
         return frozenset(self._read)
+
+    def grant(self, manifests: Mapping[Slice, SliceManifest]) -> None:
+        """What these slices read from now on; any other one reads all that it declares, as it is now."""
+        self._manifests = manifests
 
     def forget(self) -> None:
         """What is registered from now on sees the tables as they are then."""
@@ -57,10 +65,21 @@ class Inputs:
         Until `forget` a slice keeps its views: a reconciliation sees what the slice was made of.
         """
         if slice_ not in self._views:
-            required = required_slices(self._warehouse, slice_).items()
-            self._views[slice_] = {name: self._view(name, slices) for name, slices in required}
+            required = self._required(slice_).items()
+            self._views[slice_] = {name: self._view(name, used) for name, used in required}
         for name, view in self._views[slice_].items():
             view.createOrReplaceTempView(name)
+
+    def _required(self, slice_: Slice) -> dict[str, Sequence[UsedSlice]]:
+        """By upstream with a table: the slices to read; none of those that other states of the slice read."""
+        entity, manifest = self._warehouse.entities[slice_.entity], self._manifests.get(slice_)
+        others = {dependency.entity: () for state in entity.states for dependency in state.depends_on}
+        used: Mapping[str, Sequence[UsedSlice]] = manifest.used if manifest else self._declared(slice_)
+        return {name: slices for name, slices in {**others, **used}.items() if has_rows(self._warehouse, name)}
+
+    def _declared(self, slice_: Slice) -> dict[str, list[UsedSlice]]:
+        required = required_slices(self._warehouse, slice_)
+        return {name: [UsedSlice(input_, 1) for input_ in slices] for name, slices in required.items()}
 
     def query(self, slice_: Slice) -> DataFrame:
         """The entity's SQL or function over its inputs, bound to the slice's business time."""
@@ -71,7 +90,8 @@ class Inputs:
         """`text` with the parameters of `slice_` bound."""
         return self._session.sql(text, args=dict(sql_parameters(self._warehouse.graph, slice_)))
 
-    def _view(self, name: str, slices: Sequence[Slice]) -> DataFrame:
+    def _view(self, name: str, used: Sequence[UsedSlice]) -> DataFrame:
+        slices = [input_.slice for input_ in used]
         if not slices:
             return empty(self._session, self._warehouse, name)
         if self._warehouse.is_snapshot(name):
@@ -81,8 +101,15 @@ class Inputs:
         if not table_exists(path):
             return empty(self._session, self._warehouse, name)
         self._read.add(name)
-        period = self._period(name)
-        return read_table(self._session, path).where(any_of(partition_values(period, slice_.key) for slice_ in slices))
+        entity, table = self._warehouse.entities[name], self._table(path, used)
+        return table if entity.is_static else table.where(any_of(slice_values(entity, slice_) for slice_ in slices))
+
+    def _table(self, path: Path, used: Sequence[UsedSlice]) -> DataFrame:
+        """The newest of the versions that hold the slices; as it is now where one of them is not known."""
+        versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
+        if len(versions) < len(used) or not is_readable(path, max(versions)):
+            return read_table(self._session, path)
+        return self._versions.read(path, max(versions))
 
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
         """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
@@ -110,6 +137,14 @@ class Inputs:
 
     def _period(self, name: str) -> str:
         return str(self._warehouse.entities[name].period)
+
+
+def has_rows(warehouse: Warehouse, name: str) -> bool:
+    """Whether queries can read an upstream: not a project's root or end, nor external data that is only waited for."""
+    entity = warehouse.entities.get(name)
+    if entity is None or entity.is_project:
+        return False
+    return not warehouse.is_external(name) or has_columns(warehouse, name)
 
 
 def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slice, ...]]:

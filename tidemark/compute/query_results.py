@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
+from pyspark.sql.types import DateType, NullType, StringType, StructField, StructType
 
-from tidemark.compute.business_time import sql_parameters
+from tidemark.compute.business_time import slice_columns, sql_parameters
 from tidemark.delta.delta_rs_table import read_table, table_exists
-from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.errors import EntityError
 from tidemark.warehouse.partition_keys import first_slice
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
     from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
@@ -38,12 +37,56 @@ def schema_of(session: SparkSession, warehouse: Warehouse, name: str) -> StructT
     path = warehouse.table_path(name)
     if table_exists(path):
         return _with_time(warehouse, name, read_table(session, path)).schema
+    if warehouse.is_external(name) and has_columns(warehouse, name):
+        return _untyped(warehouse, name)
     if name not in warehouse.queries and name not in warehouse.functions:
-        raise EntityError("its columns are known after its first capture", found=name)
-    inner = session.newSession()
-    for upstream in dict.fromkeys(dependency.entity for dependency in warehouse.entities[name].depends_on):
-        empty(inner, warehouse, upstream).createOrReplaceTempView(upstream)
-    return _with_time(warehouse, name, query_result(inner, warehouse, first_slice(warehouse.graph, name))).schema
+        raise EntityError("its columns are known once somebody has written its table", found=name)
+    inner, upstreams = session.newSession(), _read_by(warehouse, name)
+    for upstream in upstreams:
+        if upstream != name:
+            empty(inner, warehouse, upstream).createOrReplaceTempView(upstream)
+    if name not in upstreams:
+        return _result_schema(inner, warehouse, name)
+    inner.createDataFrame([], _untyped(warehouse, name)).createOrReplaceTempView(name)
+    inner.createDataFrame([], _result_schema(inner, warehouse, name)).createOrReplaceTempView(name)
+    return _result_schema(inner, warehouse, name)
+
+
+def _result_schema(session: SparkSession, warehouse: Warehouse, name: str) -> StructType:
+    return _with_time(warehouse, name, query_result(session, warehouse, first_slice(warehouse.graph, name))).schema
+
+
+def _untyped(warehouse: Warehouse, name: str) -> StructType:
+    """The columns of a table that is not there yet, of the type of NULL: what else a query reads gives them theirs."""
+    columns = warehouse.columns.columns(name)
+    if not columns or "*" in columns:
+        raise EntityError(
+            "its columns are not known before its first slice",
+            found=name,
+            hint="name the columns of its query: SELECT a, b instead of SELECT *",
+        )
+    times = slice_columns(warehouse.entities[name])
+    fields = [StructField(column, NullType()) for column in columns if column not in times]
+    return StructType([*fields, *(StructField(c, DateType() if c == "dt" else StringType()) for c in times)])
+
+
+def _read_by(warehouse: Warehouse, name: str) -> list[str]:
+    """The upstreams that have columns."""
+    upstreams = dict.fromkeys(
+        dependency.entity for state in warehouse.entities[name].states for dependency in state.depends_on
+    )
+    return [
+        upstream
+        for upstream in upstreams
+        if upstream in warehouse.entities
+        and not warehouse.entities[upstream].is_project
+        and not (warehouse.is_external(upstream) and not has_columns(warehouse, upstream))
+    ]
+
+
+def has_columns(warehouse: Warehouse, name: str) -> bool:
+    """Whether external data has a table here, or somebody reads columns of it by their names."""
+    return table_exists(warehouse.table_path(name)) or bool(warehouse.columns.columns(name))
 
 
 def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:
@@ -52,6 +95,6 @@ def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:
 
 
 def _with_time(warehouse: Warehouse, name: str, table: DataFrame) -> DataFrame:
-    times = partition_columns(warehouse.entities[name].period)
+    times = slice_columns(warehouse.entities[name])
     missing = [column for column in times if column not in table.columns]
     return table.withColumns({c: F.lit(None).cast("date" if c == "dt" else "string") for c in missing})

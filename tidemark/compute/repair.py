@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from tidemark.compute.business_time import partition_values
+from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.snapshot_tags import version_of_tag
 from tidemark.delta.file_statistics import file_statistics, require_table
@@ -127,7 +127,7 @@ def _source(runtime: Runtime, request: RepairRequest) -> int | None:
 def _of_slice(warehouse: Warehouse, slice_: Slice) -> Partition:
     if not warehouse.graph.exists(slice_):
         raise RepairSourceError.no_slice(slice_)
-    return partition_values(str(warehouse.entities[slice_.entity].period), slice_.key)
+    return slice_values(warehouse.entities[slice_.entity], slice_)
 
 
 def _captured_partition(warehouse: Warehouse, request: RepairRequest) -> Partition:

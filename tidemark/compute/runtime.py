@@ -14,6 +14,7 @@ from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.olap.open_store import open_store
 from tidemark.spark.session import spark_session
 from tidemark.state_store.database import Database
+from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from tidemark.capture.source.intake import Intake
     from tidemark.olap.store import OlapStore
+    from tidemark.state_store.reader import StateReader
     from tidemark.system.settings import Settings
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -38,6 +40,11 @@ class Runtime:
     def spark(self) -> SparkSession:
         """The process's session, started when it is first asked for."""
         return self.start_spark(self.warehouse.settings)
+
+    @functools.cached_property
+    def state(self) -> StateReader:
+        """What the state store knows of slices."""
+        return SqlStateReader(Database.of(self.warehouse.settings))
 
     @functools.cached_property
     def registry(self) -> SnapshotRegistry:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from tidemark.compute.business_time import partition_values
+from tidemark.compute.business_time import slice_values
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.quality_checks import Audit, audit
 from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
@@ -14,7 +15,7 @@ from tidemark.delta.replace_partition import partition_predicate, partitions_las
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tidemark.delta.clustering.usage_recorder import UsageRecorder
     from tidemark.delta.delta_rs_table import TableMetrics
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.readiness.manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
@@ -57,11 +59,15 @@ class Computer:
         self._inputs = Inputs(self._session, warehouse, registry)
         self._usage = usage
 
-    def compute(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
+    def compute(
+        self, slices: Sequence[Slice], manifests: Mapping[Slice, SliceManifest] = MappingProxyType({})
+    ) -> list[ComputedSlice]:
         """Compute, write and check slices of one SQL entity; those that do not read each other in one commit.
 
-        Raises SnapshotMissingError, SchemaChangedError.
+        A slice with a manifest reads what that grants, any other one all that is declared. Raises SnapshotMissingError,
+        SchemaChangedError.
         """
+        self._inputs.grant(manifests)
         reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
         batches = [[slice_] for slice_ in slices] if reads_itself else [list(slices)]
         return [computed for batch in batches for computed in self._compute(batch)]
@@ -146,4 +152,4 @@ class Computer:
         return self._warehouse.entities[slice_.entity]
 
     def _partition(self, slice_: Slice) -> dict[str, date | str]:
-        return partition_values(str(self._entity(slice_).period), slice_.key)
+        return slice_values(self._entity(slice_), slice_)

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
-from tidemark.warehouse.partition_keys import dagster_key, period_of
+from tidemark.warehouse.partition_keys import partition_of, period_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
     import dagster as dg
 
+    from tidemark.dependency_model.readiness.manifest import UsedSlice
+    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
-    from tidemark.state_store.transition import InputRead, Transition
+    from tidemark.state_store.transition import Transition
     from tidemark.warehouse.warehouse import Warehouse
 
 
 @dataclass(frozen=True)
 class SliceRead:
-    """Slices of one upstream that were read, and the table's version where they are snapshots of a captured table."""
+    """Slices of one upstream that were read, and the version of the table where it is known."""
 
     first: str
     last: str
@@ -73,17 +75,24 @@ def existing_home(home: Path) -> Path | None:
 
 def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition]) -> tuple[SliceRead, ...]:
     """What the newest run was launched with."""
-    launched = [step.facts.inputs for step in history if step.facts.inputs]
+    launched = [step.facts.manifest for step in history if step.facts.manifest]
     registry = SnapshotRegistry(store.database)
-    return tuple(_read(warehouse, registry, upstream) for upstream in launched[-1]) if launched else ()
+    stretches = (
+        list(stretch)
+        for used in (launched[-1].used if launched else {}).values()
+        for _, stretch in groupby(used, lambda input_: input_.generation)
+    )
+    return tuple(_read(warehouse, registry, stretch) for stretch in stretches)
 
 
-def _read(warehouse: Warehouse, registry: SnapshotRegistry, told: InputRead) -> SliceRead:
-    last, version = Slice.parse(told.last), None
+def _read(warehouse: Warehouse, registry: SnapshotRegistry, used: Sequence[UsedSlice]) -> SliceRead:
+    """Neighbours that were read in one generation."""
+    last, told = used[-1].slice, [int(input_.version) for input_ in used if input_.version.isdecimal()]
+    version = max(told, default=None)
     if last.entity in warehouse.entities and warehouse.is_snapshot(last.entity):
         tagged = registry.get(last.entity, period_of(warehouse.graph, last.entity), last.key)
         version = tagged.version if tagged else None
-    return SliceRead(told.first, told.last, told.slices, told.generation, version)
+    return SliceRead(str(used[0].slice), str(last), len(used), used[0].generation, version)
 
 
 def _with_dagsters(warehouse: Warehouse, slice_: Slice, record: SliceRecord, home: Path) -> SliceRecord:
@@ -91,9 +100,9 @@ def _with_dagsters(warehouse: Warehouse, slice_: Slice, record: SliceRecord, hom
     import dagster as dg  # noqa: PLC0415 - loads for seconds, and most questions are about what waits
 
     os.environ.setdefault("DAGSTER_HOME", str(home))  # the storage's own configuration may name it
-    key = dagster_key(period_of(warehouse.graph, slice_.entity), slice_.key)
+    key = partition_of(warehouse.entities[slice_.entity], slice_)
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey([slice_.entity]), asset_partitions=[key])
+        wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey([slice_.entity]), asset_partitions=[key] if key else None)
         records = instance.fetch_materializations(wanted, limit=1).records
     event = records[0].asset_materialization if records else None
     if event is None:

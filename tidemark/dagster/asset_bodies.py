@@ -5,24 +5,24 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-import dagster as dg
-
-from tidemark.compute.business_time import partition_values
-from tidemark.compute.errors import InputMissingError, SnapshotMissingError, UnreadFunctionError
-from tidemark.compute.input_views import required_slices
+from tidemark.compute.business_time import slice_values
+from tidemark.compute.errors import SnapshotMissingError, UnreadFunctionError
 from tidemark.dagster.metadata.capture import CaptureMetadata
 from tidemark.dagster.metadata.slice import SliceDrawings
+from tidemark.dagster.run_manifests import granted_manifests, manifest_metadata
 from tidemark.dagster.slice_results import StepResult, slice_results
-from tidemark.dependency_model.slice import Slice
-from tidemark.warehouse.partition_keys import dagster_key, period_of, slice_key
+from tidemark.warehouse.partition_keys import period_of, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import dagster as dg
 
     from tidemark.compute.runtime import Runtime
     from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.dagster.metadata.slice import Metadata
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -34,7 +34,9 @@ class AssetBody(Protocol):
 
 def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[Slice]:
     """The slices that the run's partition, or range of partitions, stands for, in time order."""
-    return [Slice(entity.name, slice_key(str(entity.period), key)) for key in context.partition_keys]
+    if entity.is_static:
+        return [slice_of(entity, None)]
+    return [slice_of(entity, key) for key in context.partition_keys]
 
 
 def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
@@ -52,16 +54,17 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     """DWD to ADS: compute each slice whose inputs are all there."""
     slices = requested_slices(context, entity)
     refuse_unread(runtime.warehouse, entity)
-    refuse_unready(context.instance, runtime.warehouse, slices)
-    computed = runtime.computer().compute(slices)
+    manifests = granted_manifests(context, runtime, slices)
+    computed = runtime.computer().compute(slices, manifests)
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
     drawn = _drawings(entity, computed) if entity.export else {}
-    yield from slice_results(context, entity, computed, drawn)
+    shown = {slice_: {**drawn.get(slice_, {}), **manifest_metadata(manifests[slice_])} for slice_ in slices}
+    yield from slice_results(context, entity, computed, shown)
 
 
 def _drawings(entity: Entity, computed: Sequence[ComputedSlice]) -> dict[Slice, Metadata]:
-    partitions = {result.slice: partition_values(str(entity.period), result.slice.key) for result in computed}
+    partitions = {result.slice: slice_values(entity, result.slice) for result in computed}
     drawings = SliceDrawings(entity.name, computed[0].path, list(partitions.values()))
     return {slice_: drawings.metadata(slice_.key, partition) for slice_, partition in partitions.items()}
 
@@ -86,25 +89,3 @@ def refuse_unread(warehouse: Warehouse, entity: Entity) -> None:
     open_ = [dependency.entity for dependency in sliced if dependency.offset is None]
     if open_:
         raise UnreadFunctionError.of(entity.name, open_)
-
-
-def refuse_unready(instance: dg.DagsterInstance, warehouse: Warehouse, slices: Sequence[Slice]) -> None:
-    """Raise InputMissingError unless every input slice is materialized; nothing has been written then.
-
-    Dagster clips ranges and knows no chosen offsets, so the exact set is asked for here.
-    """
-    materialized: dict[str, set[str]] = {}
-    own = set(slices)
-    for slice_ in slices:
-        missing = []
-        for name, inputs in required_slices(warehouse, slice_).items():
-            if name not in materialized:
-                materialized[name] = instance.get_materialized_partitions(dg.AssetKey([name]))
-            period = period_of(warehouse.graph, name)
-            missing += [
-                input_
-                for input_ in inputs
-                if input_ not in own and dagster_key(period, input_.key) not in materialized[name]
-            ]
-        if missing:
-            raise InputMissingError.of(slice_, missing)

@@ -1,6 +1,10 @@
-"""From an entity's declaration to its Dagster asset; nothing is said twice (D3)."""
+"""From an entity's declaration to its Dagster asset; nothing is said twice (D3).
 
-from collections.abc import Iterator
+What others make is an external asset: a spec with the entity's partitions, which Dagster shows and nobody launches from
+here. A project's root and end are the center's: no data is behind them, and Dagster has no asset for them.
+"""
+
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 import dagster as dg
@@ -11,7 +15,7 @@ from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset import code_references, column_metadata
 from tidemark.dagster.metadata.rules import rule_in_words
 from tidemark.dagster.olap_export import export_step
-from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dependency_model.entity import Entity
@@ -19,10 +23,33 @@ from tidemark.warehouse.code_version import code_version
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 
 
-def build_assets(warehouse: Warehouse) -> list[dg.AssetsDefinition]:
-    """One asset an entity, upstream before downstream; they ask for the resources of tidemark.dagster.resources."""
+def build_assets(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.AssetsDefinition]:
+    """One asset an entity, upstream before downstream; they ask for the resources of tidemark.dagster.resources.
+
+    `own` names entities that the project has an asset of its own for.
+    """
     runtimes = Runtimes(warehouse)
-    return [_asset(runtimes, warehouse, warehouse.entities[name]) for name in warehouse.graph.topological()]
+    names = [name for name in warehouse.graph.topological() if name in warehouse.entities and name not in own]
+    entities = [warehouse.entities[name] for name in names if not warehouse.entities[name].is_project]
+    return [
+        _external(warehouse, entity) if warehouse.is_external(entity.name) else _asset(runtimes, warehouse, entity)
+        for entity in entities
+    ]
+
+
+def _external(warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
+    spec = dg.AssetSpec(
+        entity.name,
+        description=entity.description,
+        group_name=entity.layer or None,
+        partitions_def=slice_partitions(entity, warehouse.graph),
+        deps=_deps(warehouse, entity),
+        tags=dict(entity.tags),
+        owners=[entity.owner] if entity.owner else None,
+        kinds={"external"},
+        metadata=_metadata(warehouse, entity),
+    )
+    return dg.AssetsDefinition(specs=[spec])
 
 
 def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
@@ -31,8 +58,8 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.Asset
     @dg.asset(
         name=entity.name,
         description=_description(warehouse, entity),
-        group_name=entity.layer,
-        partitions_def=partitions_definition(entity, warehouse.graph),
+        group_name=entity.layer or None,
+        partitions_def=slice_partitions(entity, warehouse.graph),
         deps=_deps(warehouse, entity),
         check_specs=_check_specs(warehouse, entity),
         backfill_policy=dg.BackfillPolicy.single_run(),
@@ -65,13 +92,15 @@ def _deps(warehouse: Warehouse, entity: Entity) -> list[dg.AssetDep]:
 
 
 def _mappings(warehouse: Warehouse, entity: Entity) -> dict[str, BuiltInMapping]:
-    upstreams = dict.fromkeys(dependency.entity for dependency in entity.depends_on)
-    return {name: partition_mapping(warehouse.entities[name], entity) for name in upstreams}
+    """By upstream asset, in all states of the entity; a project's end is none."""
+    upstreams = dict.fromkeys(dependency.entity for state in entity.states for dependency in state.depends_on)
+    known = [name for name in upstreams if name in warehouse.entities and not warehouse.entities[name].is_project]
+    return {name: partition_mapping(warehouse.entities[name], entity) for name in known}
 
 
 def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec]:
     """A check a rule, with a result a slice: it has the partitions of its asset."""
-    partitions = partitions_definition(entity, warehouse.graph)
+    partitions = slice_partitions(entity, warehouse.graph)
     return [
         dg.AssetCheckSpec(
             name, asset=entity.name, blocking=True, description=rule_in_words(rule), partitions_def=partitions
@@ -98,8 +127,9 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
     mappings = _mappings(warehouse, entity)
     lines = ["| reads | offset | in Dagster's graph |", "| --- | --- | --- |"]
     lines += [
-        f"| {dependency.entity} | {dependency.offset} | {mappings[dependency.entity].explanation} |"
-        for dependency in entity.depends_on
+        f"| {dependency.entity} | {dependency.offset} | {_in_dagster(mappings, dependency.entity)} |"
+        for state in entity.states
+        for dependency in state.depends_on
     ]
     metadata: dict[str, Any] = {
         "kind": entity.kind.value,
@@ -111,3 +141,8 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
         metadata["dependencies"] = dg.MetadataValue.md("\n".join(lines))
         metadata["exact_mappings"] = all(mapping.exact for mapping in mappings.values())
     return metadata
+
+
+def _in_dagster(mappings: Mapping[str, BuiltInMapping], upstream: str) -> str:
+    mapping = mappings.get(upstream)
+    return mapping.explanation if mapping else "not shown: a project's end"

@@ -1,5 +1,7 @@
 """Every declared entity as an asset with its checks, and the jobs on tables; a project adds sensors and resources."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 
 from tidemark.dagster.assets import build_assets
@@ -12,11 +14,15 @@ from tidemark.dagster.resources import engine_resources
 from tidemark.warehouse.warehouse import Warehouse
 
 
-def warehouse_definitions(warehouse: Warehouse) -> dg.Definitions:
-    """Definitions of a loaded warehouse without resources. One process a run: a run's steps share its Spark session."""
+def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinition] = ()) -> dg.Definitions:
+    """Definitions of a loaded warehouse without resources. One process a run: a run's steps share its Spark session.
+
+    `own` are assets that the project writes itself; one that has an entity's name stands for that entity.
+    """
     clustering = cluster_job(warehouse)
+    names = {key.to_user_string() for asset in own for key in asset.keys}
     return dg.Definitions(
-        assets=build_assets(warehouse),
+        assets=[*build_assets(warehouse, names), *own],
         asset_checks=[*heartbeat_checks(warehouse), *ready_by_checks(warehouse)],
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
         schedules=[nightly(clustering, warehouse.settings.time_zone)],

@@ -35,18 +35,23 @@ class _Side(NamedTuple):
 class BuiltInMapping:
     """`built_in` encloses the offset; `exact` says that it is no wider."""
 
-    built_in: dg.PartitionMapping
+    built_in: dg.PartitionMapping | None
     exact: bool
     explanation: str
 
 
 def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     """Dagster's mapping for everything that `downstream` reads of `upstream`."""
-    if upstream.period is None or downstream.period is None:
+    if upstream.period is None:
+        return BuiltInMapping(None, exact=True, explanation="its only slice")
+    if downstream.period is None or upstream.sub_partitions or downstream.sub_partitions:
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
     natural = natural_offset(downstream.period, upstream.period)
     offsets = [
-        dependency.offset or natural for dependency in downstream.depends_on if dependency.entity == upstream.name
+        dependency.offset or natural
+        for state in downstream.states
+        for dependency in state.depends_on
+        if dependency.entity == upstream.name
     ]
     if any(offset.kind is OffsetKind.LAST_AVAILABLE for offset in offsets):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")

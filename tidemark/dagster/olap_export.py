@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from tidemark.compute.business_time import partition_values
-from tidemark.dagster.asset_bodies import refuse_unready, requested_slices
+from tidemark.compute.business_time import slice_values
+from tidemark.dagster.asset_bodies import requested_slices
+from tidemark.dagster.run_manifests import granted_manifests, manifest_metadata
 from tidemark.delta.delta_rs_table import read_partition
-from tidemark.warehouse.partition_keys import dagster_key
+from tidemark.warehouse.partition_keys import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
     """Publish each slice of the ADS entity that this export stands for."""
     slices = requested_slices(context, entity)
-    refuse_unready(context.instance, runtime.warehouse, slices)
+    manifests = granted_manifests(context, runtime, slices)
     source = entity.depends_on[0].entity
     path = runtime.warehouse.table_path(source)
-    period = str(entity.period)
     for slice_ in slices:
-        started, partition = time.monotonic(), partition_values(period, slice_.key)
+        started, partition = time.monotonic(), slice_values(entity, slice_)
         publication = runtime.olap.publish(source, read_partition(path, partition), partition)
         metadata = {
             "dagster/row_count": publication.rows,
             "checksum": publication.checksum,
             "seconds": round(time.monotonic() - started, 3),
+            **manifest_metadata(manifests[slice_]),
         }
-        context.add_asset_metadata(metadata, partition_key=dagster_key(period, slice_.key))
+        context.add_asset_metadata(metadata, partition_key=partition_of(entity, slice_))
     yield dg.MaterializeResult(metadata={"table_in_store": source})

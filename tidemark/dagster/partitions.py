@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.warehouse.partition_keys import dagster_key, first_slice
+from tidemark.warehouse.partition_keys import TIME_DIMENSION, dagster_key, first_slice, part_dimension, part_key
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
@@ -26,6 +26,17 @@ _SCHEDULES: Final = {
 _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 
 
+def slice_partitions(entity: Entity, graph: DependencyGraph) -> dg.PartitionsDefinition[str] | None:
+    """The entity's slices as Dagster's partitions: of time, of time and part, or none of a static entity."""
+    if entity.period is None:
+        return None
+    times = partitions_definition(entity, graph)
+    if not entity.sub_partitions:
+        return times
+    parts = dg.StaticPartitionsDefinition([part_key(sub) for sub in graph.node(entity.name).subs])
+    return dg.MultiPartitionsDefinition({TIME_DIMENSION: times, part_dimension(entity): parts})
+
+
 def partitions_definition(entity: Entity, graph: DependencyGraph) -> dg.TimeWindowPartitionsDefinition:
     """The entity's slices as Dagster's time-window partitions, from its start to its end where it has one."""
     period = str(entity.period)
@@ -36,7 +47,14 @@ def partitions_definition(entity: Entity, graph: DependencyGraph) -> dg.TimeWind
         fmt=fmt,
         cron_schedule=cron,
         timezone=entity.time_zone,
+        end_offset=_ahead(entity),
     )
+
+
+def _ahead(entity: Entity) -> int:
+    """Parts with clocks of their own may be over before the entity's own clock says so."""
+    zones = [part.time_zone for parts in entity.sub_partitions.values() for part in parts.values()]
+    return int(any(zones) and entity.end is None)
 
 
 def _end(entity: Entity) -> str | None:

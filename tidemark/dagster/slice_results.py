@@ -12,7 +12,7 @@ import dagster as dg
 
 from tidemark.compute.errors import QualityError
 from tidemark.dagster.metadata.slice import figures, slice_metadata
-from tidemark.warehouse.partition_keys import dagster_key
+from tidemark.warehouse.partition_keys import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def slice_results(
 
     `shown` is what the page of a slice shows beside its figures, `common` what the pages of all of them show.
     """
-    by_key = {dagster_key(str(entity.period), result.slice.key): result for result in computed}
+    by_key = {partition_of(entity, result.slice): result for result in computed}
     yield from _check_results(context.assets_def.check_specs, by_key)
     for key, result in by_key.items():
         metadata = {**slice_metadata(result), **shown.get(result.slice, {})}
@@ -45,7 +45,9 @@ def slice_results(
     yield dg.MaterializeResult(metadata=common or {})
 
 
-def _check_results(specs: Iterable[dg.AssetCheckSpec], by_key: Mapping[str, ComputedSlice]) -> Iterator[StepResult]:
+def _check_results(
+    specs: Iterable[dg.AssetCheckSpec], by_key: Mapping[str | None, ComputedSlice]
+) -> Iterator[StepResult]:
     """Each rule's result on each slice. Raises QualityError for the first slice that failed."""
     by_name = {spec.name: spec for spec in specs}
     for check in next(iter(by_key.values())).audit.checks:
@@ -59,7 +61,7 @@ def _check_results(specs: Iterable[dg.AssetCheckSpec], by_key: Mapping[str, Comp
             raise QualityError.of(result.slice, wrong)
 
 
-def _evaluation(spec: dg.AssetCheckSpec, check: CheckResult, key: str) -> dg.AssetCheckEvaluation:
+def _evaluation(spec: dg.AssetCheckSpec, check: CheckResult, key: str | None) -> dg.AssetCheckEvaluation:
     return dg.AssetCheckEvaluation(
         asset_key=spec.asset_key,
         check_name=spec.name,

@@ -47,6 +47,14 @@ def current_version(path: Path) -> int | None:
     return DeltaTable(str(path)).version() if table_exists(path) else None
 
 
+def is_readable(path: Path, version: int) -> bool:
+    """Whether the log still holds a version: what is older than its retention cannot be opened."""
+    try:
+        return DeltaTable(str(path), version=version).version() == version
+    except DeltaError:
+        return False
+
+
 def applied_transaction(path: Path, app: str) -> tuple[int, int | None]:
     """(newest version, number of the newest commit of the application `app`; None when it has none)."""
     table = DeltaTable(str(path))

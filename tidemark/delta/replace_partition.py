@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from deltalake import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.delta.commit_conflict import BackOff, with_retries
+from tidemark.delta.commit_conflict import RETRYABLE, BackOff, with_retries
 from tidemark.delta.delta_rs_table import (
     Partition,
     PartitionValue,
@@ -48,7 +49,8 @@ def replace_partition(df: DataFrame, path: Path, partition: Partition) -> Replac
 def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path) -> Replaced:
     """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
 
-    The partition columns (dates as DATE, else STRING) are appended here; frames must not have them. Columns new in the
+    The partition columns (dates as DATE, else STRING) are appended here; frames must not have them. The partition
+    without columns is the whole table. Columns new in the
     frames are added to the table (NULL in older rows). Where another writer gets in between, the frames are evaluated
     and written again. Raises, before anything is written, SchemaChangedError when they lack a column of the table or
     have it with another type, and after many attempts CommitConflictError.
@@ -56,12 +58,31 @@ def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path)
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
     if table_exists(path):
-        attempt = _attempt if has_private_interfaces(whole.sparkSession) else _public_attempt
-        replaced, _ = with_retries(path, lambda: attempt(whole, path, partitions), BackOff())
+        replaced = _replace_in_table(whole, path, partitions)
     else:
         crash_point("delta.before_replace")
-        replaced = _by_statement(whole, path, partitions)
+        replaced = _first(whole, path, partitions)
     crash_point("delta.after_replace")
+    return replaced
+
+
+def _first(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
+    """Make the table with its first rows. Of two first writers one makes it; the other writes into what is there then.
+
+    Delta refuses the second one before anything of it is committed.
+    """
+    try:
+        return _by_statement(whole, path, partitions)
+    except (ProtocolChangedException, MetadataChangedException, *RETRYABLE):
+        if not table_exists(path):
+            raise
+    return _replace_in_table(whole, path, partitions)
+
+
+def _replace_in_table(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
+    """The same into a table that is there, again where another writer gets in between."""
+    attempt = _attempt if has_private_interfaces(whole.sparkSession) else _public_attempt
+    replaced, _ = with_retries(path, lambda: attempt(whole, path, partitions), BackOff())
     return replaced
 
 
@@ -76,7 +97,8 @@ def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> R
     """One transaction on the newest version: half of what Spark's overwrite statement costs for small partitions."""
     txn = OptimisticTransaction(whole.sparkSession, path)
     _require_partitioned(path, txn.partition_columns, partitions)
-    needs_statement = new_columns(path, txn.schema, whole.schema) or txn.property("delta.columnMapping.mode")
+    grows = new_columns(path, txn.schema, whole.schema)
+    needs_statement = grows or not partitions[0] or txn.property("delta.columnMapping.mode")
     crash_point("delta.before_replace")
     if needs_statement:
         return _by_statement(whole, path, partitions)
@@ -115,15 +137,10 @@ def _metrics(files: Sequence[LiveFile], partition: Mapping[str, str], version: i
 def _by_statement(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
     """Spark's own overwrite: it makes tables, adds columns, and knows what a transaction of ours does not."""
     mark = uuid.uuid4().hex
-    (
-        whole.write.format("delta")
-        .mode("overwrite")
-        .partitionBy(*partitions[0])
-        .option("replaceWhere", _predicate(partitions))
-        .option("mergeSchema", "true")
-        .option("userMetadata", json.dumps({"write": mark}))
-        .save(str(path))
-    )
+    writer = whole.write.format("delta").mode("overwrite").option("mergeSchema", "true")
+    if partitions[0]:
+        writer = writer.partitionBy(*partitions[0]).option("replaceWhere", _predicate(partitions))
+    writer.option("userMetadata", json.dumps({"write": mark})).save(str(path))
     version = _version_of(path, mark)
     rows = read_table(whole.sparkSession, path, version).where(_predicate(partitions))
     metrics = tuple(table_metrics(path, partition, version) for partition in partitions)
@@ -145,7 +162,9 @@ def _predicate(partitions: Sequence[Partition]) -> str:
 
 
 def partition_predicate(partition: Partition) -> str:
-    """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL."""
+    """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL; of the whole table `TRUE`."""
+    if not partition:
+        return "TRUE"
     return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in partition.items())
 
 

@@ -81,6 +81,9 @@ class StateReader(Protocol):
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
         """Those of the event ids that are written."""
 
+    def versions(self, slices: Iterable[Slice]) -> dict[Slice, str]:
+        """The version of its table that was last told of each of the slices, where one was."""
+
     def cursor(self, name: str) -> str | None:
         """How far a detector has read."""
 
@@ -199,6 +202,22 @@ class SqlStateReader:
             else:
                 rows = connection.exec_driver_sql(text + "= ANY(%s::text[])", (text_array(wanted),))
             return {row[0] for row in rows}
+
+    def versions(self, slices: Iterable[Slice]) -> dict[Slice, str]:
+        wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
+        versions: dict[Slice, str] = {}
+        columns = TRANSITIONS.c
+        with self._database.reading() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                place = tuple_(columns.entity, columns.key, columns.sub).in_(wanted[start : start + _CHUNK])
+                query = (
+                    select(columns.entity, columns.key, columns.sub, columns.snapshot_id)
+                    .where(place, columns.snapshot_id.is_not(None))
+                    .order_by(columns.seq)
+                )
+                rows = connection.execute(query)
+                versions.update((Slice(entity, key, sub_of(sub)), version) for entity, key, sub, version in rows)
+        return versions
 
     def cursor(self, name: str) -> str | None:
         with self._database.reading() as connection:

@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tidemark.dependency_model.readiness.manifest import SliceManifest
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.errors import TidemarkError
@@ -13,7 +14,6 @@ from tidemark.state_store.transition import (
     NOTHING_TOLD,
     Current,
     Facts,
-    InputRead,
     Transition,
     instant_of,
     microseconds,
@@ -152,7 +152,7 @@ def _details(facts: Facts) -> str | None:
         for name, value in (
             ("parameters", dict(facts.parameters)),
             ("watermarks", dict(facts.watermarks)),
-            ("inputs", facts.inputs),
+            ("manifest", facts.manifest and facts.manifest.to_json()),
         )
         if value
     }
@@ -174,11 +174,11 @@ def _facts(row: Sequence[Any]) -> tuple[Facts, str]:
 
 def _details_of(text: str) -> dict[str, Any]:
     details = json.loads(text)
-    inputs = tuple(InputRead(*read) for read in details.get("inputs", ()))
+    manifest = details.get("manifest")
     return {
         "parameters": details.get("parameters", {}),
         "watermarks": details.get("watermarks", {}),
-        "inputs": inputs,
+        "manifest": SliceManifest.of_json(manifest) if manifest else None,
     }
 
 

@@ -70,7 +70,7 @@ TRANSITIONS = Table(
     Index("transitions_of_slice", "entity", "key", "sub", "seq"),
 )
 """Append-only: what happened to slices, each row with the status after it. `details` holds parameters, watermarks and
-the input slices with the versions that were read, where there are any."""
+the manifest of a launch, where there are any."""
 
 IS_OPEN: Final = text("(life IN ('waiting', 'ready', 'launched', 'running', 'failed') OR tainted)")
 """A slice for which something is still to be done: few, however long the past is."""

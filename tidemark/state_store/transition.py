@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tidemark.dependency_model.readiness.manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import Event, SliceStatus
 
@@ -22,18 +23,12 @@ class FailureCount(NamedTuple):
     record_time: datetime
 
 
-class InputRead(NamedTuple):
-    """Slices that were read, in their order, all in one version: `first` to `last`, `slices` of them."""
-
-    first: str
-    last: str
-    slices: int
-    generation: int
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a run or a detector tells about the slice's data; None and empty where it tells nothing."""
+    """What a run or a detector tells about the slice's data; None and empty where it tells nothing.
+
+    `snapshot_id` is the version of its table, `manifest` what a launched run opens.
+    """
 
     run_id: str | None = None
     cluster: str | None = None
@@ -44,7 +39,7 @@ class Facts:
     batch_id: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     watermarks: Mapping[str, Any] = field(default_factory=dict)
-    inputs: tuple[InputRead, ...] = ()
+    manifest: SliceManifest | None = None
 
 
 NOTHING_TOLD = Facts()

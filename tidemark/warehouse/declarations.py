@@ -77,7 +77,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
             except EntityError as error:
                 problems.append(error)
                 continue
-            agreed_entities[name] = agreement.entity
+            agreed_entities[name] = _computed(agreement.entity)
             problems += agreement.missing
             differences += agreement.differences
     functions, unread = dict[str, PythonFunction](), set[str]()
@@ -88,7 +88,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
             except EntityError as error:
                 problems.append(error)
                 continue
-            functions[name], agreed_entities[name], files[name] = function, agreement.entity, path
+            functions[name], agreed_entities[name], files[name] = function, _computed(agreement.entity), path
             differences += agreement.differences
             unread |= {name} if reads is None else set()
     written = {
@@ -98,6 +98,11 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     return Declarations(
         agreed_entities, queries, written, functions, tuple(problems), tuple(differences), frozenset(unread)
     )
+
+
+def _computed(entity: Entity) -> Entity:
+    """Something here computes it: of a static one nothing else says so."""
+    return replace(entity, computed=True) if entity.is_static else entity
 
 
 def _python_files(

@@ -1,6 +1,8 @@
-"""A slice's key and the key of its Dagster partition: two spellings of one time.
+"""A slice and its Dagster partition: two spellings of one time, and of one part.
 
 Ours names a slice by its period (`2026-03`, `2026-03-29T03`); Dagster by its start (`2026-03-01`, `2026-03-29-03:00`).
+A sub-partition is a second dimension in Dagster, whose keys stand in the order of the dimensions' names
+(`2026-03-29|cn`); a static slice is no partition.
 """
 
 from __future__ import annotations
@@ -9,9 +11,15 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from tidemark.dependency_model.slice import STATIC_KEY, Slice
+
 if TYPE_CHECKING:
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.slice import Slice
+
+TIME_DIMENSION: Final = "dt"
+"""The dimension of time, where Dagster's partitions have two."""
 
 _FAR: Final = datetime(2199, 1, 1, tzinfo=UTC)
 _CLOCK: Final = re.compile(r"^(\d{4}-\d{2}-\d{2})T(\d{2})(?::(\d{2}))?(?:([+-]\d{2}):(\d{2}))?$")
@@ -55,6 +63,40 @@ def slice_key(period: str, partition: str) -> str:
     date, hour, minute, sign_hour, zone_minute = match.groups()
     clock = f"{date}T{hour}" if period == "hour" else f"{date}T{hour}:{minute}"
     return clock if sign_hour is None else f"{clock}{sign_hour}:{zone_minute}"
+
+
+def part_dimension(entity: Entity) -> str:
+    """The name of the second dimension: that of the sub-partition, or of all of them."""
+    return "_".join(sorted(entity.sub_partitions))
+
+
+def part_key(sub: Sub) -> str:
+    """`cn`, or `cn,acme` where a slice is cut by several dimensions."""
+    return ",".join(value for _, value in sub)
+
+
+def partition_of(entity: Entity, slice_: Slice) -> str | None:
+    """The key of the Dagster partition that a slice is; None for a static one. A whole of parts is none either."""
+    if entity.period is None:
+        return None
+    time = dagster_key(str(entity.period), slice_.key)
+    if not slice_.sub:
+        return time
+    dimensions = {TIME_DIMENSION: time, part_dimension(entity): part_key(slice_.sub)}
+    return "|".join(dimensions[name] for name in sorted(dimensions))
+
+
+def slice_of(entity: Entity, partition: str | None) -> Slice:
+    """The slice that a Dagster partition of the entity is. Raises ValueError for a key that is none."""
+    if entity.period is None or partition is None:
+        return Slice(entity.name, STATIC_KEY)
+    if not entity.sub_partitions:
+        return Slice(entity.name, slice_key(str(entity.period), partition))
+    names = sorted((TIME_DIMENSION, part_dimension(entity)))
+    keys = dict(zip(names, partition.split("|"), strict=True))
+    values = keys[part_dimension(entity)].split(",")
+    sub = tuple(zip(sorted(entity.sub_partitions), values, strict=True))
+    return Slice(entity.name, slice_key(str(entity.period), keys[TIME_DIMENSION]), sub)
 
 
 def period_of(graph: DependencyGraph, name: str) -> str:

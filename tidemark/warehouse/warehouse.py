@@ -12,6 +12,7 @@ from tidemark.dependency_model.entity import CapturedSource, Dependency, Entity,
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
+from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.system.garbage_collection import collection_paused
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
 from tidemark.warehouse.declarations import read_declarations
@@ -57,6 +58,14 @@ class Warehouse:
         """Is the entity a captured table whose slices are versions (B2), not partitions?"""
         entity = self.entities[name]
         return entity.source is not None or entity.snapshot_of is not None
+
+    def is_external(self, name: str) -> bool:
+        """Is the entity made by others: declared to be, or without a query, a function and a source of its own?"""
+        return name not in self.queries and name not in self.functions and not self.is_made_here(name)
+
+    def is_made_here(self, name: str) -> bool:
+        """Is the entity captured, or a copy in the OLAP store?"""
+        return self.is_snapshot(name) or self.entities[name].layer == EXPORT_LAYER
 
     def source_tables(self) -> tuple[SourceTable, ...]:
         """What the capture merges, with the periods at whose ends it names a snapshot."""
@@ -105,11 +114,11 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
 
 def _export_of(entity: Entity) -> Entity:
     """The OLAP store's copy of an ADS entity: same slices, each after its own."""
-    same_slice = Dependency(entity.name, Offset.counted([0]))
+    same_slice = Dependency(entity.name, STATIC if entity.is_static else Offset.counted([0]))
     return replace(
         entity,
         name=f"{EXPORT_LAYER}_{entity.name}",
-        kind=EntityKind.TIME_SERIES,
+        kind=EntityKind.STATIC if entity.is_static else EntityKind.TIME_SERIES,
         layer=EXPORT_LAYER,
         description=f"{entity.name} in the OLAP store, for BI.",
         states=(EntityState(COMPLETED, (same_slice,)),),

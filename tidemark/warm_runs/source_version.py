@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_PLANS: Final = "plans-*.json"
 _SUFFIXES: Final = (".py", ".sql", ".yaml")
 
 
@@ -20,9 +21,15 @@ def source_folders(packages: Iterable[str]) -> tuple[Path, ...]:
     return tuple(Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ())
 
 
-def source_version(folders: Iterable[Path]) -> tuple[int, int]:
-    """How many sources there are below the folders, and when the last one changed: some milliseconds for a thousand."""
+def source_version(folders: Iterable[Path], plans: Path | None = None) -> tuple[int, int]:
+    """How many sources there are below the folders, and when the last one changed: some milliseconds for a thousand.
+
+    In `plans` lies what `tidemark check` has told of Python functions: a definition that was loaded before it does not
+    know which slices its function reads.
+    """
     times = [entry.stat().st_mtime_ns for folder in folders for entry in _sources(folder)]
+    told = plans.glob(_PLANS) if plans is not None else ()
+    times += [path.stat().st_mtime_ns for path in told if path.exists()]
     return len(times), max(times, default=0)
 
 

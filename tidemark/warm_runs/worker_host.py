@@ -9,6 +9,7 @@ what a killed host left in the journal, and serves until its standard input ends
 from __future__ import annotations
 
 import fcntl
+import functools
 import json
 import os
 import signal
@@ -53,6 +54,7 @@ def main(home: Path, log: Path) -> None:
 def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     from dagster import DagsterInstance  # noqa: PLC0415 - a host that waits for the lock needs none of it
 
+    from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warm_runs.close_runs import DagsterRunCloser  # noqa: PLC0415
     from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
     from tidemark.warm_runs.run_journal import Journal  # noqa: PLC0415
@@ -70,9 +72,9 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         for run_id in left:
             runs.close(run_id, "The host of the workers that ran this was killed.")
         watched = source_folders([*options.watch, *options.modules])
-        warm_workers = WarmWorkers(
-            options, starter(options, home, log, lock, life), runs, lambda: source_version(watched)
-        )
+        plans = Settings.load().data / "cache"
+        version = functools.partial(source_version, watched, plans)
+        warm_workers = WarmWorkers(options, starter(options, home, log, lock, life), runs, version)
         listener, own = open_address(folder)
         Thread(target=_answer, args=[listener, warm_workers], daemon=True).start()
         try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
@@ -19,27 +19,58 @@ from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 from tidemark.center.detectors.log_tail import Tail
 from tidemark.center.detectors.run_checks import RunChecks
 from tidemark.center.fact import Fact
-from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.transition import Facts
-from tidemark.warehouse.partition_keys import dagster_key, slice_key
+from tidemark.warehouse.partition_keys import partition_of, slice_of
 from tidemark.warm_runs.launcher import RUN_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.center.center import DependencyCenter
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.reader import StateReader
 
 CURSOR: Final = "dagster"
 _OF_DAGSTER: Final = "dagster:"
 """How the ids of its events begin. Those of the API begin with `api:`."""
+STATE_KEY: Final = "tidemark/state"
+MISSING_KEY: Final = "tidemark/missing"
+FORCED_KEY: Final = "tidemark/forced"
+VERSION_KEY: Final = "delta_version"
+ROWS_KEY: Final = "dagster/row_count"
+"""Metadata of a materialization that the center reads."""
+REFUSED_TAG: Final = "tidemark/refused"
+"""The assets that a run did not compute, as their inputs were not there."""
 _KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
 _MOST_RUNS: Final = 10_000
 _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+
+
+class ToldSlice(NamedTuple):
+    """What a materialization tells of its slice; `missing` are the inputs that it was computed without, as text."""
+
+    state: str
+    missing: str
+    version: str | None
+    rows: int | None
+
+
+def told_by(materialization: dg.AssetMaterialization) -> ToldSlice:
+    """What the metadata tells; of an asset of somebody else mostly nothing, which means that it is completed."""
+    values = {name: value.value for name, value in materialization.metadata.items()}
+    version, rows = values.get(VERSION_KEY), values.get(ROWS_KEY)
+    return ToldSlice(
+        state=str(values.get(STATE_KEY, COMPLETED)),
+        missing=str(values.get(MISSING_KEY, "")),
+        version=str(version) if isinstance(version, int) else None,
+        rows=rows if isinstance(rows, int) and rows >= 0 else None,
+    )
 
 
 class EventLogDetector:
@@ -95,11 +126,22 @@ class EventLogDetector:
         run, when = self._run(entry.run_id), datetime.fromtimestamp(entry.timestamp, UTC)
         is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
         for slice_ in self._slices(event):
-            told = Event.COMPLETED if is_there else Event.STARTED
-            event_id = f"{_OF_DAGSTER}{record.storage_id}:{slice_}"
-            yield Fact(event_id, slice_, told, when, "dagster", f"run {entry.run_id}", data=Facts(run_id=run))
-            entity = self._center.graph.entity(slice_.entity)
-            if is_there and entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
+            event_id, why = f"{_OF_DAGSTER}{record.storage_id}:{slice_}", f"run {entry.run_id}"
+            if not is_there:
+                yield Fact(event_id, slice_, Event.STARTED, when, "dagster", why, data=Facts(run_id=run))
+                continue
+            entity, told = (
+                self._center.graph.entity(slice_.entity),
+                told_by(event.step_materialization_data.materialization),
+            )
+            data = Facts(run_id=run, row_count=told.rows, snapshot_id=told.version)
+            is_last = told.state not in entity.state_names[:-1]
+            reached = Event.COMPLETED if is_last else Event.REACHED
+            state = None if is_last else told.state
+            yield Fact(event_id, slice_, reached, when, "dagster", why, state=state, data=data)
+            if told.missing:
+                yield Fact(f"{event_id}:missing", slice_, Event.LACKING, when, "dagster", f"without {told.missing}")
+            if entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
                 yield Fact(f"{event_id}:quality", slice_, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
@@ -107,13 +149,16 @@ class EventLogDetector:
         name = event.asset_key.to_user_string() if event.asset_key else ""
         if name not in self._center.graph:
             return
-        period = str(self._center.graph.entity(name).period)
+        entity = self._center.graph.entity(name)
         keys = [event.partition] if event.partition else []
         if event.event_type is DagsterEventType.ASSET_MATERIALIZATION_PLANNED:
             subset = event.asset_materialization_planned_data.partitions_subset
             keys += subset.get_partition_keys() if subset else []
+        if entity.is_static:
+            yield slice_of(entity, None)
+            return
         for key in keys:
-            yield Slice(name, slice_key(period, key))
+            yield slice_of(entity, key)
 
     def _run(self, run_id: str) -> str:
         """The center's id of a run; the run's own where it was launched by somebody else."""
@@ -124,25 +169,23 @@ class EventLogDetector:
             self._runs[run_id] = run.tags.get(RUN_TAG, run_id) if run else run_id
         return self._runs[run_id]
 
-    def _ended_runs(self) -> dict[str, str]:
-        """Runs under way that have ended by now, with how; asked for before their last events are read."""
+    def _ended_runs(self) -> dict[str, dg.DagsterRun]:
+        """Runs under way that have ended by now; asked for before their last events are read."""
         wanted = sorted({run for run, _ in self._center.under_way().values() if run})
-        ended = {}
+        ended: dict[str, dg.DagsterRun] = {}
         for start in range(0, len(wanted), _RUNS_AT_ONCE):
             some = wanted[start : start + _RUNS_AT_ONCE]
             by_id = {run.run_id: run for run in self.instance.get_runs(dg.RunsFilter(run_ids=some))}
             tagged = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: some}))
             # Of two that were asked for under one id the center's own counts: the other one was not let run.
             runs = {**{run.tags[RUN_TAG]: run for run in tagged}, **by_id}
-            ended.update({name: run.status.value.lower() for name, run in runs.items() if run.status in _ENDED})
+            ended.update({name: run for name, run in runs.items() if run.status in _ENDED})
         return ended
 
-    def _unfinished(self, ended: dict[str, str]) -> Iterator[Fact]:
-        now = datetime.now(UTC)
+    def _unfinished(self, ended: dict[str, dg.DagsterRun]) -> Iterator[Fact]:
         for slice_, (run, _) in self._center.under_way().items():
             if run in ended:
-                why = f"run {run} ended ({ended[run]}) without it"
-                yield Fact(f"ended:{run}:{slice_}", slice_, Event.FAILED, now, "dagster", why, data=Facts(run_id=run))
+                yield _ending(ended[run], run, slice_)
 
     def inspect_wiped(self) -> int:
         """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`.
@@ -152,12 +195,11 @@ class EventLogDetector:
         now, there = datetime.now(UTC), dict[str, set[str]]()
         facts = []
         for slice_, status in self._center.completed():
-            period = str(self._center.graph.entity(slice_.entity).period)
+            entity = self._center.graph.entity(slice_.entity)
             if slice_.entity not in there:
-                there[slice_.entity] = set(self.instance.get_materialized_partitions(dg.AssetKey([slice_.entity])))
-            if dagster_key(period, slice_.key) not in there[slice_.entity] and self._was_here(
-                slice_, status.generation
-            ):
+                there[slice_.entity] = self._materialized(entity)
+            is_gone = (partition_of(entity, slice_) or "") not in there[slice_.entity]
+            if is_gone and self._was_here(slice_, status.generation):
                 event_id = f"wiped:{slice_}:{status.generation}"
                 facts.append(Fact(event_id, slice_, Event.DELETED, now, "dagster", "its materialization was wiped"))
         return self._center.report(facts).new if facts else 0
@@ -171,3 +213,19 @@ class EventLogDetector:
             self._elsewhere[slice_] = generation
             return False
         return True
+
+    def _materialized(self, entity: Entity) -> set[str]:
+        """The materialized partitions of an entity; an empty key for a static one that is there."""
+        key = dg.AssetKey([entity.name])
+        if entity.is_static:
+            return {""} if self.instance.get_latest_materialization_event(key) else set()
+        return set(self.instance.get_materialized_partitions(key))
+
+
+def _ending(run: dg.DagsterRun, name: str, slice_: Slice) -> Fact:
+    """What became of a slice whose run ended without it: refused before anything was computed, or failed."""
+    is_refused = slice_.entity in run.tags.get(REFUSED_TAG, "").split(",")
+    event = Event.REFUSED if is_refused else Event.FAILED
+    why = f"run {name} ended ({run.status.value.lower()}) without it{': its inputs are not there' * is_refused}"
+    data = Facts(run_id=name)
+    return Fact(f"ended:{name}:{slice_}", slice_, event, datetime.now(UTC), "dagster", why, data=data)

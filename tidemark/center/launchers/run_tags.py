@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.center.dispatch import DagsterRunState
-from tidemark.warehouse.partition_keys import dagster_key
+from tidemark.warehouse.partition_keys import TIME_DIMENSION, dagster_key, part_dimension, part_key, partition_of
 from tidemark.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
 
 if TYPE_CHECKING:
@@ -56,7 +56,14 @@ def run_state(instance: dg.DagsterInstance, run_id: str) -> DagsterRunState:
 
 
 def _partition_tags(graph: DependencyGraph, slices: Sequence[Slice]) -> dict[str, str]:
-    """The tags by which Dagster knows the partitions of a run: one, or a range of them."""
-    period = str(graph.entity(slices[0].entity).period)
+    """The tags by which Dagster knows the partitions of a run: one, or a range of them; none of a static slice."""
+    first, entity = slices[0], graph.entity(slices[0].entity)
+    if entity.period is None:
+        return {}
+    period = str(entity.period)
+    if first.sub:
+        dimensions = {TIME_DIMENSION: dagster_key(period, first.key), part_dimension(entity): part_key(first.sub)}
+        keys_of_dimensions = {f"{PARTITION}/{name}": key for name, key in dimensions.items()}
+        return {PARTITION: partition_of(entity, first) or "", **keys_of_dimensions}
     keys = [dagster_key(period, key) for key in dict.fromkeys(slice_.key for slice_ in slices)]
     return {PARTITION: keys[0]} if len(keys) == 1 else {RANGE_START: keys[0], RANGE_END: keys[-1]}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import dagster as dg
 from pydantic import Field
 
-from tidemark.compute.business_time import partition_values
+from tidemark.compute.business_time import slice_values
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.metadata.plot import bar_plot
 from tidemark.dagster.resources import LakeResource, SparkResource
@@ -17,7 +17,7 @@ from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.replace_partition import partition_predicate
-from tidemark.warehouse.partition_keys import slice_key
+from tidemark.warehouse.partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse
 
 JOB = "cluster"
@@ -74,8 +74,8 @@ def _cluster(
 
 
 def _predicate(warehouse: Warehouse, name: str, partition: str) -> str:
-    period = str(warehouse.entities[name].period)
-    return partition_predicate(partition_values(period, slice_key(period, partition)))
+    entity = warehouse.entities[name]
+    return partition_predicate(slice_values(entity, slice_of(entity, partition)))
 
 
 def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: Layout) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.repair import RepairReport
-from tidemark.warehouse.partition_keys import dagster_key
+from tidemark.warehouse.partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
 
 _SHOWN = 100
@@ -79,7 +79,7 @@ def materialization(
     slice_ = planned.slice
     if slice_ is None or written is None or planned.plan.way == "nothing":
         return None
-    key = dagster_key(str(runtime.warehouse.entities[slice_.entity].period), slice_.key)
+    key = partition_of(runtime.warehouse.entities[slice_.entity], slice_)
     metadata = slice_metadata(written)
     return dg.AssetMaterialization(slice_.entity, description="repaired", partition=key, metadata=metadata)
 
@@ -88,8 +88,8 @@ def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> li
     """What the repair found when it checked the slice: by it the center knows the slice's quality."""
     if written is None:
         return []
-    key, period = dg.AssetKey([written.slice.entity]), str(warehouse.entities[written.slice.entity].period)
-    partition = dagster_key(period, written.slice.key)
+    key = dg.AssetKey([written.slice.entity])
+    partition = partition_of(warehouse.entities[written.slice.entity], written.slice)
     return [
         dg.AssetCheckEvaluation(key, check.name, check.passed, description=check.reason, partition=partition)
         for check in written.audit.checks

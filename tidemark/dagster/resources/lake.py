@@ -10,7 +10,7 @@ import dagster as dg
 from deltalake import DeltaTable
 from pydantic import Field
 
-from tidemark.compute.business_time import partition_values
+from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import SnapshotRestatedError
 from tidemark.compute.snapshot_tags import readable_snapshot
 
@@ -19,11 +19,13 @@ from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: T
 from tidemark.delta.delta_rs_table import read_partition, read_rows
 from tidemark.dependency_model.slice import Slice
 from tidemark.system.settings import Settings
-from tidemark.warehouse.partition_keys import period_of, slice_key
+from tidemark.warehouse.partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tidemark.dependency_model.slice import Slice
 
 
 class LakeResource(dg.ConfigurableResource[Any]):
@@ -60,7 +62,7 @@ class LakeResource(dg.ConfigurableResource[Any]):
         path = self._warehouse.table_path(entity)
         if self._warehouse.is_snapshot(entity):
             return read_rows(path, self._version(slice_))
-        return read_partition(path, partition_values(self._period(entity), slice_.key))
+        return read_partition(path, slice_values(self._warehouse.entities[entity], slice_))
 
     def table(self, entity: str, partition: str) -> DeltaTable:
         """The Delta table for other readers: of a snapshot the tagged version, of a computed table the newest one.
@@ -73,16 +75,13 @@ class LakeResource(dg.ConfigurableResource[Any]):
 
     def _slice(self, entity: str, partition: str) -> Slice:
         self._warehouse.graph.entity(entity)
-        return Slice(entity, slice_key(self._period(entity), partition))
+        return slice_of(self._warehouse.entities[entity], partition)
 
     def _version(self, slice_: Slice) -> int:
         tagged = readable_snapshot(self._warehouse, self.state_store.registry(), slice_)
         if tagged.is_restated:
             raise SnapshotRestatedError.of(slice_, tagged.version)
         return tagged.version
-
-    def _period(self, entity: str) -> str:
-        return period_of(self._warehouse.graph, entity)
 
     @property
     def _warehouse(self) -> Warehouse:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.yaml_document import Document, Path
 
 _ADAPTER = TypeAdapter(Entity)
+INTERNAL = frozenset({"layer", "file", "computed"})
+"""Fields of an entity that no file declares."""
 _KEYS = sorted(
     {f.name for cls in (Entity, EntityState, Dependency, Weak, CapturedSource) for f in fields(cls)} | {"dates"}
 )
-_INTERNAL = ("layer", "file")
 
 
 def declared(values: Any, defaults: Mapping[str, Any]) -> Entity:
@@ -49,7 +50,7 @@ def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> I
     if values is not None and not isinstance(values, dict):
         yield EntityError("a declaration is a mapping of keys to values", found=shown(values), where=f"{file}:1")
         return
-    for name in _INTERNAL:
+    for name in sorted(INTERNAL):
         if values and name in values:
             yield _at(document, file, (name,), EntityError(f"unknown key '{name}'"))
     try:

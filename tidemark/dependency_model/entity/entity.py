@@ -86,6 +86,9 @@ class CapturedSource:
 class Entity:
     """What is declared about an entity, defaults filled in. `layer` is its folder's name, `file` where it stands.
 
+    `own_asset`: an asset that the project writes itself computes it, whenever the center launches it. `computed`: a
+    query or function does.
+
     It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
@@ -123,8 +126,10 @@ class Entity:
     keep_snapshots: Annotated[int, Field(ge=1)] | None = None
     series: NameField | None = None
     export: bool = False
+    own_asset: bool = False
     layer: str = ""
     file: str = ""
+    computed: bool = False
 
     @property
     def calendar(self) -> Calendar:

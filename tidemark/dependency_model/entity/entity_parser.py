@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from tidemark.dependency_model.entity.consistency import broken_rules
-from tidemark.dependency_model.entity.declaration import declared, problems_in
+from tidemark.dependency_model.entity.declaration import INTERNAL, declared, problems_in
 from tidemark.dependency_model.entity.plain_yaml import read_plain
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -60,7 +60,7 @@ def _read(text: str, below: Mapping[str, Any]) -> Entity:
 
 def _entity(values: Any, below: Mapping[str, Any]) -> Entity | None:
     """The entity, or None where something is wrong with it."""
-    if not (values is None or isinstance(values, dict)) or (values and ("layer" in values or "file" in values)):
+    if not (values is None or isinstance(values, dict)) or (values and not INTERNAL.isdisjoint(values)):
         return None
     try:
         entity = declared(values, below)

@@ -42,7 +42,7 @@ def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Ent
     missing = tuple(_missing(entity, reads))
     differences = (*_not_read(entity, reads, entities), *_different(entity, reads, entities))
     filled = tuple(entry for dependency in declared for entry in _filled(dependency, reads.get(dependency.entity)))
-    stated = {dependency.entity for dependency in declared}
+    stated = _stated(entity)
     inferred = tuple(
         Dependency(name, offset) for name, read in reads.items() if name not in stated for offset in read.offsets
     )
@@ -92,8 +92,13 @@ def _with(entity: Entity, dependencies: tuple[Dependency, ...]) -> Entity:
     return replace(entity, states=(*others, EntityState(COMPLETED, dependencies)))
 
 
+def _stated(entity: Entity) -> set[str]:
+    """What any of its states names: a query that serves several states reads the inputs of all of them."""
+    return {dependency.entity for state in entity.states for dependency in state.depends_on}
+
+
 def _missing(entity: Entity, reads: Mapping[str, Read]) -> Iterator[EntityError]:
-    stated = {dependency.entity for dependency in entity.depends_on}
+    stated = _stated(entity)
     for name, read in reads.items():
         if read.undecidable and name not in stated:
             yield QueryError(f"which slices of {name} are read: {read.undecidable}", where=read.where, hint=_HINT)

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def earliest(entity: Entity, window: Window) -> datetime:
-    """Before this a slice does not start: its window's end, or the first time of its cron text not before it."""
+    """Before this a slice does not start: its window's end, or the first time of its cron text not before it.
+
+    A static one may start at any time.
+    """
+    if entity.is_static:
+        return window.start
     if entity.earliest is None:
         return window.end
     zone = Zone.load(entity.time_zone)

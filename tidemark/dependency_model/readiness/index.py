@@ -297,10 +297,8 @@ class ReadinessIndex:
 
     def _begin(self, slice_: Slice, state: str) -> None:
         node = self._graph.node(slice_.entity)
-        grid = node.grid_of(slice_.sub)
-        if grid is None:
-            return
-        waiting = WaitingSlice(slice_, state, not_before(node.entity, grid, node.ordinal(slice_)))
+        time = not_before(node.entity, node.grid_of(slice_.sub), node.ordinal(slice_))
+        waiting = WaitingSlice(slice_, state, time)
         waiting.is_open = self._now >= waiting.not_before
         self._waiting[slice_] = waiting
         if self._statuses.version(slice_) is None:

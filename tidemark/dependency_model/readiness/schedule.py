@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
 
 
-def not_before(entity: Entity, grid: Grid, ordinal: int) -> int:
-    """The earliest time of a slice, in seconds since 1970: its end, or the first time of its cron text after that."""
+def not_before(entity: Entity, grid: Grid | None, ordinal: int) -> int:
+    """The earliest time of a slice, in seconds since 1970: its end, or the first time of its cron text after that.
+
+    Of a static one, which has no grid, any time.
+    """
+    if grid is None:
+        return 0
     end = grid.start(ordinal + 1)
     return end if entity.earliest is None else Cron.parse(entity.earliest).next(end, Zone.load(entity.time_zone))
 
@@ -99,9 +104,9 @@ class Schedule:
             return ""
         node = self._graph.node(entity)
         firsts = [
-            f"{sub} {grid.zone.name} {self._first[entity, sub]}"
+            f"{sub} {grid.zone.name if (grid := node.grid_of(sub)) else 'static'} {self._first[entity, sub]}"
             for sub in self._subs(entity)
-            if (entity, sub) in self._first and (grid := node.grid_of(sub))
+            if (entity, sub) in self._first
         ]
         declared = node.entity
         return f"{declared.period} {declared.week_start} {declared.earliest} {declared.end} {firsts}" if firsts else ""
@@ -111,14 +116,13 @@ class Schedule:
         subs = self._subs(name) if is_scheduled(node.entity) else ()
         for sub in subs:
             grid = node.grid_of(sub)
-            if grid is not None:
-                self._first[name, sub] = max(node.existing_of(sub).start, grid.at(self._since))
+            self._first[name, sub] = max(node.existing_of(sub).start, grid.at(self._since)) if grid else 0
         is_noted = name in self._noted and self._noted[name] == self.text_of(name)
         if not is_noted and (subs or name in self._noted):
             self.unnoted[name] = None
         for sub in subs:
             grid, first = node.grid_of(sub), self._first.get((name, sub))
-            if grid is None or first is None:
+            if first is None:
                 continue
             ordinal = max(first, _next(node.entity, grid, self.until)) if is_noted else first
             if ordinal in node.existing_of(sub):
@@ -129,8 +133,10 @@ class Schedule:
         return subs if subs == (WHOLE,) else (WHOLE, *subs)
 
 
-def _next(entity: Entity, grid: Grid, until: int) -> int:
+def _next(entity: Entity, grid: Grid | None, until: int) -> int:
     """The first slice whose earliest time is after an instant."""
+    if grid is None:
+        return 1
     ordinal = grid.at(until)
     while ordinal > grid.first and not_before(entity, grid, ordinal - 1) > until:
         ordinal -= 1

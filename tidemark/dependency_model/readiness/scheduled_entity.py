@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 
 
 def is_scheduled(entity: Entity) -> bool:
-    """Whether time and inputs release its slices; external data and snapshots of captured tables arrive instead."""
-    return not (entity.is_static or entity.kind is EntityKind.VIRTUAL or entity.source or entity.snapshot_of)
+    """Whether time and inputs release its slices; external data and snapshots of captured tables arrive instead.
+
+    A static entity is computed once where something here computes it.
+    """
+    if entity.is_static:
+        return entity.computed or entity.own_asset
+    return not (entity.kind is EntityKind.VIRTUAL or entity.source or entity.snapshot_of)
 
 
 def is_marker(node: Node, slice_: Slice) -> bool:

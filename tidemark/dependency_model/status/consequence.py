@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, targets
-from tidemark.dependency_model.status.slice_status import BACKFILLED, SliceStatus
+from tidemark.dependency_model.status.slice_status import BACKFILLED, PARTIAL, SliceStatus
 from tidemark.dependency_model.status.transition import Event, apply, row_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def steps(
 ) -> list[Step]:
     """The same one by one, in the order in which they follow.
 
-    `tainted` names the entities with tainted slices, where that is known: it spares looking for slices to ask.
+    `tainted` names the entities with tainted or partial slices, where that is known: it spares looking for slices to
+    ask.
     `state` is the state that a run reached.
     """
     walk = _Walk(graph, known, until, changed=changed, tainted=tainted)
@@ -128,14 +129,15 @@ class _Walk:
     def _event(self, spread: Spread, slice_: Slice, target: Slice) -> Event | None:
         if spread.event != BY_POLICY:
             return Event(spread.event)
-        if not self.status(target).tainted and BACKFILLED not in self.status(slice_).states:
+        is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
+        if not is_asking and BACKFILLED not in self.status(slice_).states:
             return None
         policy = REPROCESS[self.graph.entity(target.entity).reprocess]
         event = Event(policy.changed if self.changed else policy.unchanged)
         return None if event is Event.KEPT and self._has_bad_input(target) else event
 
     def _has_to_ask(self, slice_: Slice) -> bool:
-        """Whether a policy downstream can matter: the slice is a backfilled one, or an entity below has taints."""
+        """Whether a policy downstream can matter: the slice is a backfilled one, or someone below asks."""
         if self.tainted is None or BACKFILLED in self.status(slice_).states or len(self.after) > 1:
             return True
         return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(slice_.entity))

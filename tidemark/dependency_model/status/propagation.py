@@ -30,7 +30,7 @@ class To(Enum):
 
 
 BY_POLICY = "by policy"
-"""For tainted downstream slices, and for all that are downstream of a backfilled slice: what `reprocess` says."""
+"""For tainted and partial downstream slices, and all downstream of a backfilled slice: what `reprocess` says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
     Event.RELEASED: frozenset(RunState) - {RunState.WAITING},
     Event.LAUNCHED: frozenset(RunState) - {RunState.READY, RunState.WAITING, RunState.ABSENT},
     Event.FAILED: frozenset(RunState) - _UNDER_WAY,
+    Event.REFUSED: frozenset(RunState) - _UNDER_WAY,
     Event.LOST: frozenset(RunState) - _UNDER_WAY,
     Event.RETRIED: frozenset({RunState.WAITING, *_ON_ITS_WAY}),
     Event.DELETED: frozenset(RunState) - {RunState.COMPLETED},
@@ -54,7 +55,7 @@ def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) 
 
 
 def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
-    if report is Event.FAILED and not of_known_run:
+    if report in (Event.FAILED, Event.REFUSED) and not of_known_run:
         return ()
     if report is Event.OBSERVED and status.run_state is RunState.READY:
         return (Event.WITHDRAWN, Event.OBSERVED)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status.propagation import BY_POLICY, Spread, To
-from tidemark.dependency_model.status.slice_status import BACKFILLED, Quality, RunState, SliceStatus
+from tidemark.dependency_model.status.slice_status import BACKFILLED, PARTIAL, Quality, RunState, SliceStatus
 from tidemark.errors import TransitionError
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ class Event(Enum):
     COMPLETED = "completed"
     BACKFILLED = "backfilled"
     OBSERVED = "observed"
+    LACKING = "lacking"
+    REFUSED = "refused"
     FAILED = "failed"
     LOST = "lost"
     RETRIED = "retried"
@@ -59,6 +61,7 @@ class TransitionRule:
     quality: Quality | None = None
     tainted: bool | None = None
     adds_states: frozenset[str] = frozenset()
+    removes_states: frozenset[str] = frozenset()
     clears_states: bool = False
     adds_issue: bool = False
     removes_issue: bool = False
@@ -70,6 +73,9 @@ _ALL = frozenset(RunState)
 _UNDER_WAY = frozenset({RunState.LAUNCHED, RunState.RUNNING})
 _THERE = frozenset({RunState.COMPLETED})
 _DONE = frozenset({COMPLETED})
+_LACKS = frozenset({PARTIAL})
+_REACHED = _THERE | {RunState.WAITING}
+"""Slices that hold rows: of a state before the last one, too."""
 
 
 def _row(
@@ -116,6 +122,8 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         {RunState.RUNNING},
         RunState.WAITING,
         "the run brought it to a state before the last one, such as estimated; it waits for what the next one needs",
+        quality=Quality.UNKNOWN,
+        removes_states=_LACKS,
     ),
     _row(
         Event.COMPLETED,
@@ -125,6 +133,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
+        removes_states=_LACKS,
     ),
     _row(
         Event.BACKFILLED,
@@ -134,6 +143,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE | {BACKFILLED},
+        removes_states=_LACKS,
     ),
     _row(
         Event.OBSERVED,
@@ -143,6 +153,19 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
+    ),
+    _row(
+        Event.LACKING,
+        _REACHED,
+        None,
+        "it was computed without some of the inputs that it asked for; once they come, its policy says whether again",
+        adds_states=_LACKS,
+    ),
+    _row(
+        Event.REFUSED,
+        _UNDER_WAY,
+        RunState.WAITING,
+        "the run found that its inputs are not there, and computed nothing; no attempt is used up",
     ),
     _row(Event.FAILED, _UNDER_WAY, RunState.FAILED, "the run failed"),
     _row(
@@ -154,7 +177,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
     _row(Event.RETRIED, {RunState.FAILED}, RunState.READY, "the retry policy, or someone, lets it try again"),
     _row(
         Event.QUALITY_PASSED,
-        _THERE,
+        _REACHED,
         None,
         "its rules hold, or it has none; the flag it raised goes, here and wherever it went",
         quality=Quality.PASSED,
@@ -259,7 +282,7 @@ def _changed(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice], 
     issues = status.issues
     return SliceStatus(
         run_state=row.run_state or status.run_state,
-        states=states | row.adds_states | ({state} if state else frozenset()),
+        states=(states - row.removes_states) | row.adds_states | ({state} if state else frozenset()),
         quality=row.quality or status.quality,
         issues=(issues | cause) if row.adds_issue else (issues - cause) if row.removes_issue else issues,
         tainted=status.tainted if row.tainted is None else row.tainted,

@@ -1,0 +1,128 @@
+"""What one run of a slice opens: decided once, where the slice is launched, and kept with the launch.
+
+The run does not judge again. It opens the slices that were used in the decision, in the versions that they had then,
+and tells in its metadata what was missing and why it went on all the same.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidemark.dependency_model.readiness.release import Reason
+from tidemark.dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidemark.dependency_model.readiness.known_slices import KnownSlices
+    from tidemark.dependency_model.readiness.release import Release, Verdict
+
+
+class UsedSlice(NamedTuple):
+    """An input as it was decided upon; `version` of its table is empty where nobody told it."""
+
+    slice: Slice
+    generation: int
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestClause:
+    """One dependency of a run: what it opens, what it goes without, and why it may."""
+
+    entity: str
+    reason: Reason
+    used: tuple[UsedSlice, ...]
+    missing: tuple[Slice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SliceManifest:
+    """The inputs of one run of a slice towards `state`; `forced` is why somebody launched it whatever is missing."""
+
+    slice: Slice
+    state: str
+    clauses: tuple[ManifestClause, ...]
+    forced: str = ""
+
+    @property
+    def used(self) -> dict[str, tuple[UsedSlice, ...]]:
+        """By upstream the slices to open, over all clauses, in order of time."""
+        merged: dict[str, dict[Slice, UsedSlice]] = {}
+        for clause in self.clauses:
+            merged.setdefault(clause.entity, {}).update((used.slice, used) for used in clause.used)
+        return {
+            name: tuple(sorted(by_slice.values(), key=lambda used: used.slice.key)) for name, by_slice in merged.items()
+        }
+
+    @property
+    def missing(self) -> tuple[Slice, ...]:
+        """What the declaration asks for and the run goes without, once each."""
+        return tuple(dict.fromkeys(slice_ for clause in self.clauses for slice_ in clause.missing))
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it goes on without something that it asked for."""
+        return bool(self.missing)
+
+    @property
+    def unmet(self) -> tuple[ManifestClause, ...]:
+        """The clauses that keep the slice waiting."""
+        return tuple(clause for clause in self.clauses if clause.reason is Reason.WAITING)
+
+    def to_json(self) -> str:
+        """As the state store keeps it: inputs alike in entity, part, generation and version in one row."""
+        clauses = [
+            [clause.entity, clause.reason.name, _rows(clause.used), [*map(str, clause.missing)]]
+            for clause in self.clauses
+        ]
+        return json.dumps(
+            {"slice": str(self.slice), "state": self.state, "forced": self.forced, "clauses": clauses},
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def of_json(cls, text: str) -> SliceManifest:
+        """The inverse. Raises ValueError, KeyError, TypeError and ParseError for what is none."""
+        values = json.loads(text)
+        clauses = tuple(
+            ManifestClause(entity, Reason[reason], tuple(_used(rows)), tuple(map(Slice.parse, missing)))
+            for entity, reason, rows, missing in values["clauses"]
+        )
+        return cls(Slice.parse(values["slice"]), str(values["state"]), clauses, str(values["forced"]))
+
+
+def manifest_of(
+    slice_: Slice, state: str, release: Release, known: KnownSlices, versions: Mapping[Slice, str], forced: str = ""
+) -> SliceManifest:
+    """The manifest of a decision. A forced run opens what it finds of the inputs that nobody would take, too."""
+    clauses = tuple([_clause(verdict, known, versions, is_forced=bool(forced)) for verdict in release.verdicts])
+    return SliceManifest(slice_, state, clauses, forced)
+
+
+def _clause(verdict: Verdict, known: KnownSlices, versions: Mapping[Slice, str], *, is_forced: bool) -> ManifestClause:
+    reason, used = verdict.reason, verdict.used
+    if is_forced and not verdict.met:
+        reason = Reason.FORCED
+        there = (slice_ for slice_ in verdict.missing if known.status(slice_).states)
+        used = (*used, *there)
+    opened = [UsedSlice(slice_, known.status(slice_).generation, versions.get(slice_, "")) for slice_ in used]
+    return ManifestClause(verdict.requirement.dependency.entity, reason, tuple(opened), verdict.missing)
+
+
+def _rows(used: Sequence[UsedSlice]) -> list[list[object]]:
+    def alike(input_: UsedSlice) -> tuple[str, str, int, str]:
+        head, _, sub = str(input_.slice).partition("/")
+        return head.partition("@")[0], sub, input_.generation, input_.version
+
+    return [[*key, [input_.slice.key for input_ in group]] for key, group in groupby(used, alike)]
+
+
+def _used(rows: Iterable[Sequence[object]]) -> Iterable[UsedSlice]:
+    for entity, sub, generation, version, keys in rows:
+        for key in keys:  # type: ignore[attr-defined]  # a list, as `_rows` wrote it
+            text = f"{entity}@{key}/{sub}" if sub else f"{entity}@{key}"
+            yield UsedSlice(Slice.parse(text), int(str(generation)), str(version))
