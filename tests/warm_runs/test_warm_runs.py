@@ -86,6 +86,20 @@ def test_a_run_is_stopped_and_its_worker_replaced(warm: WarmHome) -> None:
     until(lambda: not psutil.pid_exists(worker), "the end of the first one")
 
 
+def test_a_worker_that_is_stopped_is_replaced_and_its_run_failed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    write_home(home, workers=1, silent_seconds=12)
+    with warm_home(home) as warm, WorkerHostSupervisor(home, home / "workers.log", os.environ):
+        warm.wait_until_ready()
+        (worker,) = warm.warm_workers()["pids"]
+        os.kill(worker, signal.SIGSTOP)
+        run = warm.launch("quick")
+        assert warm.ended(run) == "FAILURE"
+        assert "said nothing for 12 s and was killed" in warm.messages(run)
+        warm.wait_until_ready()
+        assert warm.ended(warm.launch("quick")) == "SUCCESS"
+
+
 def test_a_run_that_another_machine_has_begun_is_left_to_it(warm: WarmHome) -> None:
     run = warm.create("quick")
     begun = DagsterEvent(DagsterEventType.RUN_START.value, job_name="__ASSET_JOB")

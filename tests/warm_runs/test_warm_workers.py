@@ -39,6 +39,9 @@ class FakeRuns:
     def take(self, run_id: str) -> None:
         self.said.append((run_id, "taken"))
 
+    def waits(self, run_id: str, before: int) -> None:
+        self.said.append((run_id, f"waits behind {before}"))
+
     def ended(self, run_id: str) -> None:
         self.said.append((run_id, "ended"))
 
@@ -50,8 +53,10 @@ class WarmWorkersWorld:
     """Two warm workers, each made ready one after the other."""
 
     def __init__(self, **options: Any) -> None:
-        self.runs, self.workers, self.version = FakeRuns(), list[FakeWorker](), 1
-        self.warm_workers = WarmWorkers(WarmWorkerOptions(**options), self._start, self.runs, lambda: self.version)
+        self.runs, self.workers, self.version, self.now = FakeRuns(), list[FakeWorker](), 1, 1000.0
+        self.warm_workers = WarmWorkers(
+            WarmWorkerOptions(**options), self._start, self.runs, lambda: self.version, lambda: self.now
+        )
         self.warm_workers.tick()
 
     def _start(self, _warm_workers: WarmWorkers) -> Worker:
@@ -64,6 +69,17 @@ class WarmWorkersWorld:
 
     def done(self, number: int, megabytes: float = 10, *, ended: bool = True) -> None:
         self.warm_workers.is_done(self.workers[number], megabytes, ended=ended)
+
+    def tick(self, seconds: int, *alive: int) -> None:
+        """So many seconds go by, in which these workers say that they go on."""
+        for _ in range(seconds):
+            self.now += 1
+            for number in alive:
+                self.warm_workers.is_alive(self.workers[number])
+            self.warm_workers.tick()
+
+    def killed(self) -> list[int]:
+        return [worker.pid for worker in self.workers if worker.is_killed]
 
     def last(self, run_id: str) -> str:
         return [what for run, what in self.runs.said if run == run_id][-1]
@@ -208,3 +224,51 @@ def test_a_worker_that_loads_still_is_not_waited_for() -> None:
     assert len(world.workers) == 2
     world.warm_workers.close()
     assert world.workers[1].is_killed
+
+
+def test_of_a_run_that_waits_dagster_is_told_before_it_takes_it_for_lost() -> None:
+    world = WarmWorkersWorld(workers=1, wait_told_seconds=45)
+    world.ready(0)
+    for run in "abc":
+        world.warm_workers.run(run)
+    world.tick(100, 0)
+    assert [what for run, what in world.runs.said if run == "c"] == ["taken", "waits behind 1", "waits behind 1"]
+    assert [what for run, what in world.runs.said if run == "a"] == ["taken"]
+    world.done(0)
+    world.tick(100, 0)
+    assert [what for run, what in world.runs.said if run == "b"] == ["taken", *["waits behind 0"] * 2]
+    assert world.last("c") == "waits behind 0"
+
+
+def test_a_worker_that_hangs_while_it_loads_is_killed_and_replaced() -> None:
+    world = WarmWorkersWorld(workers=1, load_seconds=30)
+    world.tick(29)
+    assert world.killed() == []
+    world.tick(2)
+    assert world.killed() == [0]
+    world.warm_workers.is_gone(world.workers[0], "was ended by signal 9")
+    assert len(world.workers) == 2
+    for number in (1, 2):
+        world.tick(31)
+        world.warm_workers.is_gone(world.workers[number], "was ended by signal 9")
+    # After three that hung nothing is taken, and one is tried from time to time.
+    assert not world.warm_workers.run("a")
+    world.warm_workers.retry_start()
+    assert len(world.workers) == 4
+
+
+def test_a_worker_that_was_stopped_is_killed_and_its_run_closed(world: WarmWorkersWorld) -> None:
+    world.warm_workers.run("a")
+    world.tick(119, 1)
+    assert world.killed() == []
+    world.tick(2, 1)
+    assert world.killed() == [0]
+    world.warm_workers.is_gone(world.workers[0], "was ended by signal 9")
+    assert world.last("a") == "The worker that ran this (process 0) said nothing for 120 s and was killed."
+    assert len(world.workers) == 3
+
+
+def test_a_machine_that_slept_kills_nobody(world: WarmWorkersWorld) -> None:
+    world.now += 7200
+    world.tick(100, 0)
+    assert world.killed() == []

@@ -2,7 +2,7 @@
 
 from dagster._core.definitions.job_base import IJob, InMemoryJob
 from dagster._core.errors import DagsterExecutionInterruptedError, DagsterRunAlreadyExists
-from dagster._core.events import EngineEventData
+from dagster._core.events import DagsterEvent, DagsterEventType, EngineEventData
 from dagster._core.execution.api import create_execution_plan, execute_run_iterator
 from dagster._core.snap import snapshot_from_execution_plan
 from dagster._utils.error import serializable_error_info_from_exc_info
@@ -20,4 +20,10 @@ __all__ = [
     "pop_captured_interrupt",
     "serializable_error_info_from_exc_info",
     "snapshot_from_execution_plan",
+    "starting_event",
 ]
+
+
+def starting_event(job_name: str, message: str) -> DagsterEvent:
+    """That a run is starting: it is in the status STARTING from then on."""
+    return DagsterEvent(event_type_value=DagsterEventType.RUN_STARTING.value, job_name=job_name, message=message)

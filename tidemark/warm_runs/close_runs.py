@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from dagster import DagsterInstance, DagsterRunStatus
 
+from tidemark.dagster_internals.execution import starting_event
+
 if TYPE_CHECKING:
     from tidemark.warm_runs.run_journal import Journal
 
@@ -27,6 +29,16 @@ class DagsterRunCloser:
 
     def take(self, run_id: str) -> None:
         self._journal.add(run_id)
+
+    def waits(self, run_id: str, before: int) -> None:
+        """Say again that the run is starting: Dagster counts its `start_timeout_seconds` from the last time."""
+        try:
+            run = self._instance.get_run_by_id(run_id)
+            if run is not None and run.status is DagsterRunStatus.STARTING:
+                words = f"The run waits for a warm worker, with {before} before it."
+                self._instance.report_dagster_event(starting_event(run.job_name, words), run_id)
+        except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is said again
+            traceback.print_exc()
 
     def ended(self, run_id: str) -> None:
         self._journal.remove(run_id)

@@ -26,6 +26,7 @@ from tidemark.dagster_internals.execution import (
 )
 from tidemark.dagster_internals.step_logs import capture_directly
 from tidemark.warm_runs.launcher import NOT_BEGUN
+from tidemark.warm_runs.process_state import process_state_kept
 
 if TYPE_CHECKING:
     from dagster import RepositoryDefinition
@@ -66,8 +67,9 @@ class Execution:
         told = EngineEventData.in_process(pid)
         self._instance.report_engine_event(f"Running on the warm worker of process {pid}.", run, told)
         try:
-            for _ in execute_run_iterator(self._job(run), run, self._instance):
-                pass
+            with process_state_kept():
+                for _ in execute_run_iterator(self._job(run), run, self._instance):
+                    pass
         except (Exception, DagsterExecutionInterruptedError):  # noqa: BLE001 - the run's page shows it
             error = serializable_error_info_from_exc_info(sys.exc_info())
             self._instance.report_engine_event("The run could not go on.", run, EngineEventData.engine_error(error))

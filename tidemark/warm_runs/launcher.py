@@ -60,6 +60,9 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
             "runs_a_worker": Field(Int, default_value=_DEFAULTS.runs_a_worker, is_required=False),
             "megabytes": Field(Int, default_value=_DEFAULTS.megabytes, is_required=False),
             "waiting": Field(Int, default_value=_DEFAULTS.waiting, is_required=False),
+            "load_seconds": Field(Int, default_value=_DEFAULTS.load_seconds, is_required=False),
+            "silent_seconds": Field(Int, default_value=_DEFAULTS.silent_seconds, is_required=False),
+            "wait_told_seconds": Field(Int, default_value=_DEFAULTS.wait_told_seconds, is_required=False),
             "spark": Field(Bool, default_value=_DEFAULTS.spark, is_required=False),
         }
 

@@ -20,6 +20,8 @@ class WarmWorkerOptions:
     which a changed file makes workers load everything again. After `runs_a_worker` runs, or above `megabytes` of
     memory with its JVM, a worker is replaced. Where dagster.yaml names no `workers`,
     there are as many as TIDEMARK_POOLS has slots. `waiting` runs may wait for a worker, others are refused.
+    A worker that is not ready after `load_seconds`, or says nothing for `silent_seconds`, is killed and replaced. A run
+    that waits is said to do so every `wait_told_seconds`, less than Dagster lets a run start (`start_timeout_seconds`).
     """
 
     modules: tuple[str, ...] = ()
@@ -29,6 +31,9 @@ class WarmWorkerOptions:
     megabytes: int = 4_000
     waiting: int = 200
     spark: bool = True
+    load_seconds: int = 600
+    silent_seconds: int = 120
+    wait_told_seconds: int = 45
 
 
 def host_folder(instance: dg.DagsterInstance) -> Path:

@@ -6,6 +6,7 @@ without having said so has crashed, and its run is closed by `Runs.close`.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from threading import RLock
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 _STARTS: Final = 3
 """So many workers in a row that end before they are ready, and they take nothing until one is."""
+_PAUSED_SECONDS: Final = 10.0
+"""From one tick to the next, of about a second."""
+_TOLD_AT_ONCE: Final = 10
+"""Runs a tick: who asks for a worker meanwhile waits for their database."""
 
 
 class Worker(Protocol):
@@ -33,7 +38,7 @@ class Worker(Protocol):
         """End the process, which has no run."""
 
     def kill(self) -> None:
-        """End the process, which loads still."""
+        """End the process, which loads still or hangs."""
 
 
 class Runs(Protocol):
@@ -41,6 +46,9 @@ class Runs(Protocol):
 
     def take(self, run_id: str) -> None:
         """The run is the host's, durably."""
+
+    def waits(self, run_id: str, before: int) -> None:
+        """The run waits still, with so many before it: no worker has begun it."""
 
     def ended(self, run_id: str) -> None:
         """The run has ended, and has told so itself."""
@@ -58,6 +66,8 @@ class _Member:
     is_worn: bool = False
     run_id: str | None = None
     runs: int = 0
+    heard_at: float = 0.0
+    killed_for: str = ""
 
 
 @dataclass(slots=True)
@@ -78,9 +88,12 @@ class WarmWorkers:
     start: Callable[[WarmWorkers], Worker]
     runs: Runs
     version: Callable[[], object] = lambda: None
+    clock: Callable[[], float] = time.monotonic
     count: Count = field(default_factory=Count)
     _members: list[_Member] = field(default_factory=list)
     _waiting: deque[str] = field(default_factory=deque)
+    _told_at: dict[str, float] = field(default_factory=dict)
+    _ticked_at: float = 0.0
     _failed_starts: int = 0
     _is_closed: bool = False
     _version: object = None
@@ -96,6 +109,7 @@ class WarmWorkers:
             self.runs.take(run_id)
             self.count.taken += 1
             self._waiting.append(run_id)
+            self._told_at[run_id] = self.clock()
             self._work()
             return True
 
@@ -104,6 +118,7 @@ class WarmWorkers:
         with self._lock:
             if run_id in self._waiting:
                 self._waiting.remove(run_id)
+                del self._told_at[run_id]
                 self.runs.close(run_id, "It was stopped before a worker had begun it.")
                 return True
             member = next((member for member in self._members if member.run_id == run_id), None)
@@ -127,11 +142,18 @@ class WarmWorkers:
             member = self._of(worker)
             if member is None:
                 return
-            member.is_ready, self._failed_starts = True, 0
+            member.is_ready, member.heard_at, self._failed_starts = True, self.clock(), 0
             worn = next((member for member in self._members if member.is_worn and not member.is_leaving), None)
             if worn is not None:
                 self._leave(worn)
             self._work()
+
+    def is_alive(self, worker: Worker) -> None:
+        """A worker's process goes on, whatever it does."""
+        with self._lock:
+            member = self._of(worker)
+            if member is not None and member.is_ready:
+                member.heard_at = self.clock()
 
     def is_done(self, worker: Worker, megabytes: float, *, ended: bool) -> None:
         """A worker's run is over; `ended` where Dagster knows it."""
@@ -156,17 +178,42 @@ class WarmWorkers:
             self._failed_starts += not (member.is_ready or member.is_leaving)
             if member.run_id is not None:
                 self.count.crashed += not member.is_leaving
-                self._end(member.run_id, f"The worker that ran this (process {worker.pid}) {how}.")
+                self._end(member.run_id, f"The worker that ran this (process {worker.pid}) {member.killed_for or how}.")
             self._work()
 
     def tick(self) -> None:
-        """To be called about every second: workers whose code has changed on disk take no further run."""
+        """To be called about every second: workers whose code has changed on disk take no further run.
+
+        Those that hang are killed, and of runs that wait Dagster is told, which would take them for lost.
+        """
         version = self.version()
         with self._lock:
             self._version = version
             for member in [member for member in self._members if member.version != version]:
                 self._leave(member)
+            self._kill_hanging()
             self._work()
+            self._tell_waiting()
+
+    def _kill_hanging(self) -> None:
+        now, paused = self.clock(), self.clock() - self._ticked_at > _PAUSED_SECONDS
+        self._ticked_at = now
+        for member in self._members:
+            # The machine slept, or this process did: the workers' words have waited, too.
+            member.heard_at = now if paused else member.heard_at
+            most = self.options.silent_seconds if member.is_ready else self.options.load_seconds
+            if now - member.heard_at > most and not member.killed_for:
+                what = "said nothing" if member.is_ready else "was not ready"
+                member.killed_for = f"{what} for {most} s and was killed"
+                member.worker.kill()
+
+    def _tell_waiting(self) -> None:
+        """Under the lock: no worker begins a run while it is said to wait."""
+        now = self.clock()
+        late = [run_id for run_id in self._waiting if now - self._told_at[run_id] >= self.options.wait_told_seconds]
+        for run_id in late[:_TOLD_AT_ONCE]:
+            self._told_at[run_id] = now
+            self.runs.waits(run_id, self._waiting.index(run_id))
 
     def close(self) -> None:
         """Take nothing more, and end what is under way."""
@@ -211,6 +258,7 @@ class WarmWorkers:
             if not self._waiting:
                 break
             member.run_id = self._waiting.popleft()
+            del self._told_at[member.run_id]
             member.worker.run(member.run_id)
 
     def _grow(self) -> None:
@@ -219,7 +267,7 @@ class WarmWorkers:
             return
         staying = [member for member in self._members if not (member.is_leaving or member.is_worn)]
         if len(staying) < self.options.workers:
-            self._members.append(_Member(self.start(self), self._version))
+            self._members.append(_Member(self.start(self), self._version, heard_at=self.clock()))
 
     def retry_start(self) -> None:
         """Let another worker try to start, though the last ones did not."""

@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dagster import DagsterInstance
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _LAST_SECONDS: Final = 10.0
 """So long a run may take to end once the host is gone."""
+_ALIVE_SECONDS: Final = 5.0
+_SAYING: Final = Lock()
 
 
 def main(control_number: int, life_number: int, home: Path, given: Mapping[str, Any]) -> None:
@@ -47,6 +49,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
             _start_spark()
         freeze_live_objects()
         _say(control, {"ready": True})
+        Thread(target=_live, args=[control], daemon=True).start()
         for line in control.makefile("r"):
             run_id = json.loads(line)["run"]
             # A signal that came between two runs was for the last one; who stops this one has marked it so before.
@@ -65,7 +68,18 @@ def _start_spark() -> None:
 
 
 def _say(control: socket.socket, what: Mapping[str, Any]) -> None:
-    control.sendall(json.dumps(what).encode() + b"\n")
+    with _SAYING:
+        control.sendall(json.dumps(what).encode() + b"\n")
+
+
+def _live(control: socket.socket) -> None:
+    """Say that the process goes on: one that is stopped, or whose interpreter hangs, does not."""
+    while True:
+        time.sleep(_ALIVE_SECONDS)
+        try:
+            _say(control, {"alive": True})
+        except OSError:  # the host is gone, which another thread notices
+            return
 
 
 def _end_with(life_number: int) -> None:

@@ -68,6 +68,8 @@ class WorkerProcess:
                     said = json.loads(line)
                     if "ready" in said:
                         warm_workers.is_ready(self)
+                    elif "alive" in said:
+                        warm_workers.is_alive(self)
                     else:
                         warm_workers.is_done(self, self.megabytes(), ended=said["ended"])
             except OSError:

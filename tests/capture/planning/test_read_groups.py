@@ -15,7 +15,7 @@ def table(name: str, *instances: str) -> SourceTable:
 
 def names(offsets: dict[str, dict[str, int]]) -> list[list[str]]:
     tables = [table(name, *mine) for name, mine in offsets.items()]
-    return [[each.name for each in group] for group in read_groups(tables, offsets, WIDTH)]
+    return [[source.name for source in group] for group in read_groups(tables, offsets, WIDTH)]
 
 
 def test_tables_that_are_level_are_one_group() -> None:

@@ -1,0 +1,37 @@
+"""What a run may change of its process, and the next run must not see."""
+
+from __future__ import annotations
+
+import decimal
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def process_state_kept() -> Iterator[None]:
+    """After the block they are as before it, however it ends."""
+    environment, folder, mask = dict(os.environ), Path.cwd(), os.umask(0o077)
+    os.umask(mask)
+    decimals, temporary = decimal.getcontext().copy(), tempfile.tempdir
+    try:
+        yield
+    finally:
+        decimal.setcontext(decimals)
+        tempfile.tempdir = temporary
+        os.umask(mask)
+        os.chdir(folder)
+        _restore(environment)
+
+
+def _restore(environment: dict[str, str]) -> None:
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
