@@ -7,6 +7,7 @@ Imports for type checkers count as well: who has to read one module to understan
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,12 +15,16 @@ import grimp
 import pytest
 
 import tidemark
+from tests.project import CHECKOUT
 from tidemark.dependency_model.graph.topological_order import components
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ENGINE: Final = Path(tidemark.__file__).parent
+PROJECT_FOLDERS: Final = {
+    f"/{name}/" for name in ("tidemark", "warehouse_assets", "sensors", "resources", "tests", "dagster_home")
+}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +56,20 @@ def test_no_class_name_stands_twice() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{path.relative_to(ENGINE)}:{node.lineno}")
     assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+def test_the_map_is_one_screen_and_names_what_is_there() -> None:
+    page = (CHECKOUT / "ARCHITECTURE.md").read_text()
+    files = {f"/{path.relative_to(ENGINE)}" for path in ENGINE.rglob("*.py")}
+    missing = [name for name in re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", page) if not any_ends_with(files, name)]
+    assert [name for name in missing if name not in {"definitions.py", "tests/test_architecture.py"}] == []
+    folders = {f"/{path.relative_to(ENGINE)}/" for path in ENGINE.rglob("*") if path.is_dir()} | PROJECT_FOLDERS
+    assert [name for name in re.findall(r"`((?:[a-z_]+/)+)`", page) if not any_ends_with(folders, name)] == []
+    assert len(page.splitlines()) <= 70
+
+
+def any_ends_with(paths: set[str], name: str) -> bool:
+    return any(path.endswith(f"/{name}") for path in paths)
 
 
 def test_a_cycle_is_seen_and_named() -> None:
