@@ -47,7 +47,7 @@ def repair(
     rules are checked, and what was made of it is asked for again, as each table's policy says.
 
     \b
-      tidemark delta repair dws_course_orders_1d 2026-03-23 --from-version 3 --dry-run
+      tidemark delta repair dws_course_orders_1d 2026-03-23 --from-version 0 --dry-run
       tidemark delta repair dws_course_orders_1d 2026-03-23 --recompute
       tidemark delta repair ods_orders order_date=2026-03-23 --from-tag 2026-03-28
 

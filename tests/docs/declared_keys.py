@@ -1,0 +1,314 @@
+"""Every key of a declaration, what it means and an example that the parser takes.
+
+The models say which keys there are: a key without an entry here fails the test, and so does an entry without a key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tidemark.dependency_model.entity.dependency import Dependency, Weak
+from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
+from tidemark.dependency_model.entity.quality_rules import AcceptedValues, NotNull, Reconcile, RowCount, Unique
+
+INTERNAL: Final = frozenset({"name", "layer", "file"})
+"""What the path of a file says."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a key means, and a whole declaration that has it."""
+
+    meaning: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """The keys of one model."""
+
+    title: str
+    intro: str
+    model: type
+    keys: dict[str, Key]
+
+
+def _of_dependency(text: str) -> str:
+    return f"period: day\ndepends_on:\n  - {text}"
+
+
+def _rule(text: str) -> str:
+    return f"period: day\nquality:\n  - {text}"
+
+
+_CAPTURED: Final = 'kind: Snapshot\nperiod: day\nsource: {table: "school.orders_*", instances: [a, b]}\nkey: [order_id]'
+
+SECTIONS: Final = (
+    Section(
+        "An entity",
+        "A file `warehouse_assets/<layer>/<entity>.yaml`. Keys of `warehouse_assets/project.yaml` are "
+        "defaults of all entities: "
+        "`time_zone`, `week_start`, `start`, `end`, `owner`, `tags`, `reprocess`, `project`.",
+        Entity,
+        {
+            "period": Key(
+                "how long a slice is: `5min`, `10min`, `hour`, `day`, `week`, `month`, `quarter`, `year`; "
+                "none for `kind: Static`",
+                "period: hour",
+            ),
+            "kind": Key(
+                "how the data relates to time: `TimeSeries` (the default), `Sliding`, `Snapshot`, `Static`, "
+                "`Cumulative`, `Virtual` "
+                "(another system makes it), `Project`",
+                "kind: Virtual\nperiod: day",
+            ),
+            "description": Key("what a row is, for people", "period: day\ndescription: Orders of a course on a day."),
+            "granularity": Key(
+                "the stretch that a slice tells of, where it is not its period: month to date, computed every day",
+                "kind: Cumulative\nperiod: day\ngranularity: month",
+            ),
+            "start": Key(
+                "its first slice; earlier ones do not exist and are not waited for", "period: day\nstart: 2026-03-23"
+            ),
+            "end": Key(
+                "slices that are not over by then do not exist", "period: day\nstart: 2026-03-23\nend: 2026-04-01"
+            ),
+            "time_zone": Key(
+                "the zone whose clock cuts its slices (default: the project's)", "period: day\ntime_zone: Europe/Paris"
+            ),
+            "week_start": Key(
+                "the first day of its weeks (default: the project's)", "period: week\nweek_start: sunday"
+            ),
+            "tags": Key(
+                "labels by which people and Dagster choose; `pool` names the pool of its runs",
+                "period: day\ntags: {team: growth, pool: heavy}",
+            ),
+            "owner": Key(
+                "who answers for it: an e-mail address or `team:name`", "period: day\nowner: data@school.example"
+            ),
+            "states": Key(
+                "states that a slice reaches one after the other, each with what it waits for; `depends_on` "
+                "alone is the state `completed`",
+                "period: day\nstates:\n  - {entity_state: estimated, depends_on: [ods_clicks]}\n"
+                "  - {entity_state: completed, depends_on: [ods_orders]}",
+            ),
+            "sub_partitions": Key(
+                "dimensions that divide a slice: each value is waited for and computed by itself, by its "
+                "own clock where it names a zone",
+                "period: day\nsub_partitions:\n  region: {cn: {time_zone: Asia/Shanghai}, eu: {}}",
+            ),
+            "quality": Key(
+                "rules that a slice's rows must keep before others may read it (see below)",
+                "period: day\nquality: [{unique: [course_id]}]",
+            ),
+            "ready_by": Key(
+                "the time of day, in its zone, by which a slice is promised: `tidemark status` and the "
+                "check `ready_by` tell of late ones",
+                'period: day\nready_by: "00:30"',
+            ),
+            "earliest": Key(
+                "a slice does not start before: cron, in its zone (default: the end of its window)",
+                'period: day\nearliest: "0 6 * * *"',
+            ),
+            "reprocess": Key(
+                "what becomes of a slice when an input was computed again: `always` (the default), "
+                "`if_changed`, `never`, `ask`",
+                "period: day\nreprocess: if_changed",
+            ),
+            "project": Key(
+                "the project (an entity of `kind: Project`) that it is part of", "period: day\nproject: growth"
+            ),
+            "source": Key("the physical tables of a captured table (see below)", _CAPTURED),
+            "key": Key("the columns by which changes of a captured table are merged", _CAPTURED),
+            "partition_by": Key(
+                "the column that a captured table is stored by, a date", f"{_CAPTURED}\npartition_by: order_date"
+            ),
+            "cluster_by": Key(
+                "at most four columns that filters use: files are kept clustered by them",
+                "period: day\ncluster_by: [user_id]",
+            ),
+            "snapshot_of": Key(
+                "another period's snapshots of a captured table: tags of its versions, no copy",
+                "kind: Snapshot\nperiod: hour\nsnapshot_of: ods_orders",
+            ),
+            "late_events": Key(
+                "what becomes of changes that come after the snapshot of their time was tagged: "
+                "`next_snapshot` (the default) or `restate`",
+                f"{_CAPTURED}\nlate_events: restate",
+            ),
+            "allowed_lateness": Key(
+                "how long a snapshot waits for such changes", f"{_CAPTURED}\nallowed_lateness: 10m"
+            ),
+            "keep_snapshots": Key(
+                "so many of the newest snapshots keep their tags (default: all)", f"{_CAPTURED}\nkeep_snapshots: 400"
+            ),
+            "series": Key(
+                "entities of one name hold the same data by different periods: trouble with one reaches the others",
+                "period: hour\nseries: orders",
+            ),
+            "export": Key("whether each slice is published to the OLAP store", "period: day\nexport: true"),
+        },
+    ),
+    Section(
+        "A state",
+        "An entry of `states`.",
+        EntityState,
+        {
+            "entity_state": Key("the state's name", "period: day\nstates: [{entity_state: estimated}]"),
+            "depends_on": Key("what it waits for", "period: day\ndepends_on: [ods_orders]"),
+        },
+    ),
+    Section(
+        "A dependency",
+        "An entry of `depends_on`: an entity's name, or a mapping. Only what SQL and Python do not say is "
+        "written down.",
+        Dependency,
+        {
+            "entity": Key("the upstream entity", "period: day\ndepends_on: [ods_orders]"),
+            "offset": Key(
+                "which of its slices (see below); `dates` reads too",
+                _of_dependency('{entity: ods_orders, offset: "Set -7,-1"}'),
+            ),
+            "states": Key(
+                "the states that suffice (default: `completed`)",
+                _of_dependency("{entity: ods_orders, states: [estimated, completed]}"),
+            ),
+            "weak": Key(
+                "what suffices instead of all slices (see below)",
+                _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {at_least: 22, timeout: 2h}}"),
+            ),
+            "quality": Key(
+                "`ignore` takes slices whose rules failed, too (default: `required`)",
+                _of_dependency("{entity: ods_clicks, quality: ignore}"),
+            ),
+            "sub": Key(
+                "which sub-partitions of the upstream", _of_dependency("{entity: clicks, sub: {region: [cn, eu]}}")
+            ),
+            "because": Key(
+                "why it differs from what the SQL reads",
+                _of_dependency('{entity: rates, offset: last_available, because: "rates come when they come"}'),
+            ),
+        },
+    ),
+    Section(
+        "A weak dependency",
+        "Each key that is given releases on its own; the slice is then `partial`, and says what was missing.",
+        Weak,
+        {
+            "any_of": Key(
+                "one slice suffices", _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {any_of: true}}")
+            ),
+            "at_least": Key(
+                "so many slices suffice, or such a share",
+                _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {at_least: 90%}}"),
+            ),
+            "timeout": Key(
+                "so long after the slice's earliest time it goes on with what is there",
+                _of_dependency("{entity: ods_clicks, weak: {timeout: 30min}}"),
+            ),
+        },
+    ),
+    Section(
+        "A captured table's source",
+        "[docs/capture.md](../capture.md) says what becomes of its rows, types and names.",
+        CapturedSource,
+        {
+            "table": Key("`database.table`; `*` at its end stands for the shards' numbers", _CAPTURED),
+            "instances": Key(
+                "the servers that hold shards of it, as their topics `cdc.<instance>` name them", _CAPTURED
+            ),
+            "columns": Key(
+                "which columns are captured: `include` or `exclude`",
+                "kind: Snapshot\nperiod: day\nkey: [user_id]\nsource: {table: school.users, instances: [a], "
+                "columns: {exclude: [password]}}",
+            ),
+            "idle_after": Key(
+                "without a change for so long the table is idle (default `10m`)",
+                "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "
+                "idle_after: 20m}",
+            ),
+            "broken_after": Key(
+                "without a heartbeat for so long an instance is broken (default `5m`)",
+                "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "
+                "broken_after: 2m}",
+            ),
+        },
+    ),
+    Section(
+        "The rule `not_null`",
+        "An entry of `quality`.",
+        NotNull,
+        {"columns": Key("no row has NULL in them", _rule("not_null: [course_id, gmv]"))},
+    ),
+    Section(
+        "The rule `unique`",
+        "An entry of `quality`.",
+        Unique,
+        {"columns": Key("no two rows of a slice have the same values", _rule("unique: [course_id]"))},
+    ),
+    Section(
+        "The rule `row_count`",
+        "An entry of `quality`.",
+        RowCount,
+        {
+            "min": Key("a slice has at least so many rows", _rule("row_count: {min: 1}")),
+            "max": Key("and at most so many", _rule("row_count: {min: 1, max: 5000}")),
+        },
+    ),
+    Section(
+        "The rule `accepted_values`",
+        "An entry of `quality`.",
+        AcceptedValues,
+        {
+            "column": Key("the column", _rule("accepted_values: {column: status, values: [paid, open]}")),
+            "values": Key("what it may hold", _rule("accepted_values: {column: status, values: [paid, open]}")),
+        },
+    ),
+    Section(
+        "The rule `reconcile`",
+        "An entry of `quality`: two ways to one figure.",
+        Reconcile,
+        {
+            "value": Key(
+                "an expression over the slice's rows",
+                _rule(
+                    'reconcile: {value: sum(gmv), equals: "SELECT sum(amount) FROM ods_orders WHERE dt = :biz_date"}'
+                ),
+            ),
+            "equals": Key(
+                "a query over its inputs",
+                _rule(
+                    'reconcile: {value: sum(gmv), equals: "SELECT sum(amount) FROM ods_orders WHERE dt = :biz_date"}'
+                ),
+            ),
+            "tolerance": Key(
+                "how far they may differ, as a share (default 0)",
+                _rule('reconcile: {value: sum(gmv), equals: "SELECT 1", tolerance: 0.001}'),
+            ),
+        },
+    ),
+)
+
+OFFSETS: Final = (
+    ("Set 0", "the upstream slice of the same time; of a shorter period, the first one in the window"),
+    ("Set -1", "the one before: T-1"),
+    ("Set -7,-1", "the seventh before and the one before, and none between them"),
+    ("Range -6..0", "seven slices, the last one of the same time"),
+    ("Range 0-23", "the first 24 slices of a shorter period: the hours of a day (of 23 or 25 hours all of them)"),
+    ("all", "every upstream slice in the window: the days of a month"),
+    ("all week", "every upstream slice in the week that the window lies in"),
+    ("to_date", "from the start of the entity's granularity to the window's end"),
+    ("to_date month", "from the start of the month to the window's end"),
+    ("last_available", "the newest one that ended by the window's end and is there"),
+    ("static", "the one slice of an entity without periods"),
+)
+"""Offsets count in the upstream's periods, from the first upstream slice of the downstream's window."""
+
+PARAMETERS: Final = (
+    ("biz_date", "every period", "the local date on which the slice begins, a DATE"),
+    ("biz_hour", "`hour` and shorter", "the hour as in the column `hour`, a text: `07`"),
+    ("biz_minute", "`5min`, `10min`", "the minute as in the column `minute`, a text: `05`"),
+    ("period_start", "every period", "the instant at which the slice begins, a TIMESTAMP"),
+    ("period_end", "every period", "the instant at which it ends, not included"),
+)

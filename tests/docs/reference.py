@@ -1,0 +1,101 @@
+"""The pages docs/reference/*.md, made from the models, the settings and the command line.
+
+`python -m tests.docs.reference` writes them anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tests.docs.declared_keys import OFFSETS, PARAMETERS, SECTIONS
+from tests.docs.setting_words import SETTINGS
+from tidemark.console.main import main
+from tidemark.system.settings import ENV_PREFIX, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "reference"
+_MADE: Final = "<!-- Made by `python -m tests.docs.reference`: change the code, not this page. -->"
+_WIDTH: Final = 100
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file's name."""
+    return {"yaml.md": yaml_page(), "cli.md": cli_page(), "settings.md": settings_page()}
+
+
+def yaml_page() -> str:
+    """The keys of declarations, offsets, and the parameters of a query."""
+    lines = ["# Declarations: every key of the YAML", "", _MADE, ""]
+    for section in SECTIONS:
+        lines += [f"## {section.title}", "", section.intro, ""]
+        for name, key in section.keys.items():
+            lines += [f"`{name}`: {key.meaning}", "", "```yaml", key.example, "```", ""]
+    lines += [
+        "## Offsets",
+        "",
+        "An offset counts in the upstream's periods, from the first upstream slice in the window of the",
+        "slice that reads it.",
+        "",
+    ]
+    lines += ["| offset | reads |", "| --- | --- |", *(f"| `{text}` | {meaning} |" for text, meaning in OFFSETS), ""]
+    lines += ["## Parameters of a query", "", "| parameter | in entities of | is |", "| --- | --- | --- |"]
+    lines += [f"| `:{name}` | {periods} | {meaning} |" for name, periods, meaning in PARAMETERS]
+    return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    """The settings of tidemark.yaml and their variables."""
+    lines = ["# Settings", "", _MADE, ""]
+    lines += [
+        "Written in `tidemark.yaml`, or as a variable, which overrides the file. Passwords stand in variables only.",
+        "",
+    ]
+    lines += ["| in `tidemark.yaml` | variable | default | |", "| --- | --- | --- | --- |"]
+    for name, field in Settings.model_fields.items():
+        default, meaning = SETTINGS[name]
+        shown = default or f"`{_plain(field.default)}`"
+        in_file = "" if name == "root" else f"`{name}`"
+        lines.append(f"| {in_file} | `{ENV_PREFIX}{name.upper()}` | {shown} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def cli_page() -> str:
+    """The help of every command."""
+    lines = ["# Commands", "", _MADE, ""]
+    for path, command in commands():
+        context = click.Context(
+            command, info_name=" ".join(["tidemark", *path]), terminal_width=_WIDTH, max_content_width=_WIDTH
+        )
+        lines += [f"## {' '.join(['tidemark', *path])}", "", "```", command.get_help(context).rstrip(), "```", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with its words, groups before their members."""
+    top = click.Context(main, info_name="tidemark")
+    for name in main.list_commands(top):
+        command = main.get_command(top, name)
+        if command is not None:
+            yield (name,), command
+            members = command.commands if isinstance(command, click.Group) else {}
+            yield from (((name, member), inner) for member, inner in sorted(members.items()))
+
+
+def write() -> None:
+    """Write every page."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,31 @@
+"""What each setting is for; where the default is not a constant, what it is in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SETTINGS: Final[dict[str, tuple[str, str]]] = {
+    "root": ("found upwards", "the project's folder, as `--root`"),
+    "data": ("`data` in the project", "where everything is kept"),
+    "landing": ("`landing` in the data folder", "change files that are captured where there is no Kafka"),
+    "warehouse": ("`warehouse` in the data folder", "the Delta tables"),
+    "state_db": ("`state.db` in the data folder", "the state store, where `state` names no server"),
+    "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),
+    "layers": ("", "the folders of `warehouse_assets`"),
+    "state": (
+        "the file `state_db`",
+        "`postgresql+psycopg2://user:password@host/database`: what happened to every slice",
+    ),
+    "kafka": ("none", "bootstrap servers `host:9092,...`: changes come from topics `cdc.<instance>` instead of files"),
+    "reports_topic": ("none", "a topic of these servers from which `tidemark center` takes in reports"),
+    "canal": ("none", "instances (`a,b`) whose topics hold Canal's flat messages; the others hold Debezium's"),
+    "databases": ("none", "`a=mysql://user:password@host:3306/school,...`: where a heartbeat is written each minute"),
+    "pools": ("", "how much runs at once, by the pool that an entity's tag `pool` names: `default=2, heavy=1`"),
+    "spark_master": ("", "`spark://host:7077`, `yarn`, `k8s://...`"),
+    "spark_memory": ("", "memory of the driver"),
+    "spark_tuning": ("", "a local JVM for runs of seconds, or `throughput` for one that takes in changes all day"),
+    "history_days": ("", "how long every transition of a slice is kept; of older ones each slice's last"),
+    "olap": ("", "`duckdb`, or `postgresql+psycopg2://user:password@host/database`"),
+    "time_zone": ("", "days and hours of all tables begin by it"),
+    "week_start": ("", "the first day of weeks"),
+}
