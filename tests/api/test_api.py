@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,17 @@ def test_the_interface_is_described(client: Client) -> None:
     assert "event_time" in body["oneOf"][0]["properties"]
     assert client.ask("GET", "/docs")[0] == 200
     assert client.ask("GET", "/openapi.json", token=None)[0] == 401
+
+
+def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: Client) -> None:
+    """They come from another site: in the sandbox they have neither this origin nor a connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
+    connection.request("GET", "/docs", headers={"Authorization": f"Bearer {TOKEN}"})
+    answer = connection.getresponse()
+    policy = [directive.strip() for directive in (answer.headers["Content-Security-Policy"] or "").split(";")]
+    assert {"sandbox allow-scripts", "default-src 'none'", "connect-src 'none'", "form-action 'none'"} <= set(policy)
+    assert '"/v1/reports"' in answer.read().decode()
+    connection.close()
 
 
 @pytest.mark.parametrize(

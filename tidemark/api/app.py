@@ -26,6 +26,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from tidemark.api.description_page import add_description
 from tidemark.api.errors import BodyTooLongError
 from tidemark.api.handlers import Queries
 from tidemark.api.metrics import Metrics, TimedRequests
@@ -85,8 +86,11 @@ def _routes(queries: Queries, metrics: Metrics, status: StatusOf) -> FastAPI:
         yield
         threads.close()
 
-    app = FastAPI(title="Tidemark", description=__doc__, redoc_url=None, responses=_ERRORS, lifespan=lifespan)
+    app = FastAPI(
+        title="Tidemark", description=__doc__, docs_url=None, redoc_url=None, responses=_ERRORS, lifespan=lifespan
+    )
     _add_endpoints(app, queries, threads)
+    add_description(app)
     _add_watching(app, metrics, status, threads)
     app.add_exception_handler(TidemarkError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -15,6 +15,7 @@ from tidemark.system.kafka_client import librdkafka
 
 NOTES: Final = "tidemark.distribution"
 _SECONDS: Final = 15.0
+_MOST_PARTITIONS: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,15 @@ class Topic:
         return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def decoded(cls, value: bytes) -> Self:
-        return cls(**json.loads(value))
+    def decoded(cls, value: bytes) -> Self | None:
+        """None for what nobody here wrote: a topic may hold anything, and it stays as it was noted before."""
+        try:
+            note = json.loads(value)
+            topic, partitions = note["id"], note["partitions"]
+        except (ValueError, RecursionError, TypeError, KeyError):
+            return None
+        is_note = isinstance(topic, str) and type(partitions) is int and 0 < partitions < _MOST_PARTITIONS
+        return cls(topic, partitions) if is_note else None
 
 
 def read_notes(servers: str) -> Mapping[str, Topic]:
@@ -53,6 +61,6 @@ def _to_the_end(consumer: Consumer) -> Mapping[str, Topic]:
             if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
                 return notes
             raise KafkaException(error)
-        if key is not None and value is not None:
-            notes[key.decode()] = Topic.decoded(value)
+        if key is not None and value is not None and (note := Topic.decoded(value)):
+            notes[key.decode(errors="replace")] = note
     raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{NOTES} was not read in {_SECONDS:.0f} s"))  # noqa: SLF001
