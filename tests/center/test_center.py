@@ -164,7 +164,7 @@ def test_a_backfill_goes_down_the_chain(world: CenterWorld) -> None:
     assert world.center.status(Slice("ads", "2024-06-02")).generation == 2
 
 
-def test_a_run_that_read_what_was_replaced_meanwhile_is_made_good(world: CenterWorld) -> None:
+def test_a_run_that_read_what_was_replaced_meanwhile_is_repeated(world: CenterWorld) -> None:
     world.tell("ods@2024-06-02", "observed")
     world.run("dwd@2024-06-02", "r1")
     ads = Slice("ads", "2024-06-02")

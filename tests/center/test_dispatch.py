@@ -234,6 +234,6 @@ def test_a_launch_that_was_written_down_is_asked_for_by_whoever_starts_again(
     assert len(launcher.runs) == 2
 
 
-def test_circles_in_time_have_no_endless_chain() -> None:
+def test_cycles_in_time_have_no_endless_chain() -> None:
     world = graph(a='{period: day, depends_on: [{entity: b, offset: "Set -1"}]}', b="{period: day, depends_on: [a]}")
     assert set(chain_lengths(world)) == {"a", "b"}

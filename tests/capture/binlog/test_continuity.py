@@ -90,7 +90,7 @@ def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None
         assert kept == [entry.position for entry in log.written]
 
 
-def test_a_topic_that_came_again_as_a_whole_is_one_repetition() -> None:
+def test_a_topic_that_is_redelivered_as_a_whole_is_one_repetition() -> None:
     written = [Seen(number, "binlog", Position(1, number), number * 60_000) for number in range(50)]
     again = [Seen(50 + entry.offset, entry.base, entry.position, entry.event_ms) for entry in written]
     judged = judge("a", None, list(runs_of([*written, *again], SPARSE)), SPARSE)

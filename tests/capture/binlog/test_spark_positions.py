@@ -22,7 +22,7 @@ SCHEMA = "instance STRING, offset BIGINT, binlog_file STRING, binlog_pos BIGINT,
 
 
 @pytest.mark.parametrize("count", [1, 3, 1500])
-def test_what_came_again_however_often(spark: SparkSession, count: int) -> None:
+def test_what_is_redelivered_however_often(spark: SparkSession, count: int) -> None:
     chance = random.Random(count)
     again = {instance: _ranges(chance, count) for instance in ("a", "b")}
     rows = [_record(chance, 20 * count) for _ in range(400)]

@@ -29,7 +29,7 @@ def test_heartbeats_go_wherever_the_instance_has_tables() -> None:
     assert len(ROUTES.targets("a", "school.heartbeat")) == 4
 
 
-def test_nobodys_tables_go_nowhere() -> None:
+def test_unrouted_tables_go_nowhere() -> None:
     assert ROUTES.targets("b", "school.users") == ()
     assert ROUTES.targets("a", "school.orders_x") == ()
 

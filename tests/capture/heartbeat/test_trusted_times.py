@@ -76,7 +76,7 @@ def test_more_records_never_move_a_cut(records: list[Record]) -> None:
             assert (stream(records).cut(BOUNDARY) or 0) >= waits_at
 
 
-def test_heartbeats_that_came_again_disprove_nothing() -> None:
+def test_redelivered_heartbeats_disprove_nothing() -> None:
     marks = [EventMinute(100 * MINUTE, 50, 100 * MINUTE)]
     assert trusted(marks, [Beat(40, 100 * MINUTE), Beat(60, 80 * MINUTE)]).marks[0] == marks[0]
 

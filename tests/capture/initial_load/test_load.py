@@ -62,7 +62,7 @@ def beat(stream: Stream, when: datetime) -> None:
     stream.heartbeat(when, beat_at=when)
 
 
-def test_no_snapshot_is_tagged_before_all_rows_of_before_have_come(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_snapshot_is_tagged_before_the_initial_load_is_complete(spark: SparkSession, tmp_path: Path) -> None:
     world = LoadWorld(spark, tmp_path)
     stream = world.stream
     for shard in ("orders_0", "orders_1"):

@@ -99,7 +99,7 @@ def captured_rows(path: Path) -> Rows:
 
 
 @pytest.mark.long
-def test_rows_of_before_and_changes_are_the_database_in_the_end(
+def test_initial_load_and_changes_are_the_database_in_the_end(
     spark: SparkSession, kafka_server: Kafka, tmp_path: Path
 ) -> None:
     require(MARIADB)

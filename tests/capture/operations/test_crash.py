@@ -58,7 +58,7 @@ def check(spark: SparkSession, settings: Settings, history: ShardedHistory, tagg
 
 
 @pytest.mark.parametrize("point", [point if point.startswith("ingest.") else _OF_MERGE(point) for point in POINTS])
-def test_a_step_that_stops_at_a_point_is_made_good_by_the_next(
+def test_a_step_that_stops_at_a_point_is_completed_by_the_next(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     settings, history = land_history(tmp_path / "data", seed=3)

@@ -97,7 +97,7 @@ class TableIngest:
         late = self._late(changes, stats, state, order)
         state, widened = self._widen(state, columns[0])
         state, committed = self._commit_all(changes, columns, batches, stats, state, order, late)
-        warnings += [*self._late_warnings(scan, stats), *self._reopened_warnings(committed)]
+        warnings += [*self._late_warnings(scan, stats), *self._restated_warnings(committed)]
         return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
 
     def _read(
@@ -234,7 +234,7 @@ class TableIngest:
             if stat.first_late is not None
         ]
 
-    def _reopened_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
+    def _restated_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
         return [
             f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were restated or "
             f"waited for them: {len(state.restates)}, the first {state.restates[0].entity} {state.restates[0].slice}"

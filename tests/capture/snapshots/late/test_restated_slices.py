@@ -88,14 +88,14 @@ def test_the_slices_of_late_changes(
     ]
 
 
-def test_a_table_that_does_not_reopen_counts_all_the_same() -> None:
+def test_a_table_that_does_not_restate_counts_all_the_same() -> None:
     plain = SourceTable("day", "t.t", ("a",), ("id",), None, (("day", "day", "2026-03-29"),))
     closed = {"day": ms(START) + 23 * 60 * MINUTE}
     assert counted(plain, PARIS, closed, [(ms(START), 2)], {}) == {"day": {"2026-03-29": 2}}
     assert restated(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
 
 
-def test_of_a_clock_of_1970_the_newest_slices_are_opened_again_and_few_are_counted(
+def test_of_a_clock_of_1970_the_newest_slices_are_restated_and_few_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(slices, "MOST_RESTATED", 3)

@@ -429,7 +429,7 @@ def test_names_are_moved_again_from_the_log(capture: RestatingCapture) -> None:
 
 
 @pytest.mark.long
-def test_a_table_that_does_not_reopen_keeps_nothing_of_them(capture: RestatingCapture) -> None:
+def test_a_table_that_does_not_restate_keeps_nothing_of_them(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, restated=frozenset())
     stream = Stream("a")
     first_day(stream)

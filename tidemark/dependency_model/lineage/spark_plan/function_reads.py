@@ -48,19 +48,19 @@ def infer_reads(
     if downstream.period is None:
         return {}
     evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
-    needed_by_table: dict[str, Needed] = {}
+    needed_of_table: dict[str, Needed] = {}
     why: dict[str, str] = {}
     unknown: dict[str, str] = {}
     for ordinal, text in plans.items():
         ways = _relations(text)
-        _add(needed_by_table, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
+        _add(needed_of_table, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
         for name in _tables(ways):
             why[name] = why.get(name) or _opaque(name, ways)
             unknown[name] = unknown.get(name) or _unknown(name, ways)
     reads = {
-        name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in needed_by_table.items()
+        name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in needed_of_table.items()
     }
-    return {name: chosen_by(read, needed_by_table[name], unknown[name]) for name, read in reads.items()}
+    return {name: chosen_by(read, needed_of_table[name], unknown[name]) for name, read in reads.items()}
 
 
 def _relations(text: str) -> list[Relation]:
