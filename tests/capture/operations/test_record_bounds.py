@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-COPIES: Final = 8
+COPIES: Final = 4
 COSTLY: Final = [
     *ONE_RECORD,
     with_change(("after", "amount"), "9" * 1_000_000),
@@ -58,7 +58,7 @@ def processor_time_of_pass(spark: SparkSession, folder: Path, records: list[str]
 
 
 def test_each_hostile_record_takes_less_than_a_second(spark: SparkSession, tmp_path: Path) -> None:
-    """Eight of each kind, less than eight seconds in all: so no kind takes a second a record. One once took 218."""
+    """Four of each kind, less than four seconds in all: so no kind takes a second a record. One once took 218."""
     poor = with_change(("after", "amount"), "x")
     usual = processor_time_of_pass(
         spark, tmp_path / "usual", [poor] * len(COSTLY) * COPIES, [flat("INSERT", 7, "x")] * COPIES
