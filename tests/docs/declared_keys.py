@@ -12,8 +12,8 @@ from tidemark.dependency_model.entity.dependency import Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
 from tidemark.dependency_model.entity.quality_rules import AcceptedValues, NotNull, Reconcile, RowCount, Unique
 
-INTERNAL: Final = frozenset({"name", "layer", "file"})
-"""What the path of a file says."""
+INTERNAL: Final = frozenset({"name", "layer", "file", "computed"})
+"""What the files themselves say."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,10 @@ SECTIONS: Final = (
             "series": Key(
                 "entities of one name hold the same data by different periods: trouble with one reaches the others",
                 "period: hour\nseries: orders",
+            ),
+            "own_asset": Key(
+                "whether an asset that the project writes itself computes it, whenever the center launches it",
+                "period: day\nown_asset: true",
             ),
             "export": Key("whether each slice is published to the OLAP store", "period: day\nexport: true"),
         },

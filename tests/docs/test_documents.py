@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WRITTEN = written_commands()
 OF_TIDEMARK = [command for command in WRITTEN if command.words[0] == "tidemark"]
-PLACEHOLDERS = {"N": "3000", "FILE": "query.sql", "ENTITY.COLUMN": "ads_gmv_course.gmv"}
+PLACEHOLDERS = {"N": "3000", "OFFSET": "7", "FILE": "query.sql", "ENTITY.COLUMN": "ads_gmv_course.gmv"}
 CHEAP = ("check", "graph", "status", "lineage", "explain", "capture status", "capture check", "dlq list", "init")
 """They read declarations and the state; on a project without data they answer at once."""
 QUERY = "SELECT city, count(*) AS buyers FROM ods_users WHERE dt = :biz_date GROUP BY city\n"

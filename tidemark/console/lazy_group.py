@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PACKAGE: Final = "tidemark.console.commands"
 _JSON: Final = "console.json"
-_WITHOUT_PROJECT: Final = ("init",)
+_WITHOUT_PROJECT: Final = ("init", "completion")
 """Commands that belong to no project."""
 
 

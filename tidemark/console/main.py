@@ -16,6 +16,7 @@ COMMANDS: Final = (
     CommandEntry("up-kafka", "First steps", "The same with real databases, Kafka and Debezium on this machine."),
     CommandEntry("center", "First steps", "Take reports and questions over HTTP, as a service."),
     CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
+    CommandEntry("completion", "First steps", "Let the tab key complete commands, options and entities."),
     CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),
     CommandEntry("graph", "The model", "Show which table needs which."),
     CommandEntry("new", "The model", "Write the files of a new table from a query."),

@@ -75,3 +75,14 @@ def test_a_setting_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert asked.exit_code == ExitCode.FAILED
     assert "  where    TIDEMARK_TIME_ZONE\n" in asked.stderr
     assert "Traceback" not in asked.output
+
+
+def test_outside_of_a_project_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TIDEMARK_ROOT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    findings = {finding["subject"]: finding for finding in json.loads(result.stdout)["findings"]}
+    assert findings["Project"]["verdict"] == "warning"
+    assert "tidemark init" in findings["Project"]["to_do"]
+    assert "Python" in findings
+    assert "Data" not in findings

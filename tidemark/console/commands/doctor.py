@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tidemark.system.check_finding import Finding
 
+_HERE: Final = "write one with `tidemark init my_warehouse --sample school` and `cd` into it, or name one with --root"
 _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
 
 
@@ -26,7 +27,7 @@ def doctor(*, as_json: bool) -> None:
 
     Java 17 or newer, Python, Spark's jars, folders that can be written, disk space, memory, and the port of the
     Dagster UI; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to
-    do about it.
+    do about it. Outside of a project it looks at the machine alone.
 
     \b
     Exit codes: 0 nothing is in the way, 1 there is a problem. Warnings are no problems.
@@ -47,24 +48,25 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.capture import capture  # noqa: PLC0415
     from tidemark.console.preflight.port import port  # noqa: PLC0415
+    from tidemark.system.check_finding import Finding  # noqa: PLC0415
+    from tidemark.system.errors import NoProjectError  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
-    settings = Settings.load(env)
     ui_port = port(HOST, DEFAULT_PORT)
     if ui_port.verdict == "problem":
         # `tidemark up` may well be what has it.
         ui_port = replace(ui_port, verdict="warning")
-    return [
-        machine.python(),
-        machine.java(env),
-        machine.jars(),
+    programs, rest = [machine.python(), machine.java(env), machine.jars()], [machine.memory(), ui_port]
+    try:
+        settings = Settings.load(env)
+    except NoProjectError as error:
+        return [*programs, *rest, Finding("Project", "warning", error.found or error.message, _HERE)]
+    folders = [
         machine.writable("Data", settings.data, "TIDEMARK_DATA"),
         machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
         machine.disk_space(settings.data),
-        machine.memory(),
-        ui_port,
-        *capture(settings),
     ]
+    return [*programs, *folders, *rest, *capture(settings)]
 
 
 def _print(findings: list[Finding], *, healthy: bool) -> None:

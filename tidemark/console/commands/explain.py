@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.explanation import Background, print_explanation
 from tidemark.console.output import json_option, print_json
@@ -25,7 +26,7 @@ _DEPTH = 4
 
 
 @click.command()
-@click.argument("entity")
+@entity_argument()
 @click.argument("slice_key", metavar="SLICE")
 @click.option("--state", default="completed", show_default=True, help="The state to reach, such as estimated.")
 @click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 
 @click.command()
-@click.argument("entity")
+@entity_argument()
 @click.argument("slice_key", metavar="SLICE")
 @click.option("--where", metavar="CONDITION", help="Only rows for which this holds, in SQL: \"city = 'Lyon'\".")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="At most so many rows.")

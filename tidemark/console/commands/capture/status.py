@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -12,6 +13,7 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import tzinfo
 
     from tidemark.capture.operations.table_status import TableStatus
 
@@ -24,7 +26,8 @@ _SHOWN = 8
 def status(*, as_json: bool) -> None:
     """Show how far each captured table is, what waits for it in Kafka, and whether its databases are alive.
 
-    Read from the tables' own logs; the lag needs TIDEMARK_KAFKA.
+    Read from the tables' own logs; the lag needs TIDEMARK_KAFKA. Times are those of the project's time zone, as its
+    slices; with --json they are in UTC.
 
     \b
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
@@ -44,7 +47,8 @@ def status(*, as_json: bool) -> None:
     if as_json:
         print_json({"tables": [asdict(table) for table in tables], "dead_letters": letters})
         return
-    print_table(_HEADINGS, [row for table in tables for row in _rows(table)])
+    zone = ZoneInfo(settings.time_zone)
+    print_table(_HEADINGS, [row for table in tables for row in _rows(table, zone)])
     for finding in dict.fromkeys(
         halt for table in tables for stream in table.streams.values() for halt in stream.halted
     ):
@@ -70,7 +74,7 @@ def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
             yield f"late: {entity}, changes that came when the snapshot of their time was tagged: {told}"
 
 
-def _rows(table: TableStatus) -> list[list[str]]:
+def _rows(table: TableStatus, zone: tzinfo) -> list[list[str]]:
     rates: dict[str, float] = {}
     for shard in table.shards:
         instance = shard.shard.partition(".")[0]
@@ -79,7 +83,7 @@ def _rows(table: TableStatus) -> list[list[str]]:
         [
             table.table,
             instance,
-            f"{table.watermark:%Y-%m-%d %H:%M:%S}" if table.watermark else "nothing yet",
+            f"{table.watermark.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if table.watermark else "nothing yet",
             "?" if stream.lag is None else str(stream.lag),
             f"{stream.diagnosis.health}: {stream.diagnosis.reason}",
             table.last_snapshot or "none",

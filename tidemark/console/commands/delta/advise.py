@@ -6,11 +6,12 @@ from dataclasses import asdict
 
 import click
 
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 
 @click.command()
-@click.argument("table")
+@entity_argument("table")
 @json_option
 def advise(table: str, *, as_json: bool) -> None:
     """Say which columns to cluster TABLE by, from the filters that queries really used.

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from tidemark.console.commands.delta.table_path import table_path
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _ROWS: Final = ("numOutputRows", "num_added_rows", "num_output_rows")
 
 
 @click.command()
-@click.argument("table")
+@entity_argument("table")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="So many of the newest ones.")
 @json_option
 def history(table: str, *, limit: int, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
+@entity_argument("table")
 @click.option("--column", "columns", multiple=True, help="Only this column; may be repeated.")
 @click.option(
     "--where", "filters", multiple=True, metavar="COLUMN=LOW[..HIGH]", help="Say what this filter reads; all hold."

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import click
 
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 
 @click.command()
-@click.argument("entity")
+@entity_argument()
 @click.option("--tag", help="Tag a version so.")
 @click.option("--version", type=int, help="The version to tag (default: the newest).")
 @click.option("--drop", metavar="TAG", help="Remove such a tag; tags of slices stay.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class _Age(click.ParamType[timedelta]):
 
 
 @click.command()
-@click.argument("entity")
+@entity_argument()
 @click.option("--keep-versions", type=click.IntRange(1), default=10, show_default=True, help="The last so many stay.")
 @click.option("--keep-age", type=_Age(), default="7d", show_default=True, help="What was readable since then stays.")
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted and what is kept, and delete nothing.")
