@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import psycopg2
 
 from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
-from tidemark.console.servers.process import LOOPBACK, ServerProcess, free_port, run, start
 from tidemark.console.servers.programs import find_program
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

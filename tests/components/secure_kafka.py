@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.servers.kafka import lines, settings
-from tidemark.console.servers.process import LOOPBACK, accepts_connections, free_port, run, start
+from tidemark.console.servers.server_process import LOOPBACK, accepts_connections, free_port, run, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tidemark.center.errors import PoolError
 from tidemark.center.fact import Fact
-from tidemark.center.grouping import RunGrouping
+from tidemark.center.run_grouping import RunGrouping
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import TransientError
 from tidemark.system.crash_points import crash_point

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from tidemark.capture.operations.collect_status import table_statuses
-from tidemark.capture.operations.held_back import held_back_by
+from tidemark.capture.operations.snapshot_blockers import held_back_by
 from tidemark.console.dagster_server.dagster_home import dagster_home
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
@@ -44,7 +44,7 @@ def slices_older_than_their_code(
     if not (home / "dagster.yaml").is_file() or not (home / "storage").exists():
         return {}
     os.environ.setdefault("DAGSTER_HOME", str(home))  # the storage's own configuration may name it
-    from tidemark.dagster.outdated import outdated_slices  # noqa: PLC0415 - Dagster loads for seconds
+    from tidemark.dagster.outdated_slices import outdated_slices  # noqa: PLC0415 - Dagster loads for seconds
 
     return outdated_slices(home, declared, entities)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
-from tidemark.dependency_model.lineage.agreement import Agreement, agreed, agreed_with_plan
+from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agreed, agreed_with_plan
 from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors

@@ -18,7 +18,7 @@ from tidemark.capture.distribution.topic_reader import GROUP
 from tidemark.capture.distribution.topics import prepare
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicPartitionsError
 from tidemark.capture.source_table import SourceTable
-from tidemark.console.servers.process import LOOPBACK, free_port
+from tidemark.console.servers.server_process import LOOPBACK, free_port
 from tidemark.system.errors import CaptureError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tests.project import CHECKOUT
-from tidemark.console.servers.process import ServerProcess, start
+from tidemark.console.servers.server_process import ServerProcess, start
 from tidemark.system.crash_points import ENV_NAME
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def offered(*words: str, incomplete: str) -> set[str]:
-    found = BashComplete(main, {}, "tidemark", "_TIDEMARK_COMPLETE").get_completions(list(words), incomplete)
-    return {item.value for item in found}
+    completions = BashComplete(main, {}, "tidemark", "_TIDEMARK_COMPLETE").get_completions(list(words), incomplete)
+    return {item.value for item in completions}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.components.availability import MARIADB, require
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka_connect import PASSWORD_VARIABLE, Connect, connect
 from tidemark.console.servers.mariadb import mariadb
-from tidemark.console.servers.process import LOOPBACK
+from tidemark.console.servers.server_process import LOOPBACK
 
 if TYPE_CHECKING:
     from pathlib import Path

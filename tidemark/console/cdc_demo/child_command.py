@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.dagster_server.process_sessions import stop_session
-from tidemark.console.servers.process import ServerProcess, start
+from tidemark.console.servers.server_process import ServerProcess, start
 from tidemark.system.child_environment import without_token
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tidemark.console.cdc_demo.sql_replay import DATABASE, Player, prepare
 from tidemark.console.preflight.port import free_port
 from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.process import LOOPBACK, ServerProcess
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
 from tidemark.system.child_environment import TOKEN_VARIABLE
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import ENV_PREFIX

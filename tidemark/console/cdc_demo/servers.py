@@ -12,7 +12,7 @@ from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import Kafka, kafka
 from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import MariaDb, mariadb
-from tidemark.console.servers.process import LOOPBACK, ServerProcess
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

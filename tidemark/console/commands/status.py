@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tidemark.console.exit_codes import ExitCode
-from tidemark.console.outdated import print_outdated
+from tidemark.console.outdated_slices import print_outdated
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.console.servers.errors import ComponentMissingError
-from tidemark.console.servers.process import run
+from tidemark.console.servers.server_process import run
 from tidemark.system.checksums import require_checksums
 from tidemark.system.child_environment import without_token
 

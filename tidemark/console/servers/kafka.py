@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:

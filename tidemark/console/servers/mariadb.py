@@ -18,8 +18,8 @@ from pymysql.constants import CLIENT
 
 from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
 from tidemark.console.servers.passwords import secret_of, write_private
-from tidemark.console.servers.process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 from tidemark.console.servers.programs import find_program
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:

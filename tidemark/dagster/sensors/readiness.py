@@ -11,7 +11,7 @@ import dagster as dg
 
 from tidemark.center.sensor_host import SensorHost
 from tidemark.dagster.ready_by_checks import evaluations, late_slices, promised_entities
-from tidemark.dagster.sensors.waiting import WaitingSlices, observations
+from tidemark.dagster.sensors.waiting_slices import WaitingSlices, observations
 from tidemark.errors import TransientError
 
 if TYPE_CHECKING:

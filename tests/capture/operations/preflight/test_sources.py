@@ -10,7 +10,7 @@ from tidemark.capture.heartbeat.source_databases import databases
 from tidemark.capture.operations.preflight import sources
 from tidemark.capture.operations.preflight.all_checks import declared, examine, require_sound
 from tidemark.capture.source_table import SourceTable
-from tidemark.console.servers.process import LOOPBACK, free_port
+from tidemark.console.servers.server_process import LOOPBACK, free_port
 from tidemark.system.check_finding import Finding, PreflightError
 from tidemark.system.settings import Settings
 

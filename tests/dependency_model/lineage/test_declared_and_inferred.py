@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.dependency_model.world import entity
-from tidemark.dependency_model.lineage.agreement import Agreement, agreed
+from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agreed
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset import Offset
 

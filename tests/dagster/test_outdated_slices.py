@@ -10,7 +10,7 @@ import pytest
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.console.dagster_server.dagster_home import prepare_home
-from tidemark.dagster.outdated import outdated_slices
+from tidemark.dagster.outdated_slices import outdated_slices
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.warehouse.code_version import code_version
 from tidemark.warehouse.warehouse import load_warehouse
