@@ -1,6 +1,6 @@
 """The project of this process, as its code location needs it."""
 
-from tidemark.capture.operations.preflight.all_checks import REFUSED, declared
+from tidemark.capture.operations.preflight.all_checks import REFUSED, declaration_findings
 from tidemark.system.check_finding import require_no_problem
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
@@ -14,5 +14,5 @@ def load_project() -> Warehouse:
     """
     settings = Settings.load()
     warehouse = load_warehouse(settings)
-    require_no_problem(declared(settings, warehouse.source_tables()), REFUSED)
+    require_no_problem(declaration_findings(settings, warehouse.source_tables()), REFUSED)
     return warehouse

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.heartbeat.heartbeat_record import Beat
-from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS, trusted
+from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS, trust_times
 from tidemark.capture.planning.commit_planner import TopicStream
 
 MINUTE = 60_000
@@ -46,7 +46,7 @@ def stream(records: list[Record]) -> TopicStream:
         minute = entry.event_ms // MINUTE * MINUTE
         by_minute.setdefault(minute, EventMinute(minute, offset, entry.event_ms))
     beats = [Beat(offset, record.true_ms) for offset, record in enumerate(records) if record.beat]
-    outcome = trusted(by_minute.values(), beats)
+    outcome = trust_times(by_minute.values(), beats)
     return TopicStream("a", 0, len(records), outcome.marks, None, outcome.sure_until)
 
 
@@ -78,15 +78,15 @@ def test_more_records_never_move_a_cut(records: list[Record]) -> None:
 
 def test_redelivered_heartbeats_disprove_nothing() -> None:
     marks = [EventMinute(100 * MINUTE, 50, 100 * MINUTE)]
-    assert trusted(marks, [Beat(40, 100 * MINUTE), Beat(60, 80 * MINUTE)]).marks[0] == marks[0]
+    assert trust_times(marks, [Beat(40, 100 * MINUTE), Beat(60, 80 * MINUTE)]).marks[0] == marks[0]
 
 
 def test_without_heartbeats_the_clock_is_believed() -> None:
     marks = (EventMinute(5 * MINUTE, 3, 5 * MINUTE + 1),)
-    assert (trusted(marks, []).marks, trusted(marks, []).sure_until) == (marks, None)
+    assert (trust_times(marks, []).marks, trust_times(marks, []).sure_until) == (marks, None)
 
 
 def test_between_two_heartbeats_no_clock_closes_anything() -> None:
-    outcome = trusted([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
+    outcome = trust_times([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
     waiting = TopicStream("a", 3, 9, outcome.marks, None, outcome.sure_until)
     assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)

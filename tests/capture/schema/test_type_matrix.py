@@ -19,7 +19,7 @@ from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
-from tidemark.capture.schema.schema_changes import evolved
+from tidemark.capture.schema.schema_changes import evolve
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
 from tidemark.capture.source_table import SourceTable
@@ -43,14 +43,14 @@ def test_the_matrix_is_the_documented_one() -> None:
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.source}-{cell.change}-{cell.to}")
 def test_a_change_is_applied_or_stops(cell: Cell) -> None:
     """Of a shard that has rows; what another shard says to it is the same."""
-    before = evolved(TableColumns(), [change(0, 0, c=cell.source), change(1, 1, c=cell.source)], {})
+    before = evolve(TableColumns(), [change(0, 0, c=cell.source), change(1, 1, c=cell.source)], {})
     for shard in (0, 1):
         begun = {"a.school.orders_0": 2, "a.school.orders_1": 3}
         if cell.outcome == "stopped":
             with pytest.raises(ColumnTypeError, match=rf"school\.orders_{shard}"):
-                evolved(before, [change(9, shard, c=cell.to)], begun)
+                evolve(before, [change(9, shard, c=cell.to)], begun)
         else:
-            assert evolved(before, [change(9, shard, c=cell.to)], begun).by_name.keys() == {"c"}
+            assert evolve(before, [change(9, shard, c=cell.to)], begun).by_name.keys() == {"c"}
 
 
 def old_row(key: int) -> Row:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch
-from tidemark.capture.schema.schema_changes import evolved
+from tidemark.capture.schema.schema_changes import evolve
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable
@@ -22,7 +22,7 @@ def columns_by_batch(
     by_batch, known = [], state.columns
     for batch in batches:
         here = (change for change in new if change.offset in batch.spans[change.instance])
-        known = evolved(known, here, begun, table.excluded)
+        known = evolve(known, here, begun, table.excluded)
         by_batch.append(known)
     return by_batch
 

@@ -26,7 +26,7 @@ class ImageValues:
 
     def parsed(self, records: DataFrame, partition_by: str | None) -> DataFrame:
         """`records` and their images: the row after the change or the deleted one, and of the prior its partition."""
-        numbered = self._forms.numbered(records) if self._forms.are_many else records
+        numbered = self._forms.number_encodings(records) if self._forms.are_many else records
         return numbered.withColumns(
             {
                 f"{name}_{reader.number}": self._of_form(reader, image)

@@ -74,7 +74,7 @@ class TableIngest:
         self._refuse_quarantined_key(columns[-1])
         if not columns[-1]:
             self._refuse_undeclared(scan, batches)
-            return TableOutcome(self._table, passed(state, batches[-1], TableColumns(), order))
+            return TableOutcome(self._table, state_behind(state, batches[-1], TableColumns(), order))
         outcome = TableOutcome(self._table, state, warnings=self._left_out(state.columns, columns[-1]))
         for part in of_one_type(columns):
             done = self._run_part(scan, order, batches[part], columns[part], outcome.state)
@@ -154,7 +154,7 @@ class TableIngest:
         before = (state.columns, *columns)
         changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
         for index, batch in fold_empty(batches, changed):
-            after = passed(state, batch, columns[index], order)
+            after = state_behind(state, batch, columns[index], order)
             is_told = (
                 index in by_batch
                 or batch.closes
@@ -253,7 +253,7 @@ def next_state(
 ) -> CommitState:
     """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
     newest = {stat.shard: max(stat.newest_ms, state.watermarks.get(stat.shard, 0)) for stat in stats}
-    after = passed(state, batch, columns, order)
+    after = state_behind(state, batch, columns, order)
     return replace(
         after,
         batch=state.batch + 1,
@@ -273,7 +273,7 @@ def next_state(
     )
 
 
-def passed(state: CommitState, batch: PlannedBatch, columns: TableColumns, order: BinlogOrder) -> CommitState:
+def state_behind(state: CommitState, batch: PlannedBatch, columns: TableColumns, order: BinlogOrder) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
     loads = [event for event in order.loads if event.offset >= batch.spans[event.instance].start]

@@ -81,7 +81,7 @@ def judge(
     progress = before
     for run, end in zip(runs, [*(run.start for run in runs[1:]), None], strict=False):
         if progress is None or run.start in accepted:
-            progress = _begun(run, progress)
+            progress = _begin(run, progress)
         else:
             finding = _finding(instance, progress, run, policy)
             if finding is not None:
@@ -101,7 +101,7 @@ def _repeat(again: list[Again], skipped: Again) -> None:
         again.append(skipped)
 
 
-def _begun(run: Run, before: BinlogProgress | None) -> BinlogProgress:
+def _begin(run: Run, before: BinlogProgress | None) -> BinlogProgress:
     gtids = dict(before.gtids if before else {})
     if run.origin is not None:
         gtids[run.origin] = run.last_sequence
@@ -116,13 +116,13 @@ def _after(progress: BinlogProgress, run: Run) -> BinlogProgress:
 
 
 def _finding(instance: str, progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> BinlogFinding | None:
-    kind, detail = _judged(progress, run, policy)
+    kind, detail = _judge_run(progress, run, policy)
     return None if kind is None else BinlogFinding(instance, run.start, kind, detail)
 
 
-def _judged(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> tuple[FindingKind | None, str]:
-    at = _named(progress.base, progress.position)
-    came = _named(run.base, run.first)
+def _judge_run(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> tuple[FindingKind | None, str]:
+    at = _position_text(progress.base, progress.position)
+    came = _position_text(run.base, run.first)
     if run.base != progress.base:
         return FindingKind.OTHER_LOG, f"read was {at}, then came {came}"
     if run.first <= progress.position:
@@ -150,7 +150,7 @@ def _is_next_transaction(progress: BinlogProgress, run: Run) -> bool:
     return progress.gtids == {run.origin: run.first_sequence - 1}
 
 
-def _named(base: str, position: Position) -> str:
+def _position_text(base: str, position: Position) -> str:
     return f"{base}.{position.file:06d}:{position.pos}"
 
 

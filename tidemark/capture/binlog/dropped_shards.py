@@ -14,7 +14,7 @@ class Dropped(NamedTuple):
     physical: str
 
 
-def vanished(
+def vanished_shards(
     dropped: Iterable[Dropped], first_changes: Mapping[str, int], accepted: Mapping[str, Collection[int]]
 ) -> dict[str, BinlogFinding]:
     """Per instance the first drop of a shard that has changes before it, unless it is among the accepted offsets.

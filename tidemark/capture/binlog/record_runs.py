@@ -52,12 +52,12 @@ def runs_of(records: Iterable[Seen], policy: BinlogPolicy) -> Iterator[Run]:
             continue
         if run is not None:
             yield run
-        run, minute = _begun(record), record.event_ms // MINUTE_MS
+        run, minute = _begin_run(record), record.event_ms // MINUTE_MS
     if run is not None:
         yield run
 
 
-def _begun(seen: Seen) -> Run:
+def _begin_run(seen: Seen) -> Run:
     origin, sequence = (seen.gtid.origin, seen.gtid.sequence) if seen.gtid else (None, 0)
     return Run(
         seen.offset, seen.base, seen.position, seen.position, seen.event_ms, seen.event_ms, origin, sequence, sequence

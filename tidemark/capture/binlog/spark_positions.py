@@ -12,16 +12,16 @@ from tidemark.capture.binlog.continuity import Again
 _NO_END: Final = 2**63 - 1
 
 
-def placed(records: DataFrame, reached: Mapping[str, int]) -> DataFrame:
+def with_positions(records: DataFrame, reached: Mapping[str, int]) -> DataFrame:
     """The records that have a place, per instance from offset `reached` on, as `binlog.binlog` takes them.
 
     Nothing is sorted or sent from task to task for it: that would cost a small pass as much as reading it did.
     """
     has_place = "binlog_file IS NOT NULL AND event_ms IS NOT NULL"
-    return records.where(has_place).where(_begun(reached)).select(*COLUMNS)
+    return records.where(has_place).where(_is_begun(reached)).select(*COLUMNS)
 
 
-def _begun(reached: Mapping[str, int]) -> Column:
+def _is_begun(reached: Mapping[str, int]) -> Column:
     begun = sf.lit(col=False)
     for instance, offset in reached.items():
         begun = begun | ((sf.col("instance") == instance) & (sf.col("offset") >= offset))

@@ -100,17 +100,17 @@ class CommitState:
                 "offsets": dict(self.offsets),
                 "watermarks": dict(self.watermarks),
                 "counts": dict(self.counts),
-                "closes": _listed(self.closes),
+                "closes": _as_lists(self.closes),
                 "closed": dict(self.closed),
                 **self.columns.to_json(),
                 "positions": {instance: progress.to_json() for instance, progress in self.positions.items()},
                 "beats": dict(self.beats),
                 "behind": list(self.behind),
                 "late": {entity: dict(slices) for entity, slices in self.late.items()},
-                "restates": _listed(self.restates),
+                "restates": _as_lists(self.restates),
                 "initial_load_pending": list(self.initial_load_pending),
-                "settles": _listed(self.settles),
-                "waits": _listed(self.waits),
+                "settles": _as_lists(self.settles),
+                "waits": _as_lists(self.waits),
                 "topic_ids": dict(self.topic_ids),
                 IDENTITY: self.identity,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
@@ -150,7 +150,7 @@ class CommitState:
         )
 
 
-def _listed(slice_ends: Iterable[SliceEnd]) -> list[list[str | int]]:
+def _as_lists(slice_ends: Iterable[SliceEnd]) -> list[list[str | int]]:
     return [
         [
             slice_end.entity,

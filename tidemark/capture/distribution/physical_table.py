@@ -22,7 +22,7 @@ def physical_of(value: bytes) -> str | None:
     """
     names = _debeziums(value) or _canals(value)
     if names is None or b"\\" in names:
-        return _parsed(value)
+        return _parse(value)
     try:
         return names.decode()
     except UnicodeDecodeError:
@@ -56,7 +56,7 @@ def _text(value: bytes, start: int) -> bytes:
     return value[start : value.find(b'"', start)]
 
 
-def _parsed(value: bytes) -> str | None:
+def _parse(value: bytes) -> str | None:
     try:
         message = json.loads(value)
     except (ValueError, RecursionError):

@@ -61,7 +61,7 @@ class Routes:
         shard = (instance, physical)
         targets = self._known.get(shard)
         if targets is None:
-            targets = self._made(instance, physical)
+            targets = self._make(instance, physical)
             self._remember(shard, targets)
         return targets
 
@@ -72,7 +72,7 @@ class Routes:
             self._known.clear()
         self._known[shard] = targets
 
-    def _made(self, instance: str, physical: str) -> tuple[Target, ...]:
+    def _make(self, instance: str, physical: str) -> tuple[Target, ...]:
         database, _, names = physical.rpartition(".")
         if names == HEARTBEAT:
             return self._everywhere(instance, physical)

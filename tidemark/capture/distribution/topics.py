@@ -50,24 +50,24 @@ def prepare(servers: str, tables: Sequence[SourceTable], partitions: int, patter
         )
     check_tables(tables, pattern)
     try:
-        return _prepared(servers, tables, partitions, pattern)
+        return _prepare(servers, tables, partitions, pattern)
     except KafkaException as error:
         raise BrokerDownError.of(servers, error.args[0].str()) from error
     except TimeoutError as error:
         raise BrokerDownError.of(servers, f"no answer within {_SECONDS:.0f} s") from error
 
 
-def _prepared(servers: str, tables: Sequence[SourceTable], partitions: int, pattern: str) -> Topics:
+def _prepare(servers: str, tables: Sequence[SourceTable], partitions: int, pattern: str) -> Topics:
     admin = AdminClient({**librdkafka(servers), "log_level": 0})
     wanted = [topic_of(instance) for instance in instances_of(tables)]
-    sources = _described(admin, wanted)
+    sources = _describe(admin, wanted)
     if len(sources) < len(wanted):
         raise TopicsMissingError.of(servers, set(wanted) - sources.keys())
     for name, topic in sources.items():
         if topic.partitions != 1:
             raise TopicPartitionsError.of(name, topic.partitions)
     names = list(dict.fromkeys(logical_topic(table, pattern) for table in tables))
-    logical = _made(admin, names, partitions, _largest(admin, wanted))
+    logical = _make_missing(admin, names, partitions, _largest(admin, wanted))
     notes = read_notes(servers)
     _check_partitions(logical, notes)
     _note(servers, {name: topic for name, topic in logical.items() if notes.get(name) != topic})
@@ -81,7 +81,7 @@ def _check_partitions(logical: Mapping[str, Topic], notes: Mapping[str, Topic]) 
             raise PartitionsChangedError.of(name, before.partitions, topic.partitions)
 
 
-def _described(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
+def _describe(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
     """Those of `names` that are there."""
     topics: dict[str, Topic] = {}
     for name, answer in admin.describe_topics(TopicCollection(list(names)), request_timeout=_SECONDS).items():
@@ -102,7 +102,7 @@ def _largest(admin: AdminClient, sources: Iterable[str]) -> int:
     return max(int(answer.result(_SECONDS)[_LARGEST].value) for answer in answers)
 
 
-def _made(admin: AdminClient, names: Sequence[str], partitions: int, largest: int) -> dict[str, Topic]:
+def _make_missing(admin: AdminClient, names: Sequence[str], partitions: int, largest: int) -> dict[str, Topic]:
     """All of `names`, and the distribution's own; as they are where they are there."""
     room = {_LARGEST: str(largest)}
     new = {
@@ -110,7 +110,7 @@ def _made(admin: AdminClient, names: Sequence[str], partitions: int, largest: in
         UNREADABLE: NewTopic(UNREADABLE, 1, config=room),
         NOTES: NewTopic(NOTES, 1, config={"cleanup.policy": "compact"}),
     }
-    there = _described(admin, list(new))
+    there = _describe(admin, list(new))
     missing = [topic for name, topic in new.items() if name not in there]
     if missing:
         _make(admin, missing)
@@ -121,7 +121,7 @@ def _made(admin: AdminClient, names: Sequence[str], partitions: int, largest: in
 def _once_there(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
     """A new topic is not known to every broker at once."""
     for _ in range(_TRIES):
-        topics = _described(admin, names)
+        topics = _describe(admin, names)
         if len(topics) == len(names):
             return topics
         time.sleep(_SECONDS / _TRIES)

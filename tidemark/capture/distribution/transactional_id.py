@@ -21,12 +21,12 @@ def member_name(folder: Path) -> Iterator[str]:
     private_directory(folder)
     for number in count(1):
         with (folder / f"member-{number}").open("a+") as file:
-            if _locked(file):
-                yield _named(file)
+            if _try_lock(file):
+                yield _name_in(file)
                 return
 
 
-def _locked(file: IO[str]) -> bool:
+def _try_lock(file: IO[str]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -34,7 +34,7 @@ def _locked(file: IO[str]) -> bool:
     return True
 
 
-def _named(file: IO[str]) -> str:
+def _name_in(file: IO[str]) -> str:
     file.seek(0)
     name = file.read()
     if not name:

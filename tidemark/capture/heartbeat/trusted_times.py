@@ -26,7 +26,7 @@ class Trusted:
     sure_until: int | None
 
 
-def trusted(
+def trust_times(
     marks: Iterable[EventMinute], beats: Iterable[Beat], tolerance_ms: int = TOLERANCE_MS, *, beaten: bool = False
 ) -> Trusted:
     """`marks` without those that the next heartbeat disproves, and the heartbeats' own.
@@ -37,7 +37,7 @@ def trusted(
     forward = _forward(beats)
     if not forward:
         return Trusted(tuple(marks), 0 if beaten else None)
-    kept = [mark for mark in marks if not _disproved(mark, forward, tolerance_ms)]
+    kept = [mark for mark in marks if not _is_disproved(mark, forward, tolerance_ms)]
     own = [EventMinute(beat.beat_ms // MINUTE_MS * MINUTE_MS, beat.offset, beat.beat_ms) for beat in forward]
     return Trusted((*kept, *own), forward[-1].offset + 1)
 
@@ -51,6 +51,6 @@ def _forward(beats: Iterable[Beat]) -> list[Beat]:
     return kept
 
 
-def _disproved(mark: EventMinute, beats: Sequence[Beat], tolerance_ms: int) -> bool:
+def _is_disproved(mark: EventMinute, beats: Sequence[Beat], tolerance_ms: int) -> bool:
     following = bisect_left(beats, mark.first_offset, key=attrgetter("offset"))
     return following < len(beats) and mark.minute > beats[following].beat_ms + tolerance_ms

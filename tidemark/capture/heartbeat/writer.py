@@ -51,10 +51,10 @@ class Written:
 
 def write_heartbeats(databases: Iterable[HeartbeatDatabase], now: datetime) -> tuple[Written, ...]:
     """Write `now` on every instance; one that fails keeps none of the others from its own."""
-    return tuple(_written(database, now) for database in databases)
+    return tuple(_write(database, now) for database in databases)
 
 
-def _written(database: HeartbeatDatabase, now: datetime) -> Written:
+def _write(database: HeartbeatDatabase, now: datetime) -> Written:
     try:
         write_heartbeat(database, now)
     except (DatabaseDownError, HeartbeatRefusedError) as problem:

@@ -212,13 +212,13 @@ def fold_empty(batches: Sequence[PlannedBatch], changed: Sequence[bool]) -> tupl
     commits: list[tuple[int, PlannedBatch]] = []
     for index, batch in enumerate(batches):
         if commits and not changed[index]:
-            commits[-1] = (commits[-1][0], _joined(commits[-1][1], batch))
+            commits[-1] = (commits[-1][0], _join(commits[-1][1], batch))
         else:
             commits.append((index, batch))
     return tuple(commits)
 
 
-def _joined(earlier: PlannedBatch, later: PlannedBatch) -> PlannedBatch:
+def _join(earlier: PlannedBatch, later: PlannedBatch) -> PlannedBatch:
     spans = {name: Span(span.start, later.spans[name].end) for name, span in earlier.spans.items()}
     closes, settles = earlier.closes + later.closes, earlier.settles + later.settles
     return PlannedBatch(spans, later.watermarks, closes, earlier.late_before, settles)

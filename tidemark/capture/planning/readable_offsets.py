@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.binlog.continuity_policy import BinlogPolicy
-from tidemark.capture.binlog.dropped_shards import vanished
+from tidemark.capture.binlog.dropped_shards import vanished_shards
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
-from tidemark.capture.heartbeat.trusted_times import trusted
+from tidemark.capture.heartbeat.trusted_times import trust_times
 from tidemark.capture.initial_load.load_events import LoadEvent, missing
 from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
 from tidemark.capture.planning.commit_planner import TopicStream
@@ -46,7 +46,7 @@ class ReadableScan:
         end = max(start, self._end(source, instance, start))
         marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
         beats = [beat for beat in self.order.beats.get(instance, ()) if beat.offset < end]
-        trust = trusted(marks, beats, beaten=instance in state.beats)
+        trust = trust_times(marks, beats, beaten=instance in state.beats)
         return TopicStream(
             instance=instance,
             next_offset=start,
@@ -85,7 +85,7 @@ def readable_scan(
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
     order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
-    gone = {source.name: _vanished(source, scan, states[source.name], accepted) for source in sources}
+    gone = {source.name: _find_vanished(source, scan, states[source.name], accepted) for source in sources}
     return ReadableScan(scan, order, gone, blocked)
 
 
@@ -99,7 +99,7 @@ def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogPro
     }
 
 
-def _vanished(
+def _find_vanished(
     source: SourceTable, scan: Scan, state: CommitState, accepted: AcceptedOffsets
 ) -> dict[str, BinlogFinding]:
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
@@ -109,4 +109,4 @@ def _vanished(
         for drop in scan.summary.dropped
         if source.holds(drop.instance, drop.physical) and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
     ]
-    return vanished(dropped, {**first, **earlier}, accepted)
+    return vanished_shards(dropped, {**first, **earlier}, accepted)

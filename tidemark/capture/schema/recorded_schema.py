@@ -53,7 +53,7 @@ class TableSchema:
             raise DeclarationError.of(self.physical, self.problem)
         if not isinstance(self.listed, list) or not 0 < len(self.listed) <= _MAX_COLUMNS:
             raise DeclarationError.of(self.physical, f"no list of 1 to {_MAX_COLUMNS} columns")
-        ordered = sorted((self._listed(column) for column in self.listed), key=lambda column: column["position"])
+        ordered = sorted((self._column_of(column) for column in self.listed), key=lambda column: column["position"])
         if len({column["name"] for column in ordered}) < len(ordered):
             raise DeclarationError.of(self.physical, "a column that is listed twice")
         columns: list[SourceColumn] = []
@@ -68,7 +68,7 @@ class TableSchema:
         check_distinct((column.source_name, column.name) for column in columns)
         return DeclaredColumns(tuple(columns), unknown)
 
-    def _listed(self, column: object) -> Mapping[str, Any]:
+    def _column_of(self, column: object) -> Mapping[str, Any]:
         if not isinstance(column, dict) or not isinstance(column.get("name"), str):
             raise DeclarationError.of(self.physical, "a column without a name")
         if not isinstance(column.get("position"), int):
@@ -97,22 +97,22 @@ def parse_declarations(changes: str, physical: str | None = None) -> RecordDecla
     try:
         value = parse_json(changes)
     except UnreadableJsonError as error:
-        return _unnamed(str(error), physical)
+        return _without_table(str(error), physical)
     if isinstance(value, dict):
         return _printed_table(value, physical)
     if not isinstance(value, list):
-        return _unnamed(f"a JSON {type(value).__name__} where a list of changed tables belongs", physical)
+        return _without_table(f"a JSON {type(value).__name__} where a list of changed tables belongs", physical)
     return _listed_tables(value, physical)
 
 
-def _unnamed(problem: str, physical: str | None) -> RecordDeclarations:
+def _without_table(problem: str, physical: str | None) -> RecordDeclarations:
     return RecordDeclarations(schemas=(TableSchema(physical, problem=problem),) if physical else (), problem=problem)
 
 
 def _printed_table(value: Mapping[str, Any], physical: str | None) -> RecordDeclarations:
     name, types = value.get("physical"), value.get("types")
     if not isinstance(name, str) or not isinstance(types, str):
-        return _unnamed("no table with the types of its columns", physical)
+        return _without_table("no table with the types of its columns", physical)
     try:
         return RecordDeclarations(schemas=(TableSchema(name, _printed_columns(parse_json(types))),))
     except UnreadableJsonError as error:

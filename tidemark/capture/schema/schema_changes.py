@@ -27,7 +27,7 @@ class RecordedSchemaChange:
         return f"{self.instance}.{self.schema.physical}"
 
 
-def evolved(
+def evolve(
     known: TableColumns,
     changes: Iterable[RecordedSchemaChange],
     begun: Mapping[str, int],

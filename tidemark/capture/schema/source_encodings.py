@@ -36,7 +36,7 @@ class RowEncodings:
         """Whether a row's form has to be looked up."""
         return len(self.rows) > 1
 
-    def numbered(self, records: DataFrame) -> DataFrame:
+    def number_encodings(self, records: DataFrame) -> DataFrame:
         """Change records with the number of their form."""
         turns = records.sparkSession.createDataFrame([*map(tuple, self.turns)], _TURN)
         taken = sf.sort_array(sf.collect_list(sf.struct("turned", "form")))

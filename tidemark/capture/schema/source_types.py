@@ -47,11 +47,11 @@ class SourceType:
     def parse(cls, name: object, length: object = None, scale: object = None) -> Self:
         """A type as it is declared. Raises SourceTypeError."""
         if not isinstance(name, str):
-            raise SourceTypeError(f"a type name that is no text: {_shown(name)}")
+            raise SourceTypeError(f"a type name that is no text: {_cut(name)}")
         word, *modifiers = name.upper().split() or [""]
         if word not in _WORDS or not _MODIFIERS.issuperset(modifiers):
             kind = UnknownWordError if _TYPE_WORDS.fullmatch(name) else SourceTypeError
-            raise kind(_shown(name))
+            raise kind(_cut(name))
         parsed = cls(word, tuple(modifiers), _size(length, "length", _MAX_LENGTH), _size(scale, "scale", _MAX_SCALE))
         parsed._check_sizes()
         return parsed
@@ -93,11 +93,11 @@ def _size(given: object, what: str, highest: int) -> int | None:
     if given is None:
         return None
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= highest:
-        raise SourceTypeError(f"a {what} that is no whole number from 0 to {highest}: {_shown(given)}")
+        raise SourceTypeError(f"a {what} that is no whole number from 0 to {highest}: {_cut(given)}")
     return given
 
 
-def _shown(given: object) -> str:
+def _cut(given: object) -> str:
     """What was declared, cut to what a message may hold."""
     text = repr(given) if not isinstance(given, str) else given
     return text if len(text) <= 80 else f"{text[:80]}..."

@@ -89,9 +89,9 @@ class TableColumns:
     def to_json(self) -> dict[str, Any]:
         """As it travels in a commit."""
         return {
-            "columns": [_listed(column) for column in self.lake],
-            "first": [_listed(waiting) for waiting in self.first.values()],
-            "shapes": [[shape.shard, shape.offset, *_listed(shape.column)] for shape in self.shapes],
+            "columns": [_as_list(column) for column in self.lake],
+            "first": [_as_list(waiting) for waiting in self.first.values()],
+            "shapes": [[shape.shard, shape.offset, *_as_list(shape.column)] for shape in self.shapes],
             **({"quarantined": dict(self.quarantined)} if self.quarantined else {}),
         }
 
@@ -115,7 +115,7 @@ def in_lake(column: SourceColumn, names: Mapping[str, str]) -> SourceColumn:
     return replace(column, name=names.get(column.name.lower(), column.name))
 
 
-def _listed(column: SourceColumn) -> list[Any]:
+def _as_list(column: SourceColumn) -> list[Any]:
     return [column.source_name, *column.declared]
 
 

@@ -33,10 +33,10 @@ def _of_one_type(old: SourceColumn, new: SourceColumn) -> str | None:
         return "{}"
     if old.digits is None or new.digits < old.digits:
         return None
-    return "{}" if new.delta != "STRING" or new.digits == old.digits else _padded(old.digits, new.digits)
+    return "{}" if new.delta != "STRING" or new.digits == old.digits else _pad(old.digits, new.digits)
 
 
-def _padded(old: int, new: int) -> str:
+def _pad(old: int, new: int) -> str:
     return f"concat({{}}, '{'' if old else '.'}{'0' * (new - old)}')"
 
 

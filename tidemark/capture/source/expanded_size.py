@@ -34,7 +34,7 @@ def expanded_size(path: Path) -> ExpandedSize:
     """Expand the file up to a limit. A fault in it ends it: whoever reads the records finds it and names the place."""
     size = ExpandedSize(0, 0)
     line = 0
-    for chunk in _expanded(path):
+    for chunk in _chunks_of(path):
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
         line, longest = (line + len(chunk), 0) if first < 0 else (len(chunk) - last - 1, line + first)
         size = ExpandedSize(size.total + len(chunk), max(size.longest_line, longest, line))
@@ -43,7 +43,7 @@ def expanded_size(path: Path) -> ExpandedSize:
     return size
 
 
-def _expanded(path: Path) -> Iterator[bytes]:
+def _chunks_of(path: Path) -> Iterator[bytes]:
     """What the members of the file expand to, a chunk at a time."""
     expander = zlib.decompressobj(_GZIP)
     try:

@@ -13,10 +13,10 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.errors import CorruptFileError, OffsetGapError
 from tidemark.capture.source.change_files import ChangeFile, check_file, line_of
-from tidemark.capture.source.envelope.change_record import routed
+from tidemark.capture.source.envelope.change_record import route
 from tidemark.capture.source.envelope.debezium import read_files
-from tidemark.capture.source.scan import Scan, opened
-from tidemark.capture.source.scan_summary import Group, summed
+from tidemark.capture.source.scan import Scan, open_scan
+from tidemark.capture.source.scan_summary import Group, summarize
 from tidemark.capture.source_table import SourceTable, topic_of
 
 
@@ -33,13 +33,13 @@ def scan_files(
     spark: SparkSession, files: Sequence[ChangeFile], tables: Sequence[SourceTable], next_offsets: Mapping[str, int]
 ) -> Scan:
     """Read and check `files`. Raises CorruptFileError or MalformedLineError when one of them cannot be used."""
-    records = routed(read_files(spark, files), tables)
-    return opened(records, lambda view, cached: _scan(view, cached, files, next_offsets))
+    records = route(read_files(spark, files), tables)
+    return open_scan(records, lambda view, cached: _scan(view, cached, files, next_offsets))
 
 
 def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offsets: Mapping[str, int]) -> Scan:
     try:
-        summary = summed(records, next_offsets)
+        summary = summarize(records, next_offsets)
     except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
         raise _file_error(files, error) from error
     by_path = {file.path.resolve(): file for file in files}

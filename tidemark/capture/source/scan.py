@@ -40,7 +40,7 @@ class Scan:
         self.records.sparkSession.catalog.dropGlobalTempView(self.view)
 
 
-def opened(records: DataFrame, scan: Callable[[str, DataFrame], Scan]) -> Scan:
+def open_scan(records: DataFrame, scan: Callable[[str, DataFrame], Scan]) -> Scan:
     """Cache `records` under a view of their own, and let `scan` sum them up; nothing stays behind when it raises."""
     cached = records.persist()
     view = f"scan_{uuid.uuid4().hex}"

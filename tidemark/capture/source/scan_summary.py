@@ -18,7 +18,7 @@ from tidemark.capture.binlog.dropped_shards import Dropped
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
-from tidemark.capture.binlog.spark_positions import placed
+from tidemark.capture.binlog.spark_positions import with_positions
 from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.load_events import LoadEvent
 from tidemark.capture.schema.recorded_schema import RecordDeclarations, parse_declarations
@@ -147,9 +147,9 @@ class Summary:
             if group["beat_ms"] is not None:
                 beat = Beat(group["first_offset"], group["beat_ms"], group["newest"])
                 beats_of[group["instance"]].append(beat)
-        return {instance: self._placed(instance, beats) for instance, beats in beats_of.items()}
+        return {instance: self._with_positions(instance, beats) for instance, beats in beats_of.items()}
 
-    def _placed(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
+    def _with_positions(self, instance: str, beats: Sequence[Beat]) -> list[tuple[Beat, Position | None]]:
         return list(zip(beats, self._positions(instance, [beat.offset for beat in beats]), strict=True))
 
     def _positions(self, instance: str, offsets: Sequence[int]) -> list[Position | None]:
@@ -178,13 +178,13 @@ def _declares(group: Group, declarations: RecordDeclarations) -> bool:
     return not group["is_load"] or bool(declarations.schemas)
 
 
-def summed(records: DataFrame, reached: Mapping[str, int]) -> Summary:
+def summarize(records: DataFrame, reached: Mapping[str, int]) -> Summary:
     """Sum up change records; their order from the offsets `reached` (per instance) on."""
-    groups = _grouped(records).toArrow().to_pylist()
-    return Summary(groups, binlogs_of(placed(records, reached).toArrow()))
+    groups = _group(records).toArrow().to_pylist()
+    return Summary(groups, binlogs_of(with_positions(records, reached).toArrow()))
 
 
-def _grouped(records: DataFrame) -> DataFrame:
+def _group(records: DataFrame) -> DataFrame:
     minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
     # When a row was read says nothing of how far the binlog is: changes of before may still come.
     streamed = sf.when(~sf.col("is_load"), minute).alias("minute")

@@ -8,7 +8,7 @@ import pytest
 
 from tidemark.capture.heartbeat.source_databases import databases
 from tidemark.capture.operations.preflight import sources
-from tidemark.capture.operations.preflight.all_checks import declared, examine, require_sound
+from tidemark.capture.operations.preflight.all_checks import declaration_findings, examine, require_sound
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.server_process import LOOPBACK, free_port
 from tidemark.system.check_finding import Finding, PreflightError
@@ -64,7 +64,7 @@ def test_two_instances_that_are_one_database_are_a_problem() -> None:
 
 def test_an_address_that_is_none_is_a_finding_and_shows_no_password(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path, databases="a=mysql://t:secret@db/")
-    findings = declared(settings, [ORDERS])
+    findings = declaration_findings(settings, [ORDERS])
     assert verdicts(findings) == {"captured tables": "ok", "TIDEMARK_DATABASES": "problem"}
     assert "secret" not in str(examine(settings, [ORDERS]))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.snapshots.late import restated_slices as slices
-from tidemark.capture.snapshots.late.restated_slices import counted, restated
+from tidemark.capture.snapshots.late.restated_slices import count_late, slices_to_restate
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
@@ -67,7 +67,7 @@ def test_the_slices_of_late_changes(
             for key, start, end in every_slice(entity):
                 if start <= minute < end <= until:
                     expected[entity][key] += changes
-    outcome = counted(TABLE, PARIS, closed, minutes, before)
+    outcome = count_late(TABLE, PARIS, closed, minutes, before)
     assert outcome == {entity: dict(of_slices) for entity, of_slices in expected.items() if of_slices}
 
     oldest = min((minute for minute, _ in minutes), default=None)
@@ -79,11 +79,11 @@ def test_the_slices_of_late_changes(
         for key, _, end in every_slice(entity)
         if oldest < end <= until
     ]
-    assert list(restated(TABLE, PARIS, state, oldest)) == every
+    assert list(slices_to_restate(TABLE, PARIS, state, oldest)) == every
     hours = [(key, end) for key, _, end in every_slice("hour") if end <= hour_until][-open_hours:]
     waits = tuple(SliceEnd(end + lateness, "hour", "hour", key, lateness) for key, end in hours)
     waiting = replace(TABLE, restated=frozenset({"day"}))
-    assert list(restated(waiting, PARIS, replace(state, waits=waits), oldest)) == [
+    assert list(slices_to_restate(waiting, PARIS, replace(state, waits=waits), oldest)) == [
         slice_end for slice_end in every if slice_end.entity == "day" or slice_end.slice in {key for key, _ in hours}
     ]
 
@@ -91,8 +91,8 @@ def test_the_slices_of_late_changes(
 def test_a_table_that_does_not_restate_counts_all_the_same() -> None:
     plain = SourceTable("day", "t.t", ("a",), ("id",), None, (("day", "day", "2026-03-29"),))
     closed = {"day": ms(START) + 23 * 60 * MINUTE}
-    assert counted(plain, PARIS, closed, [(ms(START), 2)], {}) == {"day": {"2026-03-29": 2}}
-    assert restated(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
+    assert count_late(plain, PARIS, closed, [(ms(START), 2)], {}) == {"day": {"2026-03-29": 2}}
+    assert slices_to_restate(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
 
 
 def test_of_a_clock_of_1970_the_newest_slices_are_restated_and_few_are_counted(
@@ -101,7 +101,7 @@ def test_of_a_clock_of_1970_the_newest_slices_are_restated_and_few_are_counted(
     monkeypatch.setattr(slices, "MOST_RESTATED", 3)
     monkeypatch.setattr(slices, "COUNTED", 2)
     closed = {"hour": ms(START) + 10 * 60 * MINUTE}
-    outcome = restated(TABLE, PARIS, CommitState(closed=closed), 0)
+    outcome = slices_to_restate(TABLE, PARIS, CommitState(closed=closed), 0)
     assert [entry.end_ms for entry in outcome] == [closed["hour"] - back * 60 * MINUTE for back in (2, 1, 0)]
     minutes = [(ms(START) + hour * 60 * MINUTE, 1) for hour in range(5)]
-    assert counted(TABLE, PARIS, closed, minutes, {}) == {"hour": {"2026-03-29T04": 1, "2026-03-29T05": 1}}
+    assert count_late(TABLE, PARIS, closed, minutes, {}) == {"hour": {"2026-03-29T04": 1, "2026-03-29T05": 1}}

@@ -13,9 +13,9 @@ from tidemark.capture.apply.batch_changes import table_changes
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
 from tidemark.capture.schema.recorded_schema import parse_declarations
-from tidemark.capture.schema.schema_changes import evolved
+from tidemark.capture.schema.schema_changes import evolve
 from tidemark.capture.schema.table_columns import TableColumns
-from tidemark.capture.source.envelope.change_record import routed
+from tidemark.capture.source.envelope.change_record import route
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages
 from tidemark.capture.source_table import SourceTable
 
@@ -46,9 +46,7 @@ def scan(spark: SparkSession) -> Iterator[Scan]:
 
 
 def declared(scan: Scan, instance: str) -> TableColumns:
-    return evolved(
-        TableColumns(), (change for change in scan.summary.schema_changes if change.instance == instance), {}
-    )
+    return evolve(TableColumns(), (change for change in scan.summary.schema_changes if change.instance == instance), {})
 
 
 def expected(change: Change, instance: str) -> tuple[Any, ...]:
@@ -126,7 +124,7 @@ def test_a_record_goes_where_its_table_holds_it(spark: SparkSession) -> None:
     records = spark.createDataFrame(
         rows, "instance STRING, op STRING, physical STRING, changes STRING, problem STRING, line STRING"
     )
-    for row in routed(records, tables).collect():
+    for row in route(records, tables).collect():
         holding = [table.name for table in tables if table.holds(row["instance"], row["physical"])]
         assert ([row["table"]] if row["table"] else []) == holding, row
 

@@ -21,10 +21,10 @@ REFUSED = "nothing can be captured so"
 
 def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
     """All findings about the declarations, Kafka and the databases that are set; nothing is written anywhere."""
-    return [*declared(settings, sources), *_of_kafka(settings, sources), *_of_databases(settings)]
+    return [*declaration_findings(settings, sources), *_of_kafka(settings, sources), *_of_databases(settings)]
 
 
-def declared(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
+def declaration_findings(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
     """Those for which nobody has to be asked over a network."""
     try:
         addresses = databases(settings.databases.get_secret_value())

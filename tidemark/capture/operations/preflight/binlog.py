@@ -38,7 +38,7 @@ def binlog(instance: str, settings: Mapping[str, str]) -> list[Finding]:
         for name, wanted in _WANTED.items()
         if name in settings and settings[name].upper() != wanted[0]
     ]
-    return wrong or [_kept(f"database {instance}: binlog", kept_for(settings))]
+    return wrong or [_retention_finding(f"database {instance}: binlog", kept_for(settings))]
 
 
 def kept_for(settings: Mapping[str, str]) -> timedelta | None:
@@ -55,7 +55,7 @@ def _wrong(subject: str, problem: str, wanted: str, why: str, to_do: str) -> Fin
     return Finding(subject, "problem", f"{problem or 'empty'}, not {wanted or 'empty'}: {why}", f"{to_do}, {_KEEP}")
 
 
-def _kept(subject: str, kept: timedelta | None) -> Finding:
+def _retention_finding(subject: str, kept: timedelta | None) -> Finding:
     if kept is None:
         return Finding(subject, "ok", "whole rows, never removed by the server")
     if kept >= SHORTEST:

@@ -64,10 +64,10 @@ def topic(name: str, partitions: int | None, settings: Mapping[str, str]) -> lis
     if "compact" in settings.get("cleanup.policy", ""):
         to_do = "set cleanup.policy=delete, and load the instance's tables anew"
         return [Finding(subject, "problem", "compacted: of each row only the last change stays", to_do)]
-    return [_kept(subject, int(settings.get("retention.ms", -1)))]
+    return [_retention_finding(subject, int(settings.get("retention.ms", -1)))]
 
 
-def _kept(subject: str, retention_ms: int) -> Finding:
+def _retention_finding(subject: str, retention_ms: int) -> Finding:
     if retention_ms < 0:
         return Finding(subject, "ok", "one partition, messages are kept")
     kept = timedelta(milliseconds=retention_ms)

@@ -30,16 +30,16 @@ def database(address: HeartbeatDatabase) -> list[Finding]:
     """What is found there; nothing is written. The password is in none of it."""
     try:
         with session(address) as opened, opened.cursor() as cursor:
-            return [_reached(address), *binlog(address.instance, _settings(cursor)), *_grants(address, cursor)]
+            return [_reach(address), *binlog(address.instance, _settings(cursor)), *_grants(address, cursor)]
     except pymysql.err.MySQLError as error:
-        return [_refused(address, error)]
+        return [_refusal(address, error)]
 
 
-def _reached(address: HeartbeatDatabase) -> Finding:
+def _reach(address: HeartbeatDatabase) -> Finding:
     return Finding(f"database {address.instance}", "ok", f"{address} answers")
 
 
-def _refused(address: HeartbeatDatabase, error: pymysql.err.MySQLError) -> Finding:
+def _refusal(address: HeartbeatDatabase, error: pymysql.err.MySQLError) -> Finding:
     problem = problem_of(address, error)
     description = f"{address}: {problem.found}"
     if isinstance(problem, DatabaseDownError):
@@ -57,9 +57,9 @@ def _settings(cursor: Cursor) -> dict[str, str]:
 def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
     subject = f"database {address.instance}: grants"
-    refused = _prepared(cursor, WRITE)
+    refused = _refusal_of_statement(cursor, WRITE)
     if refused is not None and refused.args[0] == ER.NO_SUCH_TABLE:
-        refused = _prepared(cursor, CREATE)
+        refused = _refusal_of_statement(cursor, CREATE)
     if refused is None:
         return [Finding(subject, "ok", "heartbeats can be written")]
     if refused.args[0] not in _NOT_GRANTED:
@@ -67,7 +67,7 @@ def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     return [Finding(subject, "problem", str(refused.args[-1]), _grant(address, "INSERT, UPDATE, CREATE"))]
 
 
-def _prepared(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
+def _refusal_of_statement(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
     """What keeps the statement from being executed, None for nothing."""
     try:
         cursor.execute("PREPARE tidemark_check FROM %s", (statement.replace("%s", "?"),))

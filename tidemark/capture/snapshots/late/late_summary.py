@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.slow_clock import Spans
 from tidemark.capture.snapshots.late.late_minutes import LateMinute
-from tidemark.capture.snapshots.late.restated_slices import counted, restated
+from tidemark.capture.snapshots.late.restated_slices import count_late, slices_to_restate
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar
 
@@ -26,8 +26,8 @@ class LateSummary:
         dated = [minute.minute for minute in mine if minute.dated]
         return replace(
             after,
-            late=counted(
+            late=count_late(
                 table, calendar, before.closed, [(minute.minute, minute.changes) for minute in mine], before.late
             ),
-            restates=restated(table, calendar, before, min(dated, default=None)),
+            restates=slices_to_restate(table, calendar, before, min(dated, default=None)),
         )

@@ -25,7 +25,7 @@ COUNTED: Final = 50
 Counts = Mapping[str, Mapping[str, int]]
 
 
-def counted(
+def count_late(
     table: SourceTable,
     calendar: Calendar,
     closed: Mapping[str, int],
@@ -65,7 +65,7 @@ def _newest(counts: Counter[str]) -> dict[str, int]:
     return {slice_: counts[slice_] for slice_ in sorted(counts)[-COUNTED:]}
 
 
-def restated(
+def slices_to_restate(
     table: SourceTable, calendar: Calendar, before: CommitState, oldest_ms: int | None
 ) -> tuple[SliceEnd, ...]:
     """The slices, tagged `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
@@ -79,7 +79,8 @@ def restated(
         for entity, period, start in table.snapshot_series
         if entity in table.restated
         for slice_end in deque(
-            _tagged(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)), maxlen=MOST_RESTATED
+            _tagged_ends(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)),
+            maxlen=MOST_RESTATED,
         )
     )
     ends = (replace(slice_end, end_ms=slice_end.end_ms - slice_end.late_ms, late_ms=0) for slice_end in before.waits)
@@ -87,7 +88,7 @@ def restated(
     return (*every, *waiting)
 
 
-def _tagged(
+def _tagged_ends(
     calendar: Calendar, entity: str, period: str, start: str, oldest_ms: int, closed_ms: int
 ) -> Iterator[SliceEnd]:
     return takewhile(

@@ -32,7 +32,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
     typed = parsed.withColumn("kinds", sf.from_json("v.mysqlType", "MAP<STRING, STRING>"))
     rows = typed.select("*", sf.posexplode_outer(_rows()).alias("row", "change"))
     return (
-        rows.withColumn("data", _chosen(sf.get("v.data", sf.col("change.at"))))
+        rows.withColumn("data", _with_words(sf.get("v.data", sf.col("change.at"))))
         .withColumn("op", sf.when(sf.col("data").isNotNull(), sf.col("change.op")))
         .select(
             "instance",
@@ -92,12 +92,12 @@ def _kind() -> Column:
 
 def _before() -> Column:
     """A changed or deleted row with the values that it had before; of one that is just deleted `old` says nothing."""
-    old = sf.coalesce(_chosen(sf.get("v.old", sf.col("change.at"))), sf.create_map().cast("map<string,string>"))
+    old = sf.coalesce(_with_words(sf.get("v.old", sf.col("change.at"))), sf.create_map().cast("map<string,string>"))
     kept = sf.map_filter("data", lambda name, _: ~sf.map_contains_key(old, name))
     return sf.when(sf.col("op").isin("u", "d"), sf.to_json(sf.map_concat(kept, old)))
 
 
-def _chosen(row: Column) -> Column:
+def _with_words(row: Column) -> Column:
     """The row with the words of ENUM and SET columns: Canal prints the numbers that the binlog has."""
     is_listed = "startswith(kind, 'enum(') OR startswith(kind, 'set(')"
     some = sf.expr(f"exists(map_values(kinds), kind -> {is_listed})")

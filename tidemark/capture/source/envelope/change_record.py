@@ -23,7 +23,7 @@ from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
 from tidemark.capture.source_table import SHARD_SUFFIX, SourceTable
 
 
-def routed(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
+def route(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
     """The change records of an adapter: those columns, less `table` and `raw`, and `line`, the record as it came."""
     is_well = sf.col("problem").isNull()
     # A record with a problem is a dead letter and nothing else: no change, and no declaration.

@@ -80,7 +80,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         _binlog_row().alias("binlog_row"),
         sf.col("r.value.source.gtid").alias("gtid"),
         _is_load().alias("is_load"),
-        _loaded().alias("loaded"),
+        _table_of_load().alias("loaded"),
     )
 
 
@@ -106,7 +106,7 @@ def _is_notification() -> Column:
     return sf.col("r.value.aggregate_type").isNotNull()
 
 
-def _loaded() -> Column:
+def _table_of_load() -> Column:
     """The physical table of which a load has read the last row."""
     data = sf.col("r.value.additional_data")
     ended = (sf.col("r.value.type") == "TABLE_SCAN_COMPLETED") & data["status"].isin("SUCCEEDED", "EMPTY")

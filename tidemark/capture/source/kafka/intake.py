@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tidemark.capture.source.envelope import canal, debezium
-from tidemark.capture.source.envelope.change_record import routed
+from tidemark.capture.source.envelope.change_record import route
 from tidemark.capture.source.intake import Due
 from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicReplacedError, TopicShrunkError
-from tidemark.capture.source.scan import Scan, opened
-from tidemark.capture.source.scan_summary import summed
+from tidemark.capture.source.scan import Scan, open_scan
+from tidemark.capture.source.scan_summary import summarize
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.errors import TidemarkError
 from tidemark.system.errors import CaptureError
@@ -141,11 +141,11 @@ def scan_messages(
     if canals:
         records = records.unionByName(canal.read_messages(messages.where(is_canals)))
     with_text = bool(canals)
-    return opened(routed(records, tables), lambda view, cached: _scan(view, cached, ranges, with_text=with_text))
+    return open_scan(route(records, tables), lambda view, cached: _scan(view, cached, ranges, with_text=with_text))
 
 
 def _scan(view: str, records: DataFrame, ranges: Sequence[OffsetRange], *, with_text: bool) -> Scan:
-    summary = summed(records, {span.instance: span.first_offset for span in ranges})
+    summary = summarize(records, {span.instance: span.first_offset for span in ranges})
     return Scan(
         view=view,
         records=records,
