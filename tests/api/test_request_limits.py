@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import http.client
+import json
+import time
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.api.client import GOOD, TOKEN, Client, serving
 from tidemark.api.options import ApiOptions
 from tidemark.api.request_limits import TokenBuckets
 
 if TYPE_CHECKING:
+    import socket
     from pathlib import Path
 
 
@@ -31,13 +35,47 @@ def test_long_headers_are_431_however_they_arrive(tmp_path: Path) -> None:
         assert raw_answer(client, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400 ")
 
 
-def test_a_body_that_grows_too_long_is_413(tmp_path: Path) -> None:
+POST = "\r\n".join(
+    [
+        "POST /v1/reports HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: Bearer {TOKEN}",
+        "Content-Type: application/json",
+        "",
+    ]
+)
+
+
+def test_a_body_that_is_too_long_is_413_before_it_is_sent(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
-        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        connection.request("POST", "/v1/reports", iter([b" " * 1_048_576] * 9), headers, encode_chunked=True)
-        assert connection.getresponse().status == 413
-        connection.close()
+        assert raw_answer(client, f"{POST}Content-Length: 8388609\r\n\r\n".encode()).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_body_in_chunks_is_411_and_not_read(tmp_path: Path) -> None:
+    """A million chunks of a byte took half a minute of the only thread."""
+    with serving(tmp_path) as client, client.open() as attacker:
+        attacker.sendall(f"{POST}Transfer-Encoding: chunked\r\n\r\n".encode())
+        assert attacker.recv(65_536).startswith(b"HTTP/1.1 411 ")
+        with pytest.raises(ConnectionError):
+            send_chunks(attacker)
+
+
+def send_chunks(attacker: socket.socket) -> None:
+    for _ in range(1_000):
+        attacker.sendall(b"1\r\n \r\n" * 10_000)
+        time.sleep(0.01)
+
+
+def test_of_two_requests_in_one_none_is_taken(tmp_path: Path) -> None:
+    """Where a proxy goes by the length and we would go by the chunks, the second one would be ours alone."""
+    second = json.dumps({**GOOD, "event_id": "smuggled"})
+    hidden = f"{POST}Content-Length: {len(second)}\r\n\r\n{second}"
+    with serving(tmp_path) as client:
+        sent = f"{POST}Content-Length: {len(hidden) + 5}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{hidden}"
+        answer = raw_answer(client, sent.encode())
+        assert answer.startswith(b"HTTP/1.1 411 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
+        assert client.world.store.read.last() == 0
 
 
 def test_an_event_has_a_size_and_a_request_a_number_of_events(tmp_path: Path) -> None:

@@ -142,9 +142,11 @@ def test_nor_by_a_post_without_a_body() -> None:
     assert status(JSON, "POST", "/graphql?query=a") == 405
 
 
-def test_a_body_of_two_lengths_is_refused() -> None:
-    assert status({**JSON, "transfer-encoding": "chunked"}, "POST") == 400
-    assert status({"content-type": "application/json", "transfer-encoding": "chunked"}, "POST") == 200
+def test_a_body_has_a_length_and_a_limit() -> None:
+    assert status({**JSON, "transfer-encoding": "chunked"}, "POST") == 411
+    assert status({"content-type": "application/json", "transfer-encoding": "chunked"}, "POST") == 411
+    assert status({**JSON, "content-length": str(8 << 20)}, "POST") == 200
+    assert status({**JSON, "content-length": str((8 << 20) + 1)}, "POST") == 413
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ def test_a_body_of_two_lengths_is_refused() -> None:
         ({"content-type": "application/json; charset=utf-8", "content-length": "9"}, 200),
         ({"content-type": "Application/JSON", "content-length": "9"}, 200),
         ({"content-length": "9"}, 415),
-        ({"transfer-encoding": "chunked"}, 415),
+        ({"transfer-encoding": "chunked"}, 411),
         ({"content-type": "text/plain"}, 415),
         ({"content-type": "application/jsonx", "content-length": "9"}, 415),
         ({"content-type": ["application/json", "text/plain"], "content-length": "9"}, 415),

@@ -7,8 +7,8 @@
     GET  /openapi.json, /docs    this interface described
 
     200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin   404 no such entity
-    409 cannot be so (the table of transitions does not have it)   413 too long   415 no JSON   429 too many writes
-    431 headers too long   503 the store does not answer, or not in time: ask again
+    409 cannot be so (the table of transitions does not have it)   411 a body of unknown length   413 too long
+    415 no JSON   429 too many writes   431 headers too long   503 the store does not answer, or not in time: ask again
 
 An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. Nothing was changed then.
 """
@@ -27,13 +27,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tidemark.api.description_page import add_description
-from tidemark.api.errors import BodyTooLongError
 from tidemark.api.handlers import Queries
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.request_limits import RequestLimits, TokenBuckets
 from tidemark.api.response_models import ErrorModel, HealthModel, ReceiptModel, SlicesModel
 from tidemark.api.thread_limits import Threads, run_in
-from tidemark.center.detectors.external_report import MAX_BYTES, Report
+from tidemark.center.detectors.external_report import Report
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
 from tidemark.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
 from tidemark.system.http_guard import HttpGuard
@@ -52,7 +51,7 @@ _PATHS: Final = ("/v1/reports", "/v1/slices", HEALTH, "/metrics", "/openapi.json
 _STUCK_SECONDS: Final = 60.0
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorModel} for status in (400, 401, 403, 404, 409, 413, 415, 429, 431, 503)
+    status: {"model": ErrorModel} for status in (400, 401, 403, 404, 409, 411, 413, 415, 429, 431, 503)
 }
 _REPORT_BODY: Final = {
     "requestBody": {
@@ -103,7 +102,7 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     @app.post("/v1/reports", openapi_extra=_REPORT_BODY)
     async def report(request: Request) -> ReceiptModel:
         """Take one report or a list of them: all, or none."""
-        return await run_in(threads.reports, partial(queries.report, await _body(request)))
+        return await run_in(threads.reports, partial(queries.report, await request.body()))
 
     @app.get("/v1/slices")
     async def slices(subject: Annotated[str, Query(max_length=TEXT_LIMIT)]) -> SlicesModel:
@@ -124,16 +123,6 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
     async def prometheus() -> Response:
         """Metrics in Prometheus' text format."""
         return Response(await run_in(threads.watching, metrics.text), media_type=_METRICS_TYPE)
-
-
-async def _body(request: Request) -> bytes:
-    """The whole body. Raises BodyTooLongError, and ClientDisconnect where it did not come."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            raise BodyTooLongError("the body is too long", expected=f"at most {MAX_BYTES} bytes")
-    return bytes(body)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
@@ -165,5 +154,5 @@ def _error(status: int, message: str, where: str | None = None) -> Response:
 
 
 def _status_code(error: Exception) -> int:
-    kinds = ((UnknownEntityError, 404), (TransitionError, 409), (BodyTooLongError, 413), (TransientError, 503))
+    kinds = ((UnknownEntityError, 404), (TransitionError, 409), (TransientError, 503))
     return next((status for kind, status in kinds if isinstance(error, kind)), 400)

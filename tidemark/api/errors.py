@@ -1,7 +1,6 @@
 """Errors of the HTTP interface.
 
 TerminalError
-├── BodyTooLongError   more was sent than is read
 └── ApiSettingsError   an address that the API must not listen on without a token, or a setting that cannot be so
 
 TransientError
@@ -13,10 +12,6 @@ from tidemark.errors import TerminalError, TransientError
 
 class ApiSettingsError(TerminalError):
     """An address that the API must not listen on without a token, or a setting that cannot be so."""
-
-
-class BodyTooLongError(TerminalError):
-    """More was sent than is read."""
 
 
 class TookTooLongError(TransientError):

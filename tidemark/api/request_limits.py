@@ -1,7 +1,6 @@
 """Limits on what a request may be and how often one may write, in front of the application. Pure ASGI.
 
     431  the address and the headers together are longer than 16 kB
-    413  a body longer than 8 MB is announced
     429  a client writes more often than its token bucket fills
 
 Source of the rate limit: the token bucket of RFC 2697, one a client address.
@@ -13,7 +12,6 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from tidemark.center.detectors.external_report import MAX_BYTES
 from tidemark.system.http_guard import Refusal, send_refusal
 
 if TYPE_CHECKING:
@@ -64,14 +62,7 @@ class RequestLimits:
         headers = sum(len(name) + len(value) for name, value in scope["headers"])
         if headers + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEADER_BYTES:
             return Refusal(431, "the headers are too long", f"at most {MAX_HEADER_BYTES} bytes with the address")
-        if _announced(scope) > MAX_BYTES:
-            return Refusal(413, "the body is too long", f"at most {MAX_BYTES} bytes")
         client = (scope.get("client") or ("",))[0]
         if scope["method"] not in _READS and not self._buckets.take(client):
             return Refusal(429, "too many writes", "fewer requests a second from one address")
         return None
-
-
-def _announced(scope: Scope) -> int:
-    lengths = [value for name, value in scope["headers"] if name.lower() == b"content-length"]
-    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0

@@ -70,7 +70,7 @@ def test_who_does_not_go_on_is_closed(sent: bytes) -> None:
     ("lengths", "status"),
     [
         (b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"411"),
-        (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400"),
+        (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"411"),
         (b"Content-Length: 2000\r\n\r\n", b"413"),
         (b"Content-Length: 999999999999999999\r\n\r\n", b"413"),
         (b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", b"400"),

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 _POLL_RATE_MS: Final = 2000
 _STOP_SECONDS: Final = 3
 _HEADER_BYTES: Final = 64 * 1024
-_BODY_BYTES: Final = 8 * 1024 * 1024
-"""A backfill names its partitions: a hundred thousand are some 1.5 MB."""
 _ANSWER_SECONDS: Final = 600.0
 # What `dagster-webserver` sets when nothing is said: a statement's milliseconds, a connection's seconds, overflow.
 _DATABASE: Final = (15_000, 3_600, 20)
@@ -51,7 +49,7 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
 
     def build_middleware(self) -> list[Middleware]:
         return [
-            Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"], most_bytes=_BODY_BYTES),
+            Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"]),
             Middleware(ReportGuard, self._token),
             *super().build_middleware(),
         ]
