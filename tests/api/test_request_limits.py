@@ -60,6 +60,14 @@ def test_a_body_in_chunks_is_411_and_not_read(tmp_path: Path) -> None:
             send_chunks(attacker)
 
 
+def test_what_is_no_body_is_no_error_of_the_servers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each such request wrote a traceback of two kilobytes into the log."""
+    with serving(tmp_path) as client:
+        assert b"HTTP/1.1 400 " in raw_answer(client, f"{POST}Transfer-Encoding: chunked\r\n\r\n-1\r\n{{".encode())
+        assert client.ask("GET", "/health")[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def send_chunks(attacker: socket.socket) -> None:
     for _ in range(1_000):
         attacker.sendall(b"1\r\n \r\n" * 10_000)

@@ -118,6 +118,10 @@ class DeadlineProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Called where h11 refuses what came; its hint says whether the headers were too long (431)."""
         hint = getattr(sys.exc_info()[1], "error_status_hint", 400)
+        if self.cycle is not None:
+            # Its request may be answered at this moment: that answer would come too late, as an error of the server's.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self._send_error(hint, msg)
 
     def _watch(self) -> None:
