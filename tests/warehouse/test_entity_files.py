@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tidemark.dependency_model.entity import EntityKind
@@ -74,3 +75,19 @@ def test_the_line_is_found_when_someone_reads_it(tmp_path: Path) -> None:
     (problem,) = DependencyGraph.build(entities).problems()
     locate(problem, tmp_path)
     assert str(problem).startswith("table.yaml:5: depends on an unknown entity: found daly")
+
+
+def test_links_that_lead_nowhere_or_back_and_pipes_are_problems(tmp_path: Path) -> None:
+    root = write(tmp_path / "assets", {"ods/ods_orders.yaml": "period: day\n"})
+    (root / "ods" / "loop.yaml").symlink_to("loop.yaml")
+    (root / "ods" / "gone.yaml").symlink_to("nowhere")
+    (root / "ods" / "back").symlink_to("..")
+    os.mkfifo(root / "ods" / "pipe.yaml")
+    entities, problems = read_entities(root)
+    assert list(entities) == ["ods_orders"]
+    assert {problem.where: problem.message for problem in problems} == {
+        "ods/back": "the link leads back to a folder that it is in",
+        "ods/gone.yaml": "this is no file",
+        "ods/loop.yaml": "cannot be read",
+        "ods/pipe.yaml": "this is no file",
+    }

@@ -7,6 +7,7 @@ it, and the nearest of them wins.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,6 @@ from tidemark.system.garbage_collection import collection_paused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
 
@@ -73,10 +73,26 @@ class _Reading:
                 defaults = {**defaults, **self._defaults(entry.path, f"{place}{entry.name}")}
         layer = place.rstrip("/").rpartition("/")[2]
         for entry in entries:
-            if entry.is_dir():
+            kind = self._kind(entry, f"{place}{entry.name}")
+            if kind == "folder":
                 self.folder(entry.path, f"{place}{entry.name}/", defaults)
-            elif entry.name.endswith(_SUFFIX) and entry.name != DEFAULTS_FILE:
+            elif kind == "file" and entry.name != DEFAULTS_FILE:
                 self._file(entry.path, f"{place}{entry.name}", layer, defaults)
+
+    def _kind(self, entry: os.DirEntry[str], place: str) -> str:
+        """`folder`, `file` of a declaration, or empty; a link that leads nowhere, or back, is a problem."""
+        try:
+            if entry.is_dir():
+                if not (entry.is_symlink() and os.path.realpath(entry.path) in _above(entry.path)):
+                    return "folder"
+                self.problems.append(EntityError("the link leads back to a folder that it is in", where=place))
+                return ""
+            if not entry.name.endswith(_SUFFIX) or entry.is_file():
+                return "file" if entry.name.endswith(_SUFFIX) else ""
+            self.problems.append(EntityError("this is no file", where=place))
+        except OSError as error:
+            self.problems.append(EntityError("cannot be read", found=error.strerror, where=place))
+        return ""
 
     def _defaults(self, path: str, file: str) -> dict[str, Any]:
         try:
@@ -104,9 +120,18 @@ class _Reading:
         self.entities.append(entity)
 
 
+def _above(path: str) -> set[str]:
+    """The real folders that a path is in."""
+    folder = Path(path).parent.resolve()
+    return {str(parent) for parent in (folder, *folder.parents)}
+
+
 def _text(path: str, file: str) -> str:
-    """A file's text. Raises EntityError where it is too long or not UTF-8."""
-    opened = os.open(path, os.O_RDONLY)  # of very many files, half the time that Path.read_text takes
+    """A file's text. Raises EntityError where it cannot be read, is too long or not UTF-8."""
+    try:
+        opened = os.open(path, os.O_RDONLY)  # of very many files, half the time that Path.read_text takes
+    except OSError as error:
+        raise EntityError("cannot be read", found=error.strerror, where=file) from error
     try:
         content = os.read(opened, _FIRST_READ)
         if len(content) == _FIRST_READ:

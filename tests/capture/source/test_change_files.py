@@ -1,6 +1,7 @@
 """Which landed files are due, and where a record is."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def test_due_files_begin_with_the_one_that_may_hold_the_offset(
 def test_unfinished_and_foreign_files_are_left_alone(stream: Stream, tmp_path: Path) -> None:
     (tmp_path / "a" / ".000000000030.jsonl.gz.tmp").write_text("half")
     (tmp_path / "a" / "notes.jsonl.gz").write_text("mine")
+    os.mkfifo(tmp_path / "a" / "000000000030.jsonl.gz")
+    (tmp_path / "a" / "000000000040.jsonl.gz").symlink_to("nowhere")
     assert len(landed_files(tmp_path, "a", 0)) == 3
     assert landed_files(tmp_path, "b", 0) == []
     assert stream.instance == "a"

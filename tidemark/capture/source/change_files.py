@@ -38,7 +38,8 @@ class ChangeFile:
 def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeFile]:
     """Files that may hold offsets from `next_offset` on, in order."""
     folder = landing / instance
-    names = sorted(path for path in folder.glob("*.jsonl.gz") if FILE_NAME.match(path.name))
+    # A pipe or a device would be waited for.
+    names = sorted(path for path in folder.glob("*.jsonl.gz") if FILE_NAME.match(path.name) and path.is_file())
     files = [ChangeFile(instance, int(path.name[:12]), path, path.stat().st_size) for path in names]
     begun = [file.first_offset for file in files if file.first_offset <= next_offset]
     return [file for file in files if not begun or file.first_offset >= begun[-1]]
