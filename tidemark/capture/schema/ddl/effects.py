@@ -1,0 +1,30 @@
+"""What a statement does to the rows of a physical table that no row event tells of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Emptied:
+    """All rows of `physical` (`school.orders_0`) are gone."""
+
+    physical: str
+
+
+@dataclass(frozen=True)
+class ColumnsSet:
+    """Every row of `physical` has these values from now on: the source's column -> text as the server prints it."""
+
+    physical: str
+    values: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unproven:
+    """Rows of `physical` may be others now, nobody knows which; `physical` is `school.*` where it may be any."""
+
+    physical: str
+    reason: str
+
+
+StatementEffect = Emptied | ColumnsSet | Unproven
