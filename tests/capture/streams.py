@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 Row = dict[str, Any]
@@ -35,6 +36,15 @@ def described_type(kind: str) -> dict[str, Any]:
     return {"typeName": name, "typeExpression": name, **sizes}
 
 
+def _described_table(table: str, columns: Mapping[str, str]) -> dict[str, Any]:
+    described = [
+        {"name": name, **described_type(kind), "position": position, "optional": position > 1}
+        for position, (name, kind) in enumerate(columns.items(), 1)
+    ]
+    keys = {"primaryKeyColumnNames": [next(iter(columns))], "columns": described}
+    return {"type": "CREATE", "id": f'"school"."{table}"', "table": keys}
+
+
 class Stream:
     """One instance's topic as it grows; `lines` are in offset order."""
 
@@ -42,21 +52,14 @@ class Stream:
         self.instance = instance
         self.lines: list[str] = []
         self._file, self._written = 1, 0
+        self._transaction: int | None = None
 
     def declare(self, table: str, columns: Mapping[str, str], when: datetime, snapshot: str = "false") -> None:
         """The table is made, or with another `snapshot` was found with rows of an initial load.
 
         `columns` are name -> type, with its sizes where they matter: `DECIMAL(14,4)`.
         """
-        described = [
-            {"name": name, **described_type(kind), "position": position, "optional": position > 1}
-            for position, (name, kind) in enumerate(columns.items(), 1)
-        ]
-        changed = {
-            "type": "CREATE",
-            "id": f'"school"."{table}"',
-            "table": {"primaryKeyColumnNames": [next(iter(columns))], "columns": described},
-        }
+        changed = _described_table(table, columns)
         value = {**self._source(table, when), "databaseName": "school", "ddl": "CREATE", "tableChanges": [changed]}
         value["source"]["snapshot"] = snapshot
         self._add({"databaseName": "school"}, value)
@@ -97,11 +100,32 @@ class Stream:
         value = {**self._source(table, when), "databaseName": "school", "ddl": "DROP", "tableChanges": [changed]}
         return self._add({"databaseName": "school"}, value)
 
+    def execute(
+        self, sql: str, when: datetime, columns: Mapping[str, str] | None = None, table: str = "orders_0"
+    ) -> int:
+        """A statement of which the connector keeps the text, with the `columns` that `table` has since; the offset."""
+        changed = [] if columns is None else [_described_table(table, columns)]
+        value = {**self._source(table, when), "databaseName": "school", "ddl": sql, "tableChanges": changed}
+        return self._add({"databaseName": "school"}, value)
+
+    def ask(self, table: str, when: datetime, *, in_part: bool = False) -> int:
+        """Somebody asks for a load of the table, or of some of its rows; returns the offset."""
+        some = {"additional-conditions": [{"filter": "order_id < 5"}]} if in_part else {}
+        data = json.dumps({"data-collections": [f"school.{table}"], "type": "INCREMENTAL", **some})
+        return self.change("tidemark_signal", None, {"id": "1", "type": "execute-snapshot", "data": data}, when)
+
     def again(self, start: int, end: int) -> None:
         """The connector sends the records in offsets `[start, end)` once more."""
         for line in self.lines[start:end]:
             record = json.loads(line)
             self._add(record["key"], record["value"])
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """The records of the block have one GTID."""
+        self._transaction = self._written + 1
+        yield
+        self._transaction = None
 
     def lose_file(self) -> None:
         """The server's next records are two binlog files on; of the one between a transaction is missing."""
@@ -131,7 +155,7 @@ class Stream:
             "file": f"binlog.{self._file:06d}",
             "pos": 100 * self._written,
             "row": 0,
-            "gtid": f"1-1-{self._written}",
+            "gtid": f"1-1-{self._transaction or self._written}",
         }
         return {"source": source}
 

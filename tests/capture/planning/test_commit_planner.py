@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.initial_load.load_events import Missing
-from tidemark.capture.planning.commit_planner import CommitPlan, PlannedBatch, Span, TopicStream, fold_empty, make_plan
+from tidemark.capture.planning.commit_planner import (
+    CommitPlan,
+    PlannedBatch,
+    ReadTransaction,
+    Span,
+    TopicStream,
+    fold_empty,
+    make_plan,
+)
 
 MINUTE = 60_000
 Topics = dict[str, list[int]]
@@ -194,3 +202,21 @@ def test_slices_without_rows_are_neither_tagged_nor_settled() -> None:
     plan = make_plan([stream], slice_ends, None)
     assert [(entry.slice_end.slice, entry.shards) for entry in plan.untagged] == [("x", ("a.t",))]
     assert [(planned.closes, planned.settles) for planned in plan.batches] == [((), ())]
+
+
+def torn_at(*, has_begun: bool, may_go_on: bool) -> TopicStream:
+    """Records 0 to 9, a minute each; those of 4 to 6 are one transaction."""
+    marks = [EventMinute(minute, minute, minute) for minute in range(10)]
+    return TopicStream("a", 0, 10, marks, None, transactions=[ReadTransaction(4, 6, has_begun, may_go_on)])
+
+
+def test_a_transaction_that_passes_the_end_is_behind_the_cut_as_a_whole() -> None:
+    stream = torn_at(has_begun=False, may_go_on=False)
+    assert [stream.cut(minute) for minute in (3, 4, 5, 6, 7)] == [3, 4, 4, 4, 7]
+
+
+def test_one_of_which_records_were_merged_is_before_the_cut_once_it_is_read_to_its_end() -> None:
+    assert [torn_at(has_begun=True, may_go_on=False).cut(minute) for minute in (3, 5, 7)] == [3, 7, 7]
+    waiting = torn_at(has_begun=True, may_go_on=True)
+    assert waiting.cut(5) is None
+    assert not waiting.has_passed(5)

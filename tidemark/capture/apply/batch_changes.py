@@ -59,10 +59,11 @@ def table_changes(
     cut = records.withColumn("_batch", _batch_number(table, batches)).where("_batch IS NOT NULL")
     values = ImageValues(_forms(scan, table, columns, batches), with_text=scan.with_text)
     images = values.parsed(cut, table.partition_by)
+    committed_ms = _committed_ms(scan, table, batches)
     rows = images.select(
         "_batch",
         sf.col("op").alias("_op"),
-        (sf.col("event_ms") < _late_before(batches)).alias("_late"),
+        (committed_ms < _late_before(batches)).alias("_late"),
         (values.is_bad() | _lacks_key(values, table.key)).alias("_bad"),
         values.printed(table.partition_by, "prior").alias(_BEFORE),
         values.printed(table.partition_by, "image").alias(_AFTER),
@@ -71,7 +72,7 @@ def table_changes(
         sf.concat_ws(".", "instance", "physical").alias("_shard"),
         sf.timestamp_millis("event_ms").alias("_event_time"),
         sf.col("offset").alias("_offset"),
-        sf.col("event_ms").alias("_event_ms"),
+        committed_ms.alias("_event_ms"),
         sf.col("row").alias("_row"),
     )
     newest = Window.partitionBy("_batch", "_shard", "_bad", *table.key).orderBy(
@@ -133,6 +134,22 @@ def _stats(row: dict[str, Any]) -> BatchStats:
         newest_ms=row["newest_ms"],
         partitions=None if row["no_before"] else values,
     )
+
+
+def _committed_ms(scan: Scan, table: SourceTable, batches: Sequence[PlannedBatch]) -> Column:
+    """A record's event time, or that of its whole transaction where this passes the end of a slice."""
+    ends = {batch.late_before for batch in batches if batch.late_before is not None}
+    passing = [
+        (instance, each)
+        for instance in table.instances
+        for each in scan.summary.transactions.get(instance, ())
+        if any(each.oldest_ms < end_ms <= each.newest_ms for end_ms in ends)
+    ]
+    time = sf.col("event_ms")
+    for instance, each in passing:
+        is_in = (sf.col("instance") == instance) & sf.col("offset").between(each.first, each.last)
+        time = sf.when(is_in, sf.lit(each.newest_ms)).otherwise(time)
+    return time
 
 
 def _batch_number(table: SourceTable, batches: Sequence[PlannedBatch]) -> Column:

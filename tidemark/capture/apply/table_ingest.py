@@ -1,7 +1,6 @@
 """One table's planned batches, merged and committed one after the other."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,12 +9,17 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.batch_changes import BatchStats, batch_stats, held_changes
 from tidemark.capture.apply.batch_columns import columns_by_batch, of_one_type
+from tidemark.capture.apply.row_effects import apply_effect, effects_by_batch
+from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.commits.holds import HoldEvent, holds_at
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
 from tidemark.capture.initial_load.load_events import pending_loads_at
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
+from tidemark.capture.planning.effect_cuts import cut_at
 from tidemark.capture.planning.slice_ends import waits_of
+from tidemark.capture.planning.table_effects import RowEffect, table_effects
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.schema.table_evolution import ensure_table, merge_target
 from tidemark.capture.snapshots.late.late_change_table import LateChanges
@@ -46,6 +50,23 @@ class TableOutcome:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Work:
+    """What some batches hold: changes, what they are of each shard, and by batch what no row event tells of."""
+
+    changes: DataFrame
+    stats: Sequence[BatchStats]
+    effects: Mapping[int, RowEffect]
+
+    def stats_of(self, index: int) -> Sequence[BatchStats]:
+        """Those of one batch."""
+        return [stat for stat in self.stats if stat.batch == index]
+
+    def is_in(self, index: int) -> bool:
+        """Whether the batch changes rows."""
+        return index in self.effects or any(stat.batch == index for stat in self.stats)
+
+
 class TableIngest:
     """One table in a session of its own (commit metadata is a session setting), used by one thread at a time."""
 
@@ -67,9 +88,13 @@ class TableIngest:
             return self._run(scan, order, batches, state)
 
     def _run(self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState) -> TableOutcome:
+        effects = table_effects(self._table, scan, order, state)
         order = replace(
-            order, loads=[event for event in order.loads if self._table.holds(event.instance, event.physical)]
+            order,
+            loads=[event for event in order.loads if self._table.holds(event.instance, event.physical)],
+            holds=effects.holds,
         )
+        batches = cut_at(batches, (effect[:2] for effect in effects.rows))
         columns = columns_by_batch(self._table, scan, order, batches, state)
         self._refuse_quarantined_key(columns[-1])
         if not columns[-1]:
@@ -77,7 +102,7 @@ class TableIngest:
             return TableOutcome(self._table, state_behind(state, batches[-1], TableColumns(), order))
         outcome = TableOutcome(self._table, state, warnings=self._left_out(state.columns, columns[-1]))
         for part in of_one_type(columns):
-            done = self._run_part(scan, order, batches[part], columns[part], outcome.state)
+            done = self._run_part(scan, order, batches[part], columns[part], outcome.state, effects.rows)
             outcome = replace(
                 done, committed=outcome.committed + done.committed, warnings=outcome.warnings + done.warnings
             )
@@ -90,13 +115,15 @@ class TableIngest:
         batches: Sequence[PlannedBatch],
         columns: Sequence[TableColumns],
         state: CommitState,
+        effects: Sequence[RowEffect],
     ) -> TableOutcome:
         """Merge batches between which no column becomes wider."""
         changes, stats = self._read(scan, order, batches, columns[-1])
         warnings = self._quarantine(scan, changes, stats)
         late = self._late(changes, stats, state, order)
         state, widened = self._widen(state, columns[0])
-        state, committed = self._commit_all(changes, columns, batches, stats, state, order, late)
+        work = _Work(changes, stats, effects_by_batch(effects, batches))
+        state, committed = self._commit_all(work, columns, batches, state, order, late)
         warnings += [*self._late_warnings(scan, stats), *self._restated_warnings(committed)]
         return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
 
@@ -139,46 +166,46 @@ class TableIngest:
 
     def _commit_all(
         self,
-        changes: DataFrame,
+        work: "_Work",
         columns: Sequence[TableColumns],
         batches: Sequence[PlannedBatch],
-        stats: Sequence[BatchStats],
         state: CommitState,
         order: BinlogOrder,
         late: LateSummary,
     ) -> tuple[CommitState, list[tuple[int, CommitState]]]:
-        by_batch = defaultdict(list)
-        for stat in stats:
-            by_batch[stat.batch].append(stat)
         committed: list[tuple[int, CommitState]] = []
         before = (state.columns, *columns)
-        changed = [index in by_batch or columns[index] != before[index] for index in range(len(batches))]
+        changed = [work.is_in(index) or columns[index] != before[index] for index in range(len(batches))]
         for index, batch in fold_empty(batches, changed):
             after = state_behind(state, batch, columns[index], order)
             is_told = (
-                index in by_batch
+                work.is_in(index)
                 or batch.closes
                 or batch.settles
                 or after.initial_load_pending != state.initial_load_pending
+                or after.holds != state.holds
             )
             if not columns[index] or not is_told:
                 state = after
                 continue
-            earlier, after = state, next_state(self._table, state, batch, by_batch[index], columns[index], order)
+            earlier, after = state, next_state(self._table, state, batch, work.stats_of(index), columns[index], order)
             state = late.told(index, earlier, after, self._table, self._calendar).sealed(self._table.name)
             if state.restates:
-                rows = changes.where(sf.col("_batch") == index)
+                rows = work.changes.where(sf.col("_batch") == index)
                 self._kept.keep(rows, state.columns.kinds, state.batch, earlier.tagged_until or 0, late.slow)
-            committed.append((self._commit(changes, index, by_batch[index], state), state))
+            committed.append((self._commit(work, index, state), state))
         return state, committed
 
-    def _commit(self, changes: DataFrame, index: int, stats: Sequence[BatchStats], state: CommitState) -> int:
+    def _commit(self, work: "_Work", index: int, state: CommitState) -> int:
         target = merge_target(self._table, state.columns.kinds, self._warehouse)
         ensure_table(self._spark, target, state.columns.kinds)
         transaction = state.transaction(self._table.name)
         crash_point("ingest.before_commit")
-        if stats:
-            rows = changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
+        stats, effect = work.stats_of(index), work.effects.get(index)
+        if effect is not None:
+            version = apply_effect(self._spark, target.path, effect, state.columns, transaction)
+        elif stats:
+            rows = work.changes.where((sf.col("_batch") == index) & sf.col("_last")).select("_op", *target.columns)
             version = merge_changes(rows, target, _partitions(stats), transaction).version
         else:
             version = commit_nothing(self._spark, target.path, transaction)
@@ -187,7 +214,9 @@ class TableIngest:
 
     def _refuse_undeclared(self, scan: Scan, batches: Sequence[PlannedBatch]) -> None:
         for (instance, physical), offset in scan.summary.first_changes.items():
-            if self._table.holds(instance, physical or "") and offset in batches[-1].spans[instance]:
+            if self._table.holds(instance, physical or "") and any(
+                offset in batch.spans[instance] for batch in batches
+            ):
                 raise ColumnTypeError.undeclared(self._table.name, scan.place(instance, offset))
 
     def _quarantine(self, scan: Scan, changes: DataFrame, stats: Sequence[BatchStats]) -> list[str]:
@@ -254,8 +283,12 @@ def next_state(
     """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
     newest = {stat.shard: max(stat.newest_ms, state.watermarks.get(stat.shard, 0)) for stat in stats}
     after = state_behind(state, batch, columns, order)
+    holds = after.holds
+    for event in _quarantined(stats):
+        holds = holds.after(event)
     return replace(
         after,
+        holds=holds,
         batch=state.batch + 1,
         watermarks={**after.watermarks, **newest},
         counts={
@@ -276,6 +309,8 @@ def next_state(
 def state_behind(state: CommitState, batch: PlannedBatch, columns: TableColumns, order: BinlogOrder) -> CommitState:
     """The state behind a batch in which nothing happened to the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
+    starts = {name: span.start for name, span in batch.spans.items()}
+    ends = {name: span.end for name, span in batch.spans.items()}
     loads = [event for event in order.loads if event.offset >= batch.spans[event.instance].start]
     beats = {name: order.beat_at(name, span.end, state.beats.get(name)) for name, span in batch.spans.items()}
     behind = {
@@ -289,10 +324,25 @@ def state_behind(state: CommitState, batch: PlannedBatch, columns: TableColumns,
         positions={**state.positions, **{name: progress for name, progress in read.items() if progress is not None}},
         beats={**state.beats, **{name: beat for name, beat in beats.items() if beat is not None}},
         behind=tuple(sorted(behind)),
-        initial_load_pending=pending_loads_at(
-            state.initial_load_pending, loads, {name: span.end for name, span in batch.spans.items()}
-        ),
+        initial_load_pending=pending_loads_at(state.initial_load_pending, loads, ends),
+        holds=holds_at(state.holds.without(order.accepted), order.holds, starts, ends),
     )
+
+
+def _quarantined(stats: Sequence[BatchStats]) -> list[HoldEvent]:
+    """A change that is not merged keeps tags back until somebody says that it may be missing."""
+    return [
+        HoldEvent(
+            _instance(stat.shard),
+            stat.first_bad,
+            stat.shard,
+            "held",
+            FindingKind.QUARANTINED,
+            f"{stat.bad} in the dead-letter queue (tidemark dlq list)",
+        )
+        for stat in stats
+        if stat.first_bad is not None
+    ]
 
 
 def _partitions(stats: Sequence[BatchStats]) -> frozenset[str | None] | None:

@@ -5,13 +5,20 @@ from enum import StrEnum
 
 
 class FindingKind(StrEnum):
-    """What was found; each holds back everything that comes after it in the instance's topic."""
+    """What was found: the first five hold back what comes after it in the instance's topic, the rest a table's tags."""
 
     FILES_MISSING = "files missing"
     GTIDS_MISSING = "transactions missing"
     REGRESSED = "position went back"
     OTHER_LOG = "another log"
     SHARD_VANISHED = "shard vanished"
+    NO_ROW_EVENTS = "rows changed without row events"
+    QUARANTINED = "changes are quarantined"
+
+    @property
+    def holds_tags(self) -> bool:
+        """Whether changes go on being merged, and only tags are kept back."""
+        return self in {FindingKind.NO_ROW_EVENTS, FindingKind.QUARANTINED}
 
 
 @dataclass(frozen=True, order=True)

@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 
 from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.commits.capture_lease import CaptureLease
+from tidemark.capture.commits.holds import Holds
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.commit_info import IDENTITY, Transaction
@@ -38,6 +39,7 @@ class CommitState:
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
     `topic_ids` are those of the topics that the offsets are of, where known. `identity` is that of the commit, `lease`
     the one by which the next commit is made.
+    Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
     """
 
     batch: int = 0
@@ -58,6 +60,7 @@ class CommitState:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     identity: str = ""
     lease: CaptureLease | None = None
+    holds: Holds = field(default_factory=Holds)
 
     @property
     def merged_ms(self) -> int:
@@ -114,6 +117,7 @@ class CommitState:
                 "topic_ids": dict(self.topic_ids),
                 IDENTITY: self.identity,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
+                **self.holds.to_json(),
             }
         )
 
@@ -147,6 +151,7 @@ class CommitState:
             waits=_slice_ends(entry.get("waits", ())),
             topic_ids=entry.get("topic_ids", {}),
             identity=entry.get(IDENTITY, ""),
+            holds=Holds.from_json(entry),
         )
 
 

@@ -1,7 +1,10 @@
 """Where a topic says that a table's rows are missing, and where that they are all there."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
+
+from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 
 
 class LoadEvent(NamedTuple):
@@ -19,6 +22,38 @@ class LoadEvent(NamedTuple):
     def shard(self) -> str:
         """`a.school.orders_3`."""
         return f"{self.instance}.{self.physical}"
+
+
+class LoadRequest(NamedTuple):
+    """At `offset` of its instance's topic a load of tables was asked for; where it `is_partial`, of some rows alone."""
+
+    instance: str
+    offset: int
+    tables: tuple[str, ...]
+    is_partial: bool
+
+    def asks_for(self, physical: str) -> bool:
+        """Whether that physical table is among those; they are named, or matched by patterns."""
+        return any(_matches(table, physical) for table in self.tables)
+
+
+def parse_load_request(instance: str, offset: int, data: str) -> LoadRequest:
+    """The `data` of a signal; one that cannot be read asks for nothing."""
+    try:
+        request = parse_json(data)
+    except UnreadableJsonError:
+        request = None
+    asked = request if isinstance(request, dict) else {}
+    tables = asked.get("data-collections")
+    names = tuple(name for name in tables if isinstance(name, str)) if isinstance(tables, list) else ()
+    return LoadRequest(instance, offset, names, bool(asked.get("additional-conditions")))
+
+
+def _matches(pattern: str, physical: str) -> bool:
+    try:
+        return pattern == physical or re.fullmatch(pattern, physical) is not None
+    except re.error:
+        return False
 
 
 class Missing(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Final
 
 TABLE: Final = "tidemark_signal"
 CREATE: Final = f"CREATE TABLE IF NOT EXISTS {TABLE} (id VARCHAR(42) PRIMARY KEY, type VARCHAR(32), data VARCHAR(2048))"
-WRITE: Final = f"INSERT INTO {TABLE} (id, type, data) VALUES (%s, 'execute-snapshot', %s)"  # noqa: S608 - our own name
+LOAD: Final = "execute-snapshot"
+WRITE: Final = f"INSERT INTO {TABLE} (id, type, data) VALUES (%s, '{LOAD}', %s)"  # noqa: S608 - our own name
 _ROOM: Final = 2048
 
 

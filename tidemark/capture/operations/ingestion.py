@@ -23,6 +23,7 @@ from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.operations.ingestion_report import (
     IngestReport,
+    held_warnings,
     missed_warnings,
     snapshot_waiting,
     untagged_warnings,
@@ -32,7 +33,7 @@ from tidemark.capture.planning.commit_planner import CommitPlan, make_plan
 from tidemark.capture.planning.read_groups import LAGGING_SHARE, read_groups
 from tidemark.capture.planning.readable_offsets import ReadableScan, readable_scan
 from tidemark.capture.planning.slice_ends import missed_slice_ends, open_slice_ends, waits_of
-from tidemark.capture.snapshots.tagging import keep_newest, tag_commit, tag_missing
+from tidemark.capture.snapshots.tagging import keep_newest, tag_accepted, tag_commit, tag_missing
 from tidemark.capture.source.change_files import ChangeFile
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.capture.source.file_intake import FileIntake
@@ -94,7 +95,7 @@ class Ingestion:
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
             lease = CaptureLease.held(self._settings, utc_now())
             step = StepResult(lease=lease)
-            position = self._with_accepted(self._with_logs(self._position, step))
+            position = self._with_accepted(self._with_logs(self._position, step), step)
             position = self._passes(position, step)
             self._position = position
             HaltedSources.of(self._settings).write(position.findings)
@@ -111,7 +112,7 @@ class Ingestion:
             version = current_version(path)
             if position.is_at(source.name, version, step.lease):
                 continue
-            step.closed += tag_missing(self._registry, path)
+            step.closed += tag_missing(self._registry, path, position.accepted)
             keep_newest(self._registry, source)
             last = last_commit(path)
             state = replace(CommitState() if last is None else last.state, lease=step.lease)
@@ -120,10 +121,14 @@ class Ingestion:
             step.warnings += missed_warnings(missed)
         return position
 
-    def _with_accepted(self, position: StepPosition) -> StepPosition:
+    def _with_accepted(self, position: StepPosition, step: StepResult) -> StepPosition:
         """What people said to go on after; what was read before has to be looked at again then."""
         accepted = AcceptedFindings.of(self._settings).offsets()
-        return position if accepted == position.accepted else replace(position, accepted=accepted, units={})
+        if accepted == position.accepted:
+            return position
+        for source in self._sources:
+            step.closed += tag_accepted(self._registry, self._settings.warehouse / source.name, accepted)
+        return replace(position, accepted=accepted, units={})
 
     def _passes(self, position: StepPosition, step: StepResult) -> StepPosition:
         """Take in all that is there: in turns, a pass of those that are level and a small one of each that lags."""
@@ -262,7 +267,8 @@ class Ingestion:
         version = before.versions[name]
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)
-            step.closed += tag_commit(self._registry, self._settings.warehouse / name, commit)
+            step.closed += tag_commit(self._registry, self._settings.warehouse / name, commit, before.accepted)
+            step.warnings += held_warnings(state, before.accepted)
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]
         if any(state.closes for _, state in outcome.committed):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.commits.holds import AcceptedOffsets
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.epoch_time import utc
 from tidemark.capture.planning.commit_planner import OpenSliceEnd, UntaggedSliceEnd
@@ -39,6 +41,7 @@ class SnapshotWaiting:
 
 
 _WORTH_SAYING = timedelta(minutes=10)
+_SHOWN_HOLDS = 3
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,16 @@ def untagged_warnings(untagged: Sequence[UntaggedSliceEnd]) -> list[str]:
     shards = ", ".join(dict.fromkeys(shard for slice_end in untagged for shard in slice_end.shards))
     why = f"never tagged, rows of {shards} from before were not all there (tidemark capture load asks for them)"
     return [f"{slices}: {why}" for slices in _by_entity(slice_end.slice_end for slice_end in untagged)]
+
+
+def held_warnings(state: CommitState, accepted: AcceptedOffsets) -> list[str]:
+    """Slices that a commit ends and does not tag, as its version may not be the source's table."""
+    holds = state.holds.unaccepted(accepted)
+    if not holds:
+        return []
+    why = "; ".join(str(hold.finding) for hold in holds[:_SHOWN_HOLDS])
+    more = f" and {len(holds) - _SHOWN_HOLDS} more" if len(holds) > _SHOWN_HOLDS else ""
+    return [f"{slices}: not tagged, held: {why}{more}" for slices in _by_entity(state.closes)]
 
 
 def _by_entity(slice_ends: Iterable[SliceEnd]) -> list[str]:

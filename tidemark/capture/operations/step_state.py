@@ -92,8 +92,10 @@ class StepPosition:
 
     @property
     def findings(self) -> tuple[BinlogFinding, ...]:
-        """Where instances are halted, in the order of their binlogs."""
+        """Where instances are halted and tables held, in the order of their binlogs."""
         distinct = {finding for findings in self.halted.values() for finding in findings}
+        holds = (state.holds.unaccepted(self.accepted) for state in self.states.values())
+        distinct |= {hold.finding for table_holds in holds for hold in table_holds}
         return tuple(sorted(distinct, key=lambda finding: (finding.instance, finding.offset)))
 
 

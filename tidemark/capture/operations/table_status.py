@@ -81,7 +81,7 @@ def table_status(source: SourceTable, commits: Iterable[Commit], around: Around)
     last_tagged: str | None = None
     for commit in commits:
         newest = newest or commit
-        if last_tagged is None and commit.state.closes:
+        if last_tagged is None and commit.state.closes and not commit.state.holds.open:
             last_tagged = commit.state.closes[-1].slice
         if around.now - commit.at <= RATE_WINDOW:
             recent.append(commit)

@@ -8,6 +8,7 @@ from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.record_runs import Run
+from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.slow_clock import Spans, is_slow, slow_spans
 from tidemark.capture.initial_load.load_events import LoadEvent
@@ -17,12 +18,15 @@ from tidemark.capture.initial_load.load_events import LoadEvent
 class BinlogOrder:
     """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
 
-    `loads` say where tables lack rows.
+    `loads` say where tables lack rows, `holds` what keeps tags back and what ends that; both are of one table where it
+    is merged. `accepted` are per instance the offsets of findings that a person accepted.
     """
 
     judged: Mapping[str, Judged] = field(default_factory=dict)
     beats: Mapping[str, Sequence[Beat]] = field(default_factory=dict)
     loads: Sequence[LoadEvent] = ()
+    holds: Sequence[HoldEvent] = ()
+    accepted: Mapping[str, Collection[int]] = field(default_factory=dict)
 
     @property
     def findings(self) -> tuple[BinlogFinding, ...]:
@@ -40,6 +44,10 @@ class BinlogOrder:
         return position is not None and any(
             skipped.holds(offset, position) and position < skipped.until for skipped in ranges
         )
+
+    def was_read(self, instance: str, offset: int, position: Position | None) -> bool:
+        """Whether what the topic has there came before, be it the last thing that did."""
+        return position is not None and any(skipped.holds(offset, position) for skipped in self.again.get(instance, ()))
 
     def end_offset(self, instance: str, default: int) -> int:
         """Where reading ends: before a finding, else at `default`."""

@@ -13,13 +13,25 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, groupby
 from operator import attrgetter, itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.initial_load.load_events import Missing
 
 _FIRST: Final = itemgetter(0)
+
+
+class ReadTransaction(NamedTuple):
+    """A transaction of more than one minute at offsets `first` to `last`.
+
+    It `has_begun` where records of it were merged before, and `may_go_on` where nothing was read that comes after it.
+    """
+
+    first: int
+    last: int
+    has_begun: bool
+    may_go_on: bool
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,7 @@ class TopicStream:
     merged_ms: int | None
     sure_until: int | None = None
     missing: Sequence[Missing] = ()
+    transactions: Sequence[ReadTransaction] = ()
 
     def has_passed(self, end_ms: int) -> bool:
         """Whether a confirmed record is at or past the boundary."""
@@ -46,9 +59,21 @@ class TopicStream:
         return cut is not None and (self.sure_until is None or cut < self.sure_until)
 
     def cut(self, end_ms: int) -> int | None:
-        """The offset of the first record at or past the boundary; None while there is none."""
+        """The offset of the first record at or past the boundary; None while there is none.
+
+        A transaction is not torn: all of it is behind the cut, as it was committed past the boundary. One of which
+        records were merged before its last was read is before the cut instead.
+        """
         at = bisect_left(self._by_minute, end_ms, key=_FIRST)
-        return self._by_minute[at][1] if at < len(self._by_minute) else None
+        return self._whole(self._by_minute[at][1]) if at < len(self._by_minute) else None
+
+    def _whole(self, first: int) -> int | None:
+        torn = next((each for each in self.transactions if each.first <= first <= each.last), None)
+        if torn is None:
+            return first
+        if not torn.has_begun:
+            return torn.first
+        return None if torn.may_go_on else torn.last + 1
 
     def lacking(self, end_ms: int) -> list[str]:
         """The shards whose rows are not all in the state at the boundary, which it has passed."""

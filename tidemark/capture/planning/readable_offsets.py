@@ -12,7 +12,7 @@ from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
 from tidemark.capture.heartbeat.trusted_times import trust_times
 from tidemark.capture.initial_load.load_events import LoadEvent, missing
 from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
-from tidemark.capture.planning.commit_planner import TopicStream
+from tidemark.capture.planning.commit_planner import ReadTransaction, TopicStream
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
@@ -54,8 +54,24 @@ class ReadableScan:
             marks=trust.marks,
             merged_ms=state.watermarks.get(instance),
             sure_until=trust.sure_until,
+            transactions=self._transactions(instance, state, end),
             missing=missing(instance, state.initial_load_pending, self._loads(source, start)),
         )
+
+    def _transactions(self, instance: str, state: CommitState, end: int) -> list[ReadTransaction]:
+        """Those that pass the end of a minute before offset `end`."""
+        start, progress = state.offsets.get(topic_of(instance), 0), state.positions.get(instance)
+        known = progress.gtids if progress else {}
+        return [
+            ReadTransaction(
+                each.first,
+                min(each.last, end - 1),
+                has_begun=each.first < start or known.get(each.origin) == each.sequence,
+                may_go_on=each.last >= end - 1,
+            )
+            for each in self.scan.summary.transactions.get(instance, ())
+            if start <= each.last and each.first < end
+        ]
 
     def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
         """Those of the table's shards from offset `start` of their topics on."""
@@ -84,7 +100,9 @@ def readable_scan(
 ) -> ReadableScan:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
-    order = replace(order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads)
+    order = replace(
+        order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads, accepted=accepted
+    )
     gone = {source.name: _find_vanished(source, scan, states[source.name], accepted) for source in sources}
     return ReadableScan(scan, order, gone, blocked)
 

@@ -4,20 +4,23 @@ from itertools import takewhile
 from pathlib import Path
 
 from tidemark.capture.commits.commit_state import Commit, CommitState, commits
+from tidemark.capture.commits.holds import NOTHING_ACCEPTED, AcceptedOffsets
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 
-def tag_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[TaggedSnapshot, ...]:
+def tag_commit(
+    registry: SnapshotRegistry, path: Path, commit: Commit, accepted: AcceptedOffsets = NOTHING_ACCEPTED
+) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that one commit gives, restate and settle those that it says; doing it again changes nothing.
 
-    Returns those that it gives.
+    Returns those that it gives: none while its holds are not all `accepted`.
     """
     state, tagged = commit.state, tuple[TaggedSnapshot, ...]()
     if state.own_restates:
         registry.restate([slice_end.of_slice for slice_end in state.own_restates], state.batch)
-    if state.closes:
+    if state.closes and not state.holds.unaccepted(accepted):
         rows = table_metrics(path, version=commit.version).rows
         tagged = tuple(
             TaggedSnapshot(
@@ -35,7 +38,9 @@ def tag_commit(registry: SnapshotRegistry, path: Path, commit: Commit) -> tuple[
     return tagged
 
 
-def tag_missing(registry: SnapshotRegistry, path: Path) -> tuple[TaggedSnapshot, ...]:
+def tag_missing(
+    registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets = NOTHING_ACCEPTED
+) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
 
     Tags are written in order, so the walk back through the log ends at the first commit whose tags are all there.
@@ -44,7 +49,14 @@ def tag_missing(registry: SnapshotRegistry, path: Path) -> tuple[TaggedSnapshot,
         commit for commit in commits(path) if commit.state.closes or commit.state.own_restates or commit.state.settles
     )
     missing = list(takewhile(lambda commit: not _is_tagged(registry, commit.state), tagging))
-    return tuple(snapshot for commit in reversed(missing) for snapshot in tag_commit(registry, path, commit))
+    return tuple(snapshot for commit in reversed(missing) for snapshot in tag_commit(registry, path, commit, accepted))
+
+
+def tag_accepted(registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets) -> tuple[TaggedSnapshot, ...]:
+    """Write the tags of versions that were held, now that a person accepted why; the whole log is looked through."""
+    held = [commit for commit in commits(path) if commit.state.closes and commit.state.holds.open]
+    freed = [commit for commit in reversed(held) if not commit.state.holds.unaccepted(accepted)]
+    return tuple(snapshot for commit in freed for snapshot in tag_commit(registry, path, commit, accepted))
 
 
 def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:

@@ -15,12 +15,16 @@ from pyspark.sql import functions as sf
 from tidemark.capture.binlog.binlog_columns import Binlog, binlogs_of
 from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.dropped_shards import Dropped
+from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
 from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
 from tidemark.capture.binlog.spark_positions import with_positions
 from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE, Beat
-from tidemark.capture.initial_load.load_events import LoadEvent
+from tidemark.capture.initial_load.load_events import LoadEvent, LoadRequest, parse_load_request
+from tidemark.capture.initial_load.signal_table import LOAD
+from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
+from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
 from tidemark.capture.schema.recorded_schema import RecordDeclarations, parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange
 from tidemark.capture.source.event_time import is_event_time
@@ -84,6 +88,11 @@ class Summary:
         return {instance: list(instance_marks.values()) for instance, instance_marks in marks.items()}
 
     @cached_property
+    def transactions(self) -> Mapping[str, Sequence[LongTransaction]]:
+        """Per instance the transactions that lie in more than one minute."""
+        return {instance: long_transactions(binlog) for instance, binlog in self.binlogs.items()}
+
+    @cached_property
     def first_changes(self) -> Mapping[tuple[str, str | None], int]:
         """The offset of the first row change of each (instance, physical table)."""
         first: dict[tuple[str, str | None], int] = {}
@@ -110,6 +119,28 @@ class Summary:
             Dropped(instance, offset, physical)
             for instance, offset, declarations in self._declarations
             for physical in declarations.dropped
+        )
+
+    @cached_property
+    def statements(self) -> tuple[RecordedStatement, ...]:
+        """All statements that were executed, in order of (instance, offset)."""
+        executed = sorted(
+            (group["instance"], group["first_offset"], group["ddl"], group["ddl_database"] or "")
+            for group in self.groups
+            if group["ddl"] is not None
+        )
+        return tuple(
+            RecordedStatement(instance, offset, sql, database, self._positions(instance, [offset])[0])
+            for instance, offset, sql, database in executed
+        )
+
+    @cached_property
+    def requests(self) -> tuple[LoadRequest, ...]:
+        """Where loads were asked for."""
+        return tuple(
+            parse_load_request(group["instance"], group["first_offset"], group["requested"])
+            for group in self.groups
+            if group["requested"] is not None
         )
 
     @cached_property
@@ -190,8 +221,8 @@ def _group(records: DataFrame) -> DataFrame:
     streamed = sf.when(~sf.col("is_load"), minute).alias("minute")
     is_beat = sf.col("table") == TABLE
     # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
-    names = ("instance", "path", "physical", "changes", "is_load", "loaded")
-    return records.groupBy(*names, streamed, _alone(is_beat).alias("alone")).agg(
+    names = ("instance", "path", "physical", "changes", "is_load", "loaded", "ddl", "ddl_database")
+    return records.groupBy(*names, streamed, _alone(is_beat | _is_request()).alias("alone")).agg(
         sf.min("offset").alias("first_offset"),
         sf.max("offset").alias("last_offset"),
         sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
@@ -200,13 +231,21 @@ def _group(records: DataFrame) -> DataFrame:
         sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
         sf.count("problem").alias("bad"),
         sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
+        sf.min(sf.when(_is_request(), sf.get_json_object("after", "$.data"))).alias("requested"),
     )
 
 
-def _alone(is_beat: Column) -> Column:
+def _is_request() -> Column:
+    """Whether somebody asks for a load; the connector writes marks of its own into the signal table."""
+    signal = (sf.col("table") == SIGNAL) & (sf.col("op") == "c")
+    return sf.coalesce(signal & (sf.get_json_object("after", "$.type") == LOAD), sf.lit(col=False))
+
+
+def _alone(is_single: Column) -> Column:
     """The offset of what is a group by itself."""
     is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
-    return sf.when(is_beat | is_declaration | sf.col("loaded").isNotNull(), sf.col("offset"))
+    is_told = sf.col("loaded").isNotNull() | sf.col("ddl").isNotNull()
+    return sf.when(is_single | is_declaration | is_told, sf.col("offset"))
 
 
 def _beat_ms() -> Column:

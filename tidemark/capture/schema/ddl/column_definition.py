@@ -8,11 +8,13 @@ from tidemark.capture.schema.source_types import DECIMALS, INTEGERS, TEXTS
 
 _NUMERIC: Final = INTEGERS | DECIMALS | {"FLOAT", "DOUBLE", "BOOL", "BOOLEAN"}
 _TEXTUAL: Final = TEXTS - {"SET", "UUID", "ENUM", "JSON"}
+_WHOLE: Final = re.compile(r"-?\d{1,20}")
 _NUMBER: Final = re.compile(r"-?\d{1,65}(\.\d{1,38})?")
 _DATE: Final = re.compile(r"[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 _DATETIME: Final = re.compile(_DATE.pattern + r" ([01]\d|2[0-3]):[0-5]\d:[0-5]\d")
 _DEFAULTS: Final = {
     **dict.fromkeys(_NUMERIC, _NUMBER),
+    **dict.fromkeys((*INTEGERS, "BOOL", "BOOLEAN"), _WHOLE),
     "DATE": _DATE,
     "DATETIME": _DATETIME,
 }

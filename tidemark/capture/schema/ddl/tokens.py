@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import sqlglot.errors
 from sqlglot.dialects.mysql import MySQL
-from sqlglot.tokens import TokenType  # type: ignore[attr-defined] - sqlglot names it there
+from sqlglot.tokens import TokenType  # type: ignore[attr-defined]  # sqlglot names it there
 
 MAX_CHARACTERS: Final = 1_000_000
 """Of a statement that is looked into."""

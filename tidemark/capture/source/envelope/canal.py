@@ -47,6 +47,8 @@ def read_messages(messages: DataFrame) -> DataFrame:
             sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
             sf.lit(col=True).alias("text"),
             _changes().alias("changes"),
+            sf.when(_is_ddl(), sf.col("v.sql")).alias("ddl"),
+            sf.col("v.database").alias("ddl_database"),
             _problem().alias("problem"),
             sf.lit(None).cast("string").alias("binlog_file"),
             sf.lit(None).cast("bigint").alias("binlog_pos"),

@@ -14,7 +14,7 @@ from tidemark.capture.source.event_time import is_event_time
 from tidemark.capture.source_table import topic_of
 
 _VALUE = """
-    op: STRING, before: STRING, after: STRING, tableChanges: STRING,
+    op: STRING, before: STRING, after: STRING, tableChanges: STRING, ddl: STRING, databaseName: STRING,
     aggregate_type: STRING, type: STRING, additional_data: MAP<STRING, STRING>,
     source: STRUCT<
         ts_ms: BIGINT, db: STRING, table: STRING, snapshot: STRING, file: STRING, pos: BIGINT, row: INT, gtid: STRING
@@ -64,13 +64,15 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         "line",
         sf.col("r.offset").alias("offset"),
         sf.lit(0).alias("row"),
-        sf.col("r.value.op").alias("op"),
+        sf.when(~_is_truncate(), sf.col("r.value.op")).alias("op"),
         sf.when(is_event_time(written), written).alias("event_ms"),
         sf.concat_ws(".", "r.value.source.db", "r.value.source.table").alias("physical"),
         sf.col("r.value.before").alias("before"),
         sf.col("r.value.after").alias("after"),
         sf.lit(col=False).alias("text"),
         sf.col("r.value.tableChanges").alias("changes"),
+        _statement().alias("ddl"),
+        sf.coalesce("r.value.databaseName", "r.value.source.db").alias("ddl_database"),
         sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
         .when(timeless, "no source.ts_ms")
         .when(~is_event_time(written), "a source.ts_ms that no binlog has")
@@ -82,6 +84,19 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         _is_load().alias("is_load"),
         _table_of_load().alias("loaded"),
     )
+
+
+def _is_truncate() -> Column:
+    """A TRUNCATE as a record of its own, which connectors send that do not skip it (`skipped.operations`)."""
+    return sf.coalesce(sf.col("r.value.op") == "t", sf.lit(col=False))
+
+
+def _statement() -> Column:
+    """The text of a schema change; a first load tells of tables that it found, nothing was done to them."""
+    source = sf.col("r.value.source")
+    truncate = sf.format_string("TRUNCATE TABLE `%s`.`%s`", source["db"], source["table"])
+    told = sf.when(sf.col("r.value.op").isNull() & ~_is_load(), sf.col("r.value.ddl"))
+    return sf.when(_is_truncate(), truncate).otherwise(told)
 
 
 def _binlog_row() -> Column:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import tzinfo
 
+    from tidemark.capture.binlog.finding import BinlogFinding
     from tidemark.capture.operations.table_status import TableStatus
 
 _HEADINGS = ["table", "instance", "read to", "lag", "heartbeat", "last snapshot", "changes/s"]
@@ -52,7 +53,7 @@ def status(*, as_json: bool) -> None:
     for finding in dict.fromkeys(
         halt for table in tables for stream in table.streams.values() for halt in stream.halted
     ):
-        print_line(f"halted: {finding}; tidemark capture accept {finding.instance} {finding.offset} goes on")
+        print_line(_told(finding))
     for line in _late(tables):
         print_line(line)
     for table in tables:
@@ -65,6 +66,13 @@ def status(*, as_json: bool) -> None:
             )
     if letters:
         print_line(f"dead-letter queue: {letters}; tidemark dlq list shows the records")
+
+
+def _told(finding: BinlogFinding) -> str:
+    accept = f"tidemark capture accept {finding.instance} {finding.offset}"
+    if not finding.kind.holds_tags:
+        return f"halted: {finding}; {accept} goes on"
+    return f"held, no slice is tagged: {finding}; tidemark capture load reads the table anew, {accept} tags it as it is"
 
 
 def _late(tables: Sequence[TableStatus]) -> Iterator[str]:

@@ -1,0 +1,156 @@
+"""Rows that change without row events: the table is the source's after each statement, or its slice is not tagged."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.capture.streams import ORDERS, Stream, at, order
+from tidemark.capture.binlog.accepted_findings import AcceptedFindings
+from tidemark.capture.binlog.halted_sources import HaltedSources
+from tidemark.capture.commits.commit_state import last_commit
+from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.source_table import SourceTable
+from tidemark.delta.delta_rs_table import read_rows
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.capture.operations.ingestion_report import IngestReport
+
+pytestmark = pytest.mark.spark
+
+SOURCE = SourceTable(
+    "ods_orders", "school.orders_*", ("a",), ("order_id",), None, (("ods_orders", "day", "2026-03-23"),)
+)
+TEN, NOON, NEXT = at("2026-03-23 10:00"), at("2026-03-23 12:00"), at("2026-03-24 10:00")
+
+
+class StatementWorld:
+    """One instance with two shards of two rows each; every step is a process of its own."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.settings, self.stream = spark, Settings.at(folder / "data"), Stream("a")
+        self.registry = SnapshotRegistry.at(self.settings.state_db)
+        self._landed = 0
+        for shard in ("orders_0", "orders_1"):
+            self.stream.declare(shard, ORDERS, TEN)
+            for number in (1, 2):
+                self.stream.change(shard, None, order(number, f"{number}.00", 23), TEN)
+
+    def step(self) -> IngestReport:
+        if len(self.stream.lines) > self._landed:
+            self.stream.land(self.settings.landing, self._landed)
+            self._landed = len(self.stream.lines)
+        return Ingestion(self.spark, self.settings, [SOURCE], self.registry).step()
+
+    def rows(self, *columns: str, version: int | None = None) -> set[tuple[object, ...]]:
+        """Shard's number, key and what else is asked for."""
+        read = read_rows(self.settings.warehouse / "ods_orders", version).to_pylist()
+        return {(row["_shard"][-1], row["order_id"], *(row[name] for name in columns)) for row in read}
+
+    def tagged(self) -> list[str]:
+        return [snapshot.slice for snapshot in self.registry.of("ods_orders")]
+
+    def held(self) -> list[tuple[str | None, int]]:
+        commit = last_commit(self.settings.warehouse / "ods_orders")
+        assert commit is not None
+        return [(hold.shard, hold.offset) for hold in commit.state.holds.open]
+
+
+@pytest.fixture
+def world(spark: SparkSession, tmp_path: Path) -> StatementWorld:
+    return StatementWorld(spark, tmp_path)
+
+
+def test_truncate_leaves_what_came_after_it_and_the_other_shards(world: StatementWorld) -> None:
+    stream = world.stream
+    stream.change("orders_0", None, order(3, "3.00", 23), NOON)
+    stream.execute("TRUNCATE TABLE orders_0", NOON)
+    stream.change("orders_0", None, order(2, "2.50", 23), NOON)
+    assert world.step().warnings == ()
+    assert world.rows() == {("0", 2), ("1", 1), ("1", 2)}
+    again = len(stream.lines)
+    stream.change("orders_0", None, order(4, "4.00", 23), NOON)
+    # The connector sends the statement once more: it was carried out then.
+    stream.again(again - 2, again + 1)
+    stream.heartbeat(NEXT)
+    world.step()
+    assert world.rows() == {("0", 2), ("0", 4), ("1", 1), ("1", 2)}
+    assert world.tagged() == ["2026-03-23"]
+
+
+def test_old_rows_get_the_default_and_a_dropped_columns_values_do_not_come_back(world: StatementWorld) -> None:
+    stream = world.stream
+    world.step()
+    with_seats = {**ORDERS, "seats": "INT"}
+    stream.execute("ALTER TABLE orders_0 ADD COLUMN seats INT NOT NULL DEFAULT 7", NOON, with_seats)
+    stream.change("orders_0", None, {**order(3, "3.00", 23), "seats": 1}, NOON)
+    world.step()
+    assert world.rows("seats") == {("0", 1, 7), ("0", 2, 7), ("0", 3, 1), ("1", 1, None), ("1", 2, None)}
+    stream.execute("ALTER TABLE orders_0 DROP COLUMN seats", NOON, ORDERS)
+    stream.execute("ALTER TABLE orders_0 ADD seats INT", NOON, with_seats)
+    stream.change("orders_0", None, {**order(4, "4.00", 23), "seats": 5}, NOON)
+    world.step()
+    assert {row for row in world.rows("seats") if row[2] is not None} == {("0", 4, 5)}
+
+
+def test_a_swap_holds_the_tag_until_a_load_and_removes_what_that_did_not_read(world: StatementWorld) -> None:
+    stream = world.stream
+    place = stream.execute("RENAME TABLE orders_0 TO o_old, o_new TO orders_0", NOON)
+    stream.change("orders_0", None, order(50, "5.00", 23), NOON)
+    stream.heartbeat(NEXT)
+    report = world.step()
+    assert report.closed == ()
+    assert world.held() == [("a.school.orders_0", place)]
+    (finding,) = HaltedSources.of(world.settings).read()
+    assert (finding.offset, finding.shard) == (place, "a.school.orders_0")
+    assert "RENAME TABLE orders_0 TO o_old" in finding.detail
+    assert any("2026-03-23: not tagged, held: shard a.school.orders_0" in text for text in report.warnings)
+    # What the table under this name held is read anew: 49 came with it, 1 and 2 are gone.
+    stream.ask("orders_0", NEXT)
+    for number in (49, 50):
+        stream.read("orders_0", order(number, "9.00", 23), NEXT)
+    stream.loaded("orders_0")
+    stream.heartbeat(at("2026-03-25 10:00"))
+    world.step()
+    assert world.held() == []
+    assert world.rows() == {("0", 49), ("0", 50), ("1", 1), ("1", 2)}
+    assert world.tagged() == ["2026-03-24"]
+    assert HaltedSources.of(world.settings).read() == ()
+
+
+def test_who_accepts_a_statement_gets_the_tags_that_it_held(world: StatementWorld) -> None:
+    stream = world.stream
+    place = stream.execute("ALTER TABLE orders_1 DROP PARTITION p0", NOON)
+    stream.heartbeat(NEXT)
+    world.step()
+    assert world.tagged() == []
+    AcceptedFindings.of(world.settings).add("a", place, datetime.now(UTC), "lena", "p0 was empty")
+    world.step()
+    assert world.tagged() == ["2026-03-23"]
+    stream.heartbeat(at("2026-03-25 10:00"))
+    world.step()
+    assert world.tagged() == ["2026-03-23", "2026-03-24"]
+    assert world.held() == []
+
+
+def test_statements_of_other_tables_and_harmless_ones_hold_nothing(world: StatementWorld) -> None:
+    stream = world.stream
+    for sql in (
+        "CREATE INDEX i ON orders_0 (amount)",
+        "RENAME TABLE users TO people",
+        "TRUNCATE other.orders_0",
+        "nonsense about users",
+    ):
+        stream.execute(sql, NOON)
+    stream.heartbeat(NEXT)
+    assert world.step().warnings == ()
+    assert world.tagged() == ["2026-03-23"]
+    assert len(world.rows()) == 4

@@ -1,0 +1,56 @@
+"""Transactions whose records lie in more than one minute: where one passes the end of a slice it must not be torn."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidemark.capture.binlog.binlog_columns import Binlog
+from tidemark.capture.binlog.record_runs import MINUTE_MS
+
+
+class LongTransaction(NamedTuple):
+    """Records of one GTID at offsets `first` to `last`, with their oldest and newest event times (epoch ms).
+
+    The newest stands for the time of the commit, which no record has: a row event has the time of its statement.
+    """
+
+    first: int
+    last: int
+    oldest_ms: int
+    newest_ms: int
+    origin: str
+    sequence: int
+
+    def __contains__(self, offset: object) -> bool:
+        """Whether a record at that offset is one of them."""
+        return isinstance(offset, int) and self.first <= offset <= self.last
+
+
+def long_transactions(binlog: Binlog) -> tuple[LongTransaction, ...]:
+    """In the order of their offsets."""
+    records = binlog.records
+    if not len(records):
+        return ()
+    starts = np.flatnonzero(_begins(records))
+    times = records["event_ms"].to_numpy()
+    oldest, newest = np.minimum.reduceat(times, starts), np.maximum.reduceat(times, starts)
+    long = np.flatnonzero(oldest // MINUTE_MS != newest // MINUTE_MS)
+    ends = np.append(starts[1:], len(records)) - 1
+    offsets = records["offset"].to_numpy()
+    firsts = records.select(["origin", "sequence"]).take(pa.array(starts[long])).to_pylist()
+    return tuple(
+        LongTransaction(int(offsets[starts[at]]), int(offsets[ends[at]]), int(oldest[at]), int(newest[at]), **gtid)
+        for at, gtid in zip(long, firsts, strict=True)
+        if gtid["origin"] is not None
+    )
+
+
+def _begins(records: pa.Table) -> npt.NDArray[np.bool_]:
+    """Whether a record has another GTID than the one before it, or none."""
+    origins = records["origin"].combine_chunks().dictionary_encode().indices
+    origin = origins.fill_null(-1).to_numpy(zero_copy_only=False)
+    sequence = records["sequence"].fill_null(0).to_numpy()
+    same = (origin[1:] == origin[:-1]) & (sequence[1:] == sequence[:-1]) & (origin[1:] >= 0)
+    return np.append([True], ~same)

@@ -1,0 +1,46 @@
+"""Rows of a table deleted or set by a condition, in one commit that is made once, also where no row matches."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tidemark.delta.commit_conflict import BackOff, with_retries
+from tidemark.delta.commit_info import Transaction, commit_with
+from tidemark.delta.delta_rs_table import applied_transaction
+from tidemark.delta.empty_commit import commit_nothing
+from tidemark.delta.transaction_chain import is_replay
+from tidemark.quoting.spark import path_table, quoted
+
+
+def delete_rows(
+    spark: SparkSession, path: Path, condition: str, transaction: Transaction, back_off: BackOff | None = None
+) -> int:
+    """Delete the rows that the SQL `condition` is true for; returns the version. The session is this thread's own."""
+    return _once(spark, path, f"DELETE FROM {path_table(path)} WHERE {condition}", transaction, back_off)  # noqa: S608
+
+
+def set_columns(
+    spark: SparkSession,
+    path: Path,
+    values: Mapping[str, str],
+    condition: str,
+    transaction: Transaction,
+    back_off: BackOff | None = None,
+) -> int:
+    """Set columns to SQL expressions where `condition` is true; returns the version. As `delete_rows`."""
+    listed = ", ".join(f"{quoted(name)} = {value}" for name, value in values.items())
+    return _once(spark, path, f"UPDATE {path_table(path)} SET {listed} WHERE {condition}", transaction, back_off)  # noqa: S608
+
+
+def _once(spark: SparkSession, path: Path, statement: str, transaction: Transaction, back_off: BackOff | None) -> int:
+    def attempt() -> int:
+        version, applied = applied_transaction(path, transaction.app)
+        if is_replay(path, transaction, applied):
+            return version
+        version = commit_with(spark, transaction, lambda: spark.sql(statement))
+        _, applied = applied_transaction(path, transaction.app)
+        # Delta commits nothing where no row matches.
+        return version if is_replay(path, transaction, applied) else commit_nothing(spark, path, transaction)
+
+    return with_retries(path, attempt, back_off or BackOff())[0]
