@@ -1,13 +1,11 @@
 """A logical table of the source: which physical tables are its shards, and which snapshots are tagged of it."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from tidemark.capture.heartbeat.health import USUAL, Threshold
-
-SHARD_SUFFIX = r"_[0-9]+"
+from tidemark.capture.shard_pattern import ShardPattern
 
 
 @dataclass(frozen=True)
@@ -35,15 +33,13 @@ class SourceTable:
     excluded: frozenset[str] = frozenset()
 
     @cached_property
-    def regex(self) -> str:
-        """Matches the physical names `<database>.<table>` as a whole."""
-        if self.table.endswith("_*"):
-            return f"{re.escape(self.table.removesuffix('_*'))}{SHARD_SUFFIX}"
-        return re.escape(self.table)
+    def shards(self) -> ShardPattern:
+        """Which physical names `<database>.<table>` are its shards'."""
+        return ShardPattern.parse(self.table)
 
     def holds(self, instance: str, physical: str) -> bool:
         """Whether `physical` (`school.orders_0`) of `instance` is a shard of this table."""
-        return instance in self.instances and re.fullmatch(self.regex, physical) is not None
+        return instance in self.instances and self.shards.matches(physical)
 
 
 def topic_of(instance: str) -> str:

@@ -37,7 +37,7 @@ def logical_topic(table: SourceTable, pattern: str = TOPICS) -> str:
 
     In `pattern`, `{table}` is the physical name without its shard, `{entity}` the logical table's own name.
     """
-    return pattern.format(table=table.table.removesuffix("_*"), entity=table.name)
+    return pattern.format(table=table.shards.base, entity=table.name)
 
 
 class Routes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from typing import TYPE_CHECKING
 
@@ -47,4 +46,4 @@ def request_load(database: HeartbeatDatabase, source: SourceTable) -> list[str]:
 def _shards(cursor: Cursor, source: SourceTable) -> list[str]:
     cursor.execute(_TABLES)
     names = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
-    return [name for name in names if re.fullmatch(source.regex, name)]
+    return [name for name in names if source.shards.matches(name)]

@@ -70,12 +70,12 @@ class CapturedColumns:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class CapturedSource:
-    """The physical tables behind an ODS entity: a name, `*` standing for shard numbers, in these instances.
+    """The physical tables behind an ODS entity, in these instances: a name, or one with `_*` or `_{0..31}` for shards.
 
     Without a change for `idle_after` the table is idle; an instance without a heartbeat for `broken_after` is broken.
     """
 
-    table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+\*?$")]
+    table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+(_\*|_\{\d{1,4}\.\.\d{1,4}\})?$")]
     instances: Annotated[tuple[NameField, ...], Field(min_length=1)]
     columns: CapturedColumns = CapturedColumns()
     idle_after: DurationField = timedelta(minutes=10)

@@ -20,7 +20,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.heartbeat.heartbeat_record import TABLE as HEARTBEAT
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
-from tidemark.capture.source_table import SHARD_SUFFIX, SourceTable
+from tidemark.capture.source_table import SourceTable
 
 
 def route(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
@@ -53,10 +53,33 @@ def _table(tables: Sequence[SourceTable]) -> Column:
     ours = sf.when(sf.col("op").isNull(), None)
     for own in (HEARTBEAT, SIGNAL):
         ours = ours.when(sf.endswith("physical", sf.lit(f".{own}")), own)
-    known = {f"{instance} {table.table}": table.name for table in reversed(tables) for instance in table.instances}
+    single = [table for table in tables if table.shards.first is None]
+    return ours.otherwise(sf.coalesce(_looked_up(single, sf.col("physical")), _of_shard(tables)))
+
+
+def _looked_up(tables: Sequence[SourceTable], base: Column) -> Column:
+    """The table whose name without a shard's number that is."""
+    known = {
+        f"{instance} {table.shards.base}": table.name for table in reversed(tables) for instance in table.instances
+    }
     if not known:
-        return ours
+        return sf.lit(None).cast("string")
     named = sf.create_map(*(sf.lit(text) for pair in known.items() for text in pair))
-    shards = sf.regexp_replace("physical", f"{SHARD_SUFFIX}$", "_*")
-    candidates = (sf.try_element_at(named, sf.concat_ws(" ", "instance", name)) for name in ("physical", shards))
-    return ours.otherwise(sf.coalesce(*candidates))
+    return sf.try_element_at(named, sf.concat_ws(" ", "instance", base))
+
+
+def _of_shard(tables: Sequence[SourceTable]) -> Column:
+    """The table that the physical name's last number is a shard's of; ranges of numbers are looked at one by one."""
+    base = sf.regexp_replace("physical", "_[0-9]{1,4}$", "")
+    number = sf.regexp_extract("physical", "_([0-9]{1,4})$", 1)
+    of_any = _looked_up([table for table in tables if table.shards.is_any], base)
+    logical = sf.when(number != "", of_any)
+    for table in tables:
+        shards = table.shards
+        if shards.first is None or shards.is_any:
+            continue
+        is_in = number.try_cast("int").between(shards.first, shards.last)
+        digits = sf.lit(shards.digits) if shards.digits else sf.length(number.try_cast("int").cast("string"))
+        is_mine = (base == shards.base) & sf.col("instance").isin(*table.instances)
+        logical = sf.when(is_mine & is_in & (sf.length(number) == digits), table.name).otherwise(logical)
+    return logical
