@@ -20,13 +20,15 @@ def test_a_transaction_in_two_minutes_is_told_with_its_records_and_times() -> No
     records = binlog(
         (1, 10, "1", 7), (3, 20, "1", 8), (4, MINUTE + 5, "1", 8), (6, MINUTE + 3, "1", 8), (7, MINUTE + 9, "1", 9)
     )
-    assert long_transactions(records) == (LongTransaction(3, 6, 20, MINUTE + 5, "1", 8),)
-    (transaction,) = long_transactions(records)
+    first, transaction = long_transactions(records)
+    assert first == LongTransaction(1, 1, 10, 10, "1", 7)
+    assert transaction == LongTransaction(3, 6, 20, MINUTE + 5, "1", 8)
     assert [offset in transaction for offset in (2, 3, 6, 7)] == [False, True, True, False]
 
 
 def test_two_transactions_of_one_number_are_of_two_origins() -> None:
-    assert long_transactions(binlog((1, 10, "1", 7), (2, MINUTE, "2", 7))) == ()
+    (first,) = long_transactions(binlog((1, 10, "1", 7), (2, MINUTE, "2", 7)))
+    assert (first.first, first.last) == (1, 1)
 
 
 def test_records_without_a_gtid_are_no_transaction() -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-BEFORE, BEHIND, NEXT = at("2026-03-23 23:59:59"), at("2026-03-24 00:00:01"), at("2026-03-24 10:00")
+# Midnight of the project's zone, which is Paris.
+BEFORE, BEHIND, NEXT = at("2026-03-23 22:59:59"), at("2026-03-23 23:00:01"), at("2026-03-24 10:00")
 OLD = {("0", 1, "1.00"), ("0", 2, "2.00"), ("1", 1, "1.00"), ("1", 2, "2.00")}
 
 

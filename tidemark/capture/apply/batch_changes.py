@@ -140,15 +140,15 @@ def _committed_ms(scan: Scan, table: SourceTable, batches: Sequence[PlannedBatch
     """A record's event time, or that of its whole transaction where this passes the end of a slice."""
     ends = {batch.late_before for batch in batches if batch.late_before is not None}
     passing = [
-        (instance, each)
+        (instance, transaction)
         for instance in table.instances
-        for each in scan.summary.transactions.get(instance, ())
-        if any(each.oldest_ms < end_ms <= each.newest_ms for end_ms in ends)
+        for transaction in scan.summary.transactions.get(instance, ())
+        if any(transaction.oldest_ms < end_ms <= transaction.newest_ms for end_ms in ends)
     ]
     time = sf.col("event_ms")
-    for instance, each in passing:
-        is_in = (sf.col("instance") == instance) & sf.col("offset").between(each.first, each.last)
-        time = sf.when(is_in, sf.lit(each.newest_ms)).otherwise(time)
+    for instance, transaction in passing:
+        is_in = (sf.col("instance") == instance) & sf.col("offset").between(transaction.first, transaction.last)
+        time = sf.when(is_in, sf.lit(transaction.newest_ms)).otherwise(time)
     return time
 
 

@@ -29,14 +29,17 @@ class LongTransaction(NamedTuple):
 
 
 def long_transactions(binlog: Binlog) -> tuple[LongTransaction, ...]:
-    """In the order of their offsets."""
+    """In the order of their offsets, and the first of all, however long it is."""
     records = binlog.records
     if not len(records):
         return ()
     starts = np.flatnonzero(_begins(records))
     times = records["event_ms"].to_numpy()
     oldest, newest = np.minimum.reduceat(times, starts), np.maximum.reduceat(times, starts)
-    long = np.flatnonzero(oldest // MINUTE_MS != newest // MINUTE_MS)
+    is_long = oldest // MINUTE_MS != newest // MINUTE_MS
+    # What the records begin with may have begun before them.
+    is_long[0] = True
+    long = np.flatnonzero(is_long)
     ends = np.append(starts[1:], len(records)) - 1
     offsets = records["offset"].to_numpy()
     firsts = records.select(["origin", "sequence"]).take(pa.array(starts[long])).to_pylist()

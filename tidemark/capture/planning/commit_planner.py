@@ -68,7 +68,9 @@ class TopicStream:
         return self._whole(self._by_minute[at][1]) if at < len(self._by_minute) else None
 
     def _whole(self, first: int) -> int | None:
-        torn = next((each for each in self.transactions if each.first <= first <= each.last), None)
+        torn = next(
+            (transaction for transaction in self.transactions if transaction.first <= first <= transaction.last), None
+        )
         if torn is None:
             return first
         if not torn.has_begun:

@@ -64,13 +64,13 @@ class ReadableScan:
         known = progress.gtids if progress else {}
         return [
             ReadTransaction(
-                each.first,
-                min(each.last, end - 1),
-                has_begun=each.first < start or known.get(each.origin) == each.sequence,
-                may_go_on=each.last >= end - 1,
+                transaction.first,
+                min(transaction.last, end - 1),
+                has_begun=transaction.first < start or known.get(transaction.origin) == transaction.sequence,
+                may_go_on=transaction.last >= end - 1,
             )
-            for each in self.scan.summary.transactions.get(instance, ())
-            if start <= each.last and each.first < end
+            for transaction in self.scan.summary.transactions.get(instance, ())
+            if start <= transaction.last and transaction.first < end
         ]
 
     def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
