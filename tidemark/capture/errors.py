@@ -11,13 +11,14 @@ CaptureError
 ├── DeclarationError       a recorded schema change that cannot be read
 ├── ChangeValueError       a value that does not fit its column's type
 ├── SharedPhysicalTableError  two logical tables for one physical
+├── DeclaredKeyError       the declared key is not the source's primary key
 ├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
 ├── FencedCaptureError     another data folder captures into the warehouse
 ├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -153,6 +154,21 @@ class DeclarationError(CaptureError):
             where=table,
             hint="nothing after it was taken in for the table, other tables go on; find out who wrote the record, and "
             "load the table anew from a topic without it",
+        )
+
+
+class DeclaredKeyError(CaptureError):
+    """The declared key is not the source's primary key: rows would be lost or doubled."""
+
+    @classmethod
+    def of(cls, physical: str, declared: Iterable[str], there: Sequence[str]) -> Self:
+        return cls(
+            "the declared key is not the source's primary key",
+            expected=f"key: [{', '.join(there)}]" if there else "a table with a primary key",
+            found=f"key: [{', '.join(declared)}]",
+            where=physical,
+            hint="nothing of the table was taken in from there on; correct `key` in the entity's YAML, and where rows "
+            "were merged by the other key already, remove the entity's Delta table and capture it anew",
         )
 
 

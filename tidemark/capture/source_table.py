@@ -6,6 +6,7 @@ from functools import cached_property
 
 from tidemark.capture.heartbeat.health import USUAL, Threshold
 from tidemark.capture.shard_pattern import ShardPattern
+from tidemark.dependency_model.time import Calendar
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class SourceTable:
     tagged for that entity. `threshold` tells when a silent table is idle and a silent instance broken. `restated` are
     those of the entities whose snapshots are restated for late changes, `lateness` those that wait for them, and
     until how long after the slice's end (ms of event time), `kept` how many tags those have that do not keep all.
-    `excluded` are the source's columns, in small letters, that the lake does not get.
+    `excluded` are the source's columns, in small letters, that the lake does not get, `calendars` the local clocks of
+    the entities.
     """
 
     name: str
@@ -31,11 +33,16 @@ class SourceTable:
     lateness: Mapping[str, int] = field(default_factory=dict)
     kept: Mapping[str, int] = field(default_factory=dict)
     excluded: frozenset[str] = frozenset()
+    calendars: Mapping[str, Calendar] = field(default_factory=dict)
 
     @cached_property
     def shards(self) -> ShardPattern:
         """Which physical names `<database>.<table>` are its shards'."""
         return ShardPattern.parse(self.table)
+
+    def calendar_of(self, entity: str, default: Calendar) -> Calendar:
+        """The clock that cuts the entity's slices."""
+        return self.calendars.get(entity, default)
 
     def holds(self, instance: str, physical: str) -> bool:
         """Whether `physical` (`school.orders_0`) of `instance` is a shard of this table."""

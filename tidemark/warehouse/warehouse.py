@@ -85,6 +85,7 @@ class Warehouse:
             threshold=Threshold(source.idle_after, source.broken_after),
             restated=frozenset(captured.name for captured in tagged if captured.late_events is LateEvents.RESTATE),
             kept={captured.name: captured.keep_snapshots for captured in tagged if captured.keep_snapshots is not None},
+            calendars={captured.name: captured.calendar for captured in tagged},
             excluded=frozenset(name.lower() for name in source.columns.exclude),
             lateness={
                 captured.name: captured.allowed_lateness // _MILLISECOND

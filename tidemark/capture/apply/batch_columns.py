@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.errors import DeclarationError, DeclaredKeyError
 from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch
+from tidemark.capture.schema.column_names import ColumnNamesError, lake_name
+from tidemark.capture.schema.recorded_schema import TableSchema
 from tidemark.capture.schema.schema_changes import evolve
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.scan import Scan
@@ -14,17 +17,31 @@ from tidemark.capture.source_table import SourceTable
 def columns_by_batch(
     table: SourceTable, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState
 ) -> list[TableColumns]:
-    """The columns at the end of each batch. Raises ColumnTypeError."""
+    """The columns at the end of each batch. Raises ColumnTypeError, DeclaredKeyError."""
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     begun = {**first, **dict.fromkeys(state.watermarks, 0)}
     mine = [change for change in scan.summary.schema_changes if table.holds(change.instance, change.schema.physical)]
     new = [change for change in mine if not order.is_repeated(change.instance, change.offset, change.position)]
     by_batch, known = [], state.columns
     for batch in batches:
-        here = (change for change in new if change.offset in batch.spans[change.instance])
+        here = [change for change in new if change.offset in batch.spans[change.instance]]
+        for change in here:
+            check_key(table, change.schema)
         known = evolve(known, here, begun, table.excluded)
         by_batch.append(known)
     return by_batch
+
+
+def check_key(table: SourceTable, schema: TableSchema) -> None:
+    """Raise DeclaredKeyError where a shard's primary key is another one than is declared, or is none."""
+    if schema.primary_key is None:
+        return
+    try:
+        there = {lake_name(name).lower() for name in schema.primary_key}
+    except ColumnNamesError as error:
+        raise DeclarationError.of(schema.physical, str(error)) from error
+    if there != {name.lower() for name in table.key}:
+        raise DeclaredKeyError.of(schema.physical, table.key, schema.primary_key)
 
 
 def of_one_type(columns: Sequence[TableColumns]) -> list[slice]:

@@ -26,7 +26,12 @@ def open_slice_ends(
     slice_ends: list[SliceEnd] = []
     for entity, period, start in table.snapshot_series:
         after_ms = max(closed.get(entity, 0), merged_ms)
-        open_slices = list(_up_to(reached_ms, slices_after(calendar, entity, Period.parse(period), start, after_ms)))
+        open_slices = list(
+            _up_to(
+                reached_ms,
+                slices_after(table.calendar_of(entity, calendar), entity, Period.parse(period), start, after_ms),
+            )
+        )
         if open_slices[-1].end_ms <= reached_ms:
             raise TooManySlicesError.of(table.name, entity, MOST_SLICES, open_slices[0].slice, utc(reached_ms))
         slice_ends += open_slices
@@ -56,7 +61,9 @@ def missed_slice_ends(
     """Slices that were never tagged and cannot be any more; the first ones, where they are very many."""
     slice_ends: list[SliceEnd] = []
     for entity, period, start in table.snapshot_series:
-        since = slices_after(calendar, entity, Period.parse(period), start, closed.get(entity, 0))
+        since = slices_after(
+            table.calendar_of(entity, calendar), entity, Period.parse(period), start, closed.get(entity, 0)
+        )
         slice_ends += islice(takewhile(lambda slice_end: slice_end.end_ms <= merged_ms, since), MOST_SLICES)
     return slice_ends
 

@@ -31,12 +31,14 @@ class DeclaredColumns(NamedTuple):
 class TableSchema:
     """One physical table (`school.orders_0`) as one schema change left it; `listed` is its columns as they came.
 
-    `problem` is why nothing can be read, None while nobody looked into `listed`.
+    `problem` is why nothing can be read, None while nobody looked into `listed`. `primary_key` is what the record says
+    of it, None where that is nothing.
     """
 
     physical: str
     listed: object = ()
     problem: str | None = None
+    primary_key: tuple[str, ...] | None = None
 
     def declared(self, excluded: Collection[str] = ()) -> DeclaredColumns:
         """The columns in the source's order, without those `excluded` (names in small letters).
@@ -114,7 +116,8 @@ def _printed_table(value: Mapping[str, Any], physical: str | None) -> RecordDecl
     if not isinstance(name, str) or not isinstance(types, str):
         return _without_table("no table with the types of its columns", physical)
     try:
-        return RecordDeclarations(schemas=(TableSchema(name, _printed_columns(parse_json(types))),))
+        columns = _printed_columns(parse_json(types))
+        return RecordDeclarations(schemas=(TableSchema(name, columns, primary_key=_key(value, "key")),))
     except UnreadableJsonError as error:
         return RecordDeclarations(schemas=(TableSchema(name, problem=str(error)),))
 
@@ -131,10 +134,19 @@ def _listed_tables(changes: list[Any], physical: str | None) -> RecordDeclaratio
             dropped.append(name)
         elif change.get("table"):
             table = change["table"]
-            schemas.append(TableSchema(name, table.get("columns") if isinstance(table, dict) else None))
+            listed = table.get("columns") if isinstance(table, dict) else None
+            schemas.append(TableSchema(name, listed, primary_key=_key(table, "primaryKeyColumnNames")))
     if problem is not None and physical:
         schemas.append(TableSchema(physical, problem=problem))
     return RecordDeclarations(tuple(schemas), tuple(dropped), problem)
+
+
+def _key(table: object, name: str) -> tuple[str, ...] | None:
+    """The names of the primary key's columns; what is no list of names says nothing."""
+    names = table.get(name) if isinstance(table, dict) else None
+    if not isinstance(names, list) or not all(isinstance(column, str) for column in names):
+        return None
+    return tuple(names)
 
 
 def _table_name(change: object) -> str | None:

@@ -21,7 +21,7 @@ REFUSED = "nothing can be captured so"
 
 def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
     """All findings about the declarations, Kafka and the databases that are set; nothing is written anywhere."""
-    return [*declaration_findings(settings, sources), *_of_kafka(settings, sources), *_of_databases(settings)]
+    return [*declaration_findings(settings, sources), *_of_kafka(settings, sources), *_of_databases(settings, sources)]
 
 
 def declaration_findings(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
@@ -56,11 +56,11 @@ def _of_kafka(settings: Settings, sources: Sequence[SourceTable]) -> list[Findin
     return broker(settings.kafka, instances_of(sources))
 
 
-def _of_databases(settings: Settings) -> list[Finding]:
+def _of_databases(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
     from tidemark.capture.operations.preflight.database import database  # noqa: PLC0415 - loads the databases' client
 
     try:
         addresses = databases(settings.databases.get_secret_value())
     except DatabaseAddressError:
         return []
-    return [finding for address in addresses for finding in database(address)]
+    return [finding for address in addresses for finding in database(address, sources)]

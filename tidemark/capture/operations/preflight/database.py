@@ -10,13 +10,17 @@ from pymysql.constants import ER
 from tidemark.capture.heartbeat.errors import DatabaseDownError
 from tidemark.capture.heartbeat.writer import CREATE, WRITE, problem_of, session
 from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
+from tidemark.capture.operations.preflight.captured_tables import captured_tables, read_catalog
 from tidemark.quoting.mysql import quote
 from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pymysql.cursors import Cursor
 
     from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
+    from tidemark.capture.source_table import SourceTable
 
 _VARIABLE: Final = "TIDEMARK_DATABASES"
 _TO_DO: Final = {
@@ -26,11 +30,13 @@ _TO_DO: Final = {
 _NOT_GRANTED: Final = {ER.DBACCESS_DENIED_ERROR, ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR}
 
 
-def database(address: HeartbeatDatabase) -> list[Finding]:
+def database(address: HeartbeatDatabase, sources: Sequence[SourceTable] = ()) -> list[Finding]:
     """What is found there; nothing is written. The password is in none of it."""
     try:
         with session(address) as opened, opened.cursor() as cursor:
-            return [_reach(address), *binlog(address.instance, _settings(cursor)), *_grants(address, cursor)]
+            settings, catalog = _settings(cursor), read_catalog(cursor)
+            tables = captured_tables(address.instance, catalog, sources)
+            return [_reach(address), *binlog(address.instance, settings), *_grants(address, cursor), *tables]
     except pymysql.err.MySQLError as error:
         return [_refusal(address, error)]
 

@@ -37,7 +37,14 @@ def count_late(
     if not minutes:
         return before
     counts = {
-        entity: _of(calendar, Period.parse(period), start, closed.get(entity, 0), minutes, before.get(entity, {}))
+        entity: _of(
+            table.calendar_of(entity, calendar),
+            Period.parse(period),
+            start,
+            closed.get(entity, 0),
+            minutes,
+            before.get(entity, {}),
+        )
         for entity, period, start in table.snapshot_series
     }
     return {entity: _newest(slices) for entity, slices in counts.items() if slices}
@@ -79,7 +86,9 @@ def slices_to_restate(
         for entity, period, start in table.snapshot_series
         if entity in table.restated
         for slice_end in deque(
-            _tagged_ends(calendar, entity, period, start, oldest_ms, before.closed.get(entity, 0)),
+            _tagged_ends(
+                table.calendar_of(entity, calendar), entity, period, start, oldest_ms, before.closed.get(entity, 0)
+            ),
             maxlen=MOST_RESTATED,
         )
     )

@@ -123,7 +123,9 @@ def _words(kind: Column, printed: Column) -> Column:
 def _changes() -> Column:
     """What a message says of its table: the types of its columns, or that it is dropped."""
     table = sf.struct(
-        sf.concat_ws(".", "v.database", "v.table").alias("physical"), sf.col("v.mysqlType").alias("types")
+        sf.concat_ws(".", "v.database", "v.table").alias("physical"),
+        sf.col("v.mysqlType").alias("types"),
+        sf.col("v.pkNames").alias("key"),
     )
     dropped = sf.struct(sf.lit("DROP").alias("type"), sf.concat_ws(".", "v.database", "v.table").alias("id"))
     return sf.when(_is_ddl() & (sf.col("v.type") == _DROP), sf.to_json(sf.array(dropped))).when(

@@ -1,0 +1,119 @@
+"""What a server's catalog says of captured tables: their keys, foreign keys that cascade, tables named like shards."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.system.check_finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pymysql.cursors import Cursor
+
+    from tidemark.capture.source_table import SourceTable
+
+_OWN: Final = ("mysql", "sys", "information_schema", "performance_schema")
+TABLES: Final = """
+    SELECT table_schema, table_name FROM information_schema.tables
+    WHERE table_type = 'BASE TABLE' AND table_schema NOT IN %s
+"""
+KEYS: Final = """
+    SELECT table_schema, table_name, column_name FROM information_schema.key_column_usage
+    WHERE constraint_name = 'PRIMARY' AND table_schema NOT IN %s ORDER BY ordinal_position
+"""
+CASCADES: Final = """
+    SELECT constraint_schema, table_name, constraint_name, referenced_table_name, delete_rule, update_rule
+    FROM information_schema.referential_constraints
+    WHERE constraint_schema NOT IN %s AND (delete_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
+       OR update_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT'))
+"""
+_LIKE_A_SHARD: Final = "_.*"
+
+
+class Cascade(NamedTuple):
+    """A foreign key of `physical` whose parent changes its rows."""
+
+    physical: str
+    name: str
+    parent: str
+    on_delete: str
+    on_update: str
+
+
+class SourceCatalog(NamedTuple):
+    """What a server has: physical tables, their primary keys, and foreign keys that write no row events."""
+
+    tables: Sequence[str]
+    keys: Mapping[str, Sequence[str]]
+    cascades: Sequence[Cascade]
+
+
+def read_catalog(cursor: Cursor) -> SourceCatalog:
+    """Three questions to information_schema; names are `<database>.<table>`."""
+    cursor.execute(TABLES, (_OWN,))
+    tables = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
+    cursor.execute(KEYS, (_OWN,))
+    keys: dict[str, list[str]] = defaultdict(list)
+    for schema, table, column in cursor.fetchall():
+        keys[f"{schema}.{table}"].append(str(column))
+    cursor.execute(CASCADES, (_OWN,))
+    cascades = [Cascade(f"{schema}.{table}", *map(str, rest)) for schema, table, *rest in cursor.fetchall()]
+    return SourceCatalog(tables, keys, sorted(cascades))
+
+
+def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[SourceTable]) -> list[Finding]:
+    """What is wrong with the captured tables of an instance; nothing where all is well."""
+    captured = [(source, name) for source in sources for name in catalog.tables if source.holds(instance, name)]
+    return [
+        *(finding for source, name in captured for finding in _key(instance, name, source, catalog.keys.get(name, ()))),
+        *_cascades(instance, catalog.cascades, {name for _, name in captured}),
+        *_strangers(instance, catalog.tables, sources, {name for _, name in captured}),
+    ]
+
+
+def _key(instance: str, physical: str, source: SourceTable, there: Sequence[str]) -> list[Finding]:
+    if {name.lower() for name in there} == {name.lower() for name in source.key}:
+        return []
+    key = f"the primary key is [{', '.join(there)}]" if there else "there is no primary key"
+    problem = f"{key}, and {source.name} declares [{', '.join(source.key)}]: rows would be lost or doubled"
+    return [Finding(f"table {instance}.{physical}", "problem", problem, "correct `key` in the entity's YAML")]
+
+
+def _cascades(instance: str, cascades: Iterable[Cascade], captured: set[str]) -> list[Finding]:
+    to_do = (
+        "make it RESTRICT and change the child's rows by statements of their own, as the binlog has no rows for what "
+        "the parent changes; or do not capture the table"
+    )
+    return [
+        Finding(
+            f"table {instance}.{cascade.physical}",
+            "problem",
+            f"foreign key {cascade.name} to {cascade.parent}: ON DELETE {cascade.on_delete}, "
+            f"ON UPDATE {cascade.on_update} change rows that nobody tells of",
+            to_do,
+        )
+        for cascade in cascades
+        if cascade.physical in captured
+    ]
+
+
+def _strangers(
+    instance: str, tables: Iterable[str], sources: Sequence[SourceTable], captured: set[str]
+) -> list[Finding]:
+    """Tables that are named like shards and are none."""
+    sharded = [source for source in sources if source.shards.first is not None and instance in source.instances]
+    return [
+        Finding(
+            f"table {instance}.{name}",
+            "warning",
+            f"named like a shard of {source.name} ({source.table}), and is none: it is not captured",
+            "nothing, where it is a copy; else say its number in `table` of the entity's source",
+        )
+        for name in tables
+        if name not in captured
+        for source in sharded
+        if re.fullmatch(re.escape(source.shards.base) + _LIKE_A_SHARD, name)
+    ]
