@@ -10,7 +10,7 @@ from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.transaction_chain import is_replay
-from tidemark.quoting.spark import path_table, quoted
+from tidemark.quoting.spark import path_table, quote
 
 
 def delete_rows(
@@ -29,7 +29,7 @@ def set_columns(
     back_off: BackOff | None = None,
 ) -> int:
     """Set columns to SQL expressions where `condition` is true; returns the version. As `delete_rows`."""
-    listed = ", ".join(f"{quoted(name)} = {value}" for name, value in values.items())
+    listed = ", ".join(f"{quote(name)} = {value}" for name, value in values.items())
     return _once(spark, path, f"UPDATE {path_table(path)} SET {listed} WHERE {condition}", transaction, back_off)  # noqa: S608
 
 
