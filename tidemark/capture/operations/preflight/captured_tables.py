@@ -84,7 +84,7 @@ def _key(instance: str, physical: str, source: SourceTable, there: Sequence[str]
 
 def _cascades(instance: str, cascades: Iterable[Cascade], captured: set[str]) -> list[Finding]:
     to_do = (
-        "make it RESTRICT and change the child's rows by statements of their own, as the binlog has no rows for what "
+        "make it RESTRICT and change the child's rows in statements of their own, as the binlog has no rows for what "
         "the parent changes; or do not capture the table"
     )
     return [
