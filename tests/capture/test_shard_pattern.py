@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tidemark.capture.shard_pattern import ShardPattern
-from tidemark.capture.source.envelope.change_record import routed
+from tidemark.capture.source.envelope.change_record import route
 from tidemark.capture.source_table import SourceTable
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_records_are_routed_by_the_same_rule(spark: SparkSession) -> None:
     rows = [(instance, name, "c", None, None, None, "") for instance in "abc" for name in NAMES]
     routes = {
         (row["instance"], row["physical"]): row["table"]
-        for row in routed(spark.createDataFrame(rows, columns), tables).collect()
+        for row in route(spark.createDataFrame(rows, columns), tables).collect()
     }
     for instance in "abc":
         for name in NAMES:
