@@ -95,7 +95,7 @@ def test_only_what_changed_is_analysed_again(root: Path, monkeypatch: pytest.Mon
         analysed.append(entity.name)
         return analyse(self, entity, *rest)
 
-    monkeypatch.setattr(InferenceCache, "_analysed", noted)
+    monkeypatch.setattr(InferenceCache, "_analyse", noted)
     first = read(root)
     assert analysed == ["orders", "week"]
     again = read(root)

@@ -26,8 +26,10 @@ def init(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["init", *arguments])
 
 
-def check(root: Path) -> str:
-    return CliRunner().invoke(main, ["--root", str(root), "check"]).stdout
+def check(root: Path, storage: Path) -> str:
+    """What `tidemark check` says of a project of which nothing was computed, whatever was in its own folder."""
+    env = {"TIDEMARK_DATA": str(storage / "data"), "DAGSTER_HOME": str(storage / "home")}
+    return CliRunner().invoke(main, ["--root", str(root), "check"], env=env).stdout
 
 
 def test_the_sample_is_this_repositorys_project(tmp_path: Path) -> None:
@@ -40,7 +42,7 @@ def test_the_sample_is_this_repositorys_project(tmp_path: Path) -> None:
     for name in written - OWN:
         assert (root / name).read_bytes() == (CHECKOUT / name).read_bytes(), name
     assert not any(path.is_symlink() for path in root.rglob("*"))
-    assert check(root) == check(CHECKOUT)
+    assert check(root, tmp_path / "own") == check(CHECKOUT, tmp_path / "checkout")
 
 
 def test_nothing_of_the_repositorys_project_is_forgotten() -> None:
@@ -58,7 +60,7 @@ def test_an_empty_project_declares_nothing_and_is_sound(tmp_path: Path) -> None:
     settings = Settings.load({"TIDEMARK_ROOT": str(root)})
     assert (settings.time_zone, settings.layers[0]) == ("Asia/Kolkata", "ods")
     assert not load_warehouse(settings).entities
-    assert check(root) == "0 entities, 0 dependencies: nothing is wrong\n"
+    assert check(root, tmp_path / "storage") == "0 entities, 0 dependencies: nothing is wrong\n"
     assert 'name = "my_shop"' in (root / "pyproject.toml").read_text()
 
 
