@@ -14,6 +14,7 @@ CaptureError
 ├── DeclaredKeyError       the declared key is not the source's primary key
 ├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
 ├── FencedCaptureError     another data folder captures into the warehouse
+├── ReloadColumnsError     a table to begin with of which nobody knows the columns
 ├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
 """
@@ -199,6 +200,20 @@ class FencedCaptureError(CaptureError):
             found=f"that of {newest}",
             where=str(warehouse),
             hint="stop one of the two; if this one is to go on, tidemark capture take-over",
+        )
+
+
+class ReloadColumnsError(CaptureError):
+    """A table to begin with of which nobody knows the columns."""
+
+    @classmethod
+    def of(cls, table: str) -> Self:
+        return cls(
+            "a table cannot be loaded, as nobody knows its columns",
+            expected="the source's own list of them",
+            found="none",
+            where=table,
+            hint="put the instance's address into TIDEMARK_DATABASES, and ask again: tidemark capture reload",
         )
 
 

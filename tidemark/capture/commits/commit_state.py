@@ -37,8 +37,8 @@ class CommitState:
     slice the late changes of that time so far, `restates` the tagged slices to which those of this commit belong.
     `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
-    `topic_ids` are those of the topics that the offsets are of, where known. `identity` is that of the commit, `lease`
-    the one by which the next commit is made.
+    `topic_ids` are those of the topics that the offsets are of, where known, `reloads` the newest reloads that were
+    taken in. `identity` is that of the commit, `lease` the one by which the next commit is made.
     Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
     """
 
@@ -58,6 +58,7 @@ class CommitState:
     settles: tuple[SliceEnd, ...] = ()
     waits: tuple[SliceEnd, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict)
+    reloads: tuple[str, ...] = ()
     identity: str = ""
     lease: CaptureLease | None = None
     holds: Holds = field(default_factory=Holds)
@@ -115,6 +116,7 @@ class CommitState:
                 "settles": _as_lists(self.settles),
                 "waits": _as_lists(self.waits),
                 "topic_ids": dict(self.topic_ids),
+                "reloads": list(self.reloads),
                 IDENTITY: self.identity,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
                 **self.holds.to_json(),
@@ -150,6 +152,7 @@ class CommitState:
             settles=_slice_ends(entry.get("settles", ())),
             waits=_slice_ends(entry.get("waits", ())),
             topic_ids=entry.get("topic_ids", {}),
+            reloads=tuple(entry.get("reloads", ())),
             identity=entry.get(IDENTITY, ""),
             holds=Holds.from_json(entry),
         )

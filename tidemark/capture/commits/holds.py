@@ -72,6 +72,11 @@ class Holds:
             return replace(self, open=self._counted_down(event.shard), loading=_put(self.loading, event, loads[1:]))
         return replace(self, loading=_put(self.loading, event, (*loads, event.what == "asked")))
 
+    def of_others(self, shards: Collection[str]) -> Self:
+        """Without those of shards that begin anew: their rows are gone, and all of them are asked for."""
+        loading = {shard: loads for shard, loads in self.loading.items() if shard not in shards}
+        return replace(self, open=tuple(hold for hold in self.open if hold.shard not in shards), loading=loading)
+
     def released_by(self, event: HoldEvent) -> tuple[Hold, ...]:
         """The holds that end with the event."""
         left = {(hold.shard, hold.offset, hold.kind) for hold in self.after(event).open}

@@ -13,23 +13,46 @@ from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoad
 from tidemark.capture.initial_load.signal_table import CREATE, WRITE, requests
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pymysql.cursors import Cursor
 
     from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
 
 _TABLES = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'"
+_COLUMNS = (
+    "SELECT table_schema, table_name, column_name, column_type FROM information_schema.columns "
+    "ORDER BY table_schema, table_name, ordinal_position"
+)
 
 
-def request_load(database: HeartbeatDatabase, source: SourceTable) -> list[str]:
-    """Ask for all shards of a table that the instance has; returns their names.
+def source_columns(database: HeartbeatDatabase, source: SourceTable) -> dict[str, dict[str, str]]:
+    """The shards of a table that the instance has, each with its columns: name -> type as the server prints it.
+
+    Raises DatabaseDownError (a transient one), LoadRefusedError.
+    """
+    try:
+        with session(database) as opened, opened.cursor() as cursor:
+            shards: dict[str, dict[str, str]] = {name: {} for name in _shards(cursor, source)}
+            cursor.execute(_COLUMNS)
+            for schema, table, column, printed in cursor.fetchall():
+                if f"{schema}.{table}" in shards:
+                    shards[f"{schema}.{table}"][column] = printed
+            return shards
+    except pymysql.err.MySQLError as error:
+        raise _refusal(database, error) from error
+
+
+def request_load(database: HeartbeatDatabase, source: SourceTable, only: Collection[str] | None = None) -> list[str]:
+    """Ask for all shards of a table that the instance has, or `only` for some; returns their names.
 
     The connector goes on with the load after a restart of whichever part; one that is asked for again is done again.
     Raises DatabaseDownError (a transient one), LoadRefusedError, NothingToLoadError.
     """
     try:
         with session(database) as opened, opened.cursor() as cursor:
-            tables = _shards(cursor, source)
+            tables = [name for name in _shards(cursor, source) if only is None or name in only]
             if not tables:
                 raise NothingToLoadError.of(source.table, str(database))
             cursor.execute(CREATE)
@@ -37,10 +60,14 @@ def request_load(database: HeartbeatDatabase, source: SourceTable) -> list[str]:
                 cursor.execute(WRITE, (str(uuid.uuid4()), data))
             return tables
     except pymysql.err.MySQLError as error:
-        problem = problem_of(database, error)
-        if isinstance(problem, DatabaseDownError):
-            raise problem from error
-        raise LoadRefusedError.of(database.instance, str(database), str(problem.found)) from error
+        raise _refusal(database, error) from error
+
+
+def _refusal(database: HeartbeatDatabase, error: pymysql.err.MySQLError) -> DatabaseDownError | LoadRefusedError:
+    problem = problem_of(database, error)
+    if isinstance(problem, DatabaseDownError):
+        return problem
+    return LoadRefusedError.of(database.instance, str(database), str(problem.found))
 
 
 def _shards(cursor: Cursor, source: SourceTable) -> list[str]:

@@ -8,6 +8,7 @@ from tidemark.console.commands.capture.accept import accept
 from tidemark.console.commands.capture.check import check
 from tidemark.console.commands.capture.distribute import distribute
 from tidemark.console.commands.capture.load import load
+from tidemark.console.commands.capture.reload import reload
 from tidemark.console.commands.capture.run import run
 from tidemark.console.commands.capture.status import status
 from tidemark.console.commands.capture.take_over import take_over
@@ -18,5 +19,5 @@ def capture() -> None:
     """See how the changes of the source databases come in, and say what to do where some are missing."""
 
 
-for _command in (status, check, run, load, accept, take_over, distribute):
+for _command in (status, check, run, load, reload, accept, take_over, distribute):
     capture.add_command(_command)

@@ -40,8 +40,8 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    source = _source(load_warehouse(settings).source_tables(), table)
-    asked = {address.instance: request_load(address, source) for address in _addresses(settings, source, only)}
+    source = captured_source(load_warehouse(settings).source_tables(), table)
+    asked = {address.instance: request_load(address, source) for address in addresses_of(settings, source, only)}
     if as_json:
         print_json({"asked": asked})
         return
@@ -49,7 +49,8 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
         print_line(f"{instance}: asked for {', '.join(tables)}; tidemark capture status says when all is there")
 
 
-def _source(sources: Sequence[SourceTable], table: str) -> SourceTable:
+def captured_source(sources: Sequence[SourceTable], table: str) -> SourceTable:
+    """The captured table of that name. Raises TerminalError."""
     match = next((source for source in sources if source.name == table), None)
     if match is None:
         names = ", ".join(source.name for source in sources)
@@ -57,7 +58,7 @@ def _source(sources: Sequence[SourceTable], table: str) -> SourceTable:
     return match
 
 
-def _addresses(settings: Settings, source: SourceTable, only: str | None) -> list[HeartbeatDatabase]:
+def addresses_of(settings: Settings, source: SourceTable, only: str | None) -> list[HeartbeatDatabase]:
     """Of each instance that is asked. Raises TerminalError before any of them is."""
     from tidemark.capture.heartbeat.source_databases import databases  # noqa: PLC0415
 

@@ -1,0 +1,67 @@
+"""Tables, or shards of them, that are to be read from their source again: a file of lines, only ever added to.
+
+The capture takes a request in with one commit of the table, which says its id: asked for once, it is done once.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tidemark.system.files import private_directory
+from tidemark.system.settings import Settings
+
+
+@dataclass(frozen=True)
+class ReloadRequest:
+    """`shards` (`a.school.orders_0`) are read again, `gone` are those that the source does not have any more.
+
+    `starts` are per instance the end of its topic (and `topic_ids` the topic) before the source was asked for the rows:
+    they come behind it. `is_whole`: all of the table, which begins there. `columns` are per shard the source's columns,
+    name -> type as the server prints it.
+    """
+
+    id: str
+    table: str
+    who: str
+    at: str
+    shards: tuple[str, ...]
+    starts: Mapping[str, int]
+    gone: tuple[str, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    is_whole: bool = True
+
+
+class ReloadRequests:
+    """Those of a warehouse."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @classmethod
+    def of(cls, settings: Settings) -> "ReloadRequests":
+        """Those that this data folder's capture takes in."""
+        return cls(settings.data / "capture" / "reloads.jsonl")
+
+    def add(self, request: ReloadRequest) -> None:
+        """To be taken in by the next step."""
+        private_directory(self._path.parent)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(request), ensure_ascii=False) + "\n")
+
+    def after(self, table: str, done: Sequence[str]) -> list[ReloadRequest]:
+        """Those of a table that came after the last one that was `done` (ids), in order."""
+        mine = [request for request in self._all() if request.table == table]
+        last = max((place for place, request in enumerate(mine) if request.id in done), default=-1)
+        return mine[last + 1 :]
+
+    def _all(self) -> list[ReloadRequest]:
+        if not self._path.exists():
+            return []
+        return [_request(json.loads(line)) for line in self._path.read_text(encoding="utf-8").splitlines()]
+
+
+def _request(entry: Mapping[str, object]) -> ReloadRequest:
+    request = ReloadRequest(**entry)  # type: ignore[arg-type]  # what `add` wrote
+    return ReloadRequest(**{**asdict(request), "shards": tuple(request.shards), "gone": tuple(request.gone)})
