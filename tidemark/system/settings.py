@@ -57,7 +57,8 @@ class Settings(BaseModel):
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
     `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
-    `history_days` is how long every transition, dead letter and late change is kept; of older ones what is needed.
+    `gtids` is `dense` where all transactions of the captured servers are captured: a missing number is a lost change.
+    `history_days` is how long every transition of a slice is kept; of older ones what is needed.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL.
     """
 
@@ -79,6 +80,7 @@ class Settings(BaseModel):
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
     spark_tuning: Literal["latency", "throughput"] = "latency"
+    gtids: Literal["sparse", "dense"] = "sparse"
     history_days: Annotated[int, Field(ge=1)] = 90
     olap: Annotated[str, Field(repr=False)] = "duckdb"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"

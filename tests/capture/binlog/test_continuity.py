@@ -36,20 +36,25 @@ class Reference:
                 self._go_on(seen)
 
     def _kind(self, high: Seen, seen: Seen) -> FindingKind | None:
-        if seen.position <= high.position:
-            return FindingKind.REGRESSED if seen.event_ms > self.newest_ms else None
         assert seen.gtid is not None
+        if seen.position <= high.position:
+            if seen.gtid.sequence > self.sequence:
+                return None if seen.gtid.sequence == self.sequence + 1 else FindingKind.OTHER_LOG
+            return FindingKind.REGRESSED if seen.event_ms > self.newest_ms else None
         if seen.position.file > high.position.file + 1 and seen.gtid.sequence != self.sequence + 1:
             return FindingKind.FILES_MISSING
         return FindingKind.GTIDS_MISSING if self.dense and seen.gtid.sequence > self.sequence + 1 else None
 
     def _go_on(self, seen: Seen) -> None:
-        if self.high is not None and seen.position <= self.high.position:
+        assert seen.gtid is not None
+        if self.high is not None and seen.position <= self.high.position and seen.gtid.sequence > self.sequence:
+            self.high, self.newest_ms = seen, 0
+        elif self.high is not None and seen.position <= self.high.position:
             self.skipped.add(seen.offset)
         else:
             self.high = seen
         self.newest_ms = max(self.newest_ms, seen.event_ms)
-        self.sequence = max(self.sequence, seen.gtid.sequence if seen.gtid else 0)
+        self.sequence = max(self.sequence, seen.gtid.sequence)
 
 
 @given(logs(), st.data())
@@ -141,6 +146,75 @@ def test_files_between_one_transaction_and_the_next_were_empty(
     came = replace(run(40, 10, 4, 6_000), origin=origin, first_sequence=sequence, last_sequence=sequence)
     judged = judge("a", replace(BEFORE, gtids=gtids), [came], SPARSE)
     assert (judged.finding is not None) is is_gap
+
+
+def transactions(start: int, base: str, place: tuple[int, int], gtids: tuple[str, int, int], ms: int) -> Run:
+    """A run of an origin's transactions `first` to `last`."""
+    origin, first, last = gtids
+    end = Position(place[0], place[1] + last - first)
+    return Run(start, base, Position(*place), end, ms, ms, origin, first, last)
+
+
+READ = BinlogProgress("binlog", Position(7, 900), 5_000, {"0": 500})
+
+
+@pytest.mark.parametrize(
+    ("base", "place"), [("binlog", (3, 4)), ("binlog", (7, 900)), ("binlog", (7, 4)), ("replica-bin", (9, 4))]
+)
+def test_the_next_transaction_on_another_server_is_taken_in_whatever_its_file_is_called(
+    base: str, place: tuple[int, int]
+) -> None:
+    runs = [
+        transactions(40, base, place, ("0", 501, 502), 5_000),
+        transactions(50, base, (9, 90), ("0", 503, 503), 6_000),
+    ]
+    judged = judge("a", READ, runs, SPARSE)
+    assert (judged.finding, judged.again) == (None, [])
+    assert judged.steps[-1][1] == BinlogProgress(base, Position(9, 90), 6_000, {"0": 503})
+
+
+@pytest.mark.parametrize(
+    ("gtids", "said"),
+    [
+        (("0", 503, 504), "with transaction 0:503, not 0:501"),
+        (("8", 1, 2), "with transaction 8:1, not one of 0"),
+    ],
+)
+def test_a_transaction_on_another_server_that_is_not_the_next_one_halts(gtids: tuple[str, int, int], said: str) -> None:
+    judged = judge("a", READ, [transactions(40, "binlog", (3, 4), gtids, 5_000)], SPARSE)
+    assert judged.finding is not None
+    assert (judged.finding.kind, judged.finding.offset) == (FindingKind.OTHER_LOG, 40)
+    assert said in str(judged.finding)
+
+
+def test_what_another_server_sends_again_is_skipped_by_its_transactions() -> None:
+    copy = transactions(40, "replica-bin", (1, 4), ("0", 498, 500), 4_900)
+    following = transactions(50, "replica-bin", (1, 90), ("0", 501, 501), 6_000)
+    judged = judge("a", READ, [copy, following], SPARSE)
+    assert judged.finding is None
+    (again,) = judged.again
+    assert again.holds(42, Position(1, 6))
+    assert not again.holds(50, Position(1, 90))
+    assert judged.steps[-1][1].gtids == {"0": 501}
+
+
+def test_each_of_mariadbs_domains_goes_on_by_itself() -> None:
+    read = replace(READ, gtids={"0": 500, "7": 20})
+    runs = [
+        transactions(40, "replica-bin", (1, 4), ("7", 21, 21), 5_000),
+        transactions(41, "replica-bin", (1, 90), ("0", 501, 501), 5_000),
+    ]
+    judged = judge("a", read, runs, SPARSE)
+    assert judged.finding is None
+    assert judged.steps[-1][1].gtids == {"0": 501, "7": 21}
+
+
+def test_a_hole_inside_a_file_is_found_where_every_transaction_is_captured() -> None:
+    later = [transactions(40, "binlog", (7, 950), ("0", 600, 601), 6_000)]
+    assert judge("a", READ, later, SPARSE).finding is None
+    finding = judge("a", READ, later, BinlogPolicy(dense_gtids=True)).finding
+    assert finding is not None
+    assert (finding.kind, "of 0 came 500, then 600" in str(finding)) == (FindingKind.GTIDS_MISSING, True)
 
 
 def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:

@@ -208,6 +208,23 @@ def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> N
     assert capture.orders(tagged.version) == {1: "3.00"}
 
 
+def test_a_heartbeat_writer_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 22:04"))
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-23 22:05"), beat_at=at("2026-03-23 23:05"))
+    report = capture.step(a, b)
+    assert report.closed == ()
+    assert "the clock of the heartbeats' writer is 60 min ahead of a, b" in " ".join(report.warnings)
+    a.change("orders_0", paid("1.00"), paid("2.00"), at("2026-03-23 22:30"))
+    for stream in (a, b):
+        stream.heartbeat(at("2026-03-23 23:01"), beat_at=at("2026-03-24 00:01"))
+    assert {snapshot.slice for snapshot in capture.step(a, b).closed} == {"2026-03-23"}
+    tagged = capture.registry.get("ods_orders", "day", "2026-03-23")
+    assert tagged is not None
+    assert capture.orders(tagged.version) == {1: "2.00"}
+
+
 def test_of_what_spark_reads_the_same_runs_are_cut(spark: SparkSession, tmp_path: Path) -> None:
     stream = start_stream("a", "orders_0")
     for number in range(30):

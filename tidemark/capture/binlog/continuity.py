@@ -3,13 +3,18 @@
 Debezium sends records again after a restart of its own (at least once), so a position that was read before is no
 error: the record is skipped. It cannot be a repetition when the server wrote it after everything that was read; then
 the log began anew (RESET MASTER, another server, a restored one), and merging it or skipping it would both be wrong.
+
+Positions of two servers cannot be compared, also where their files have the same names. So where a log does not go on,
+GTIDs decide: the transaction after the last one that was read of its origin (MariaDB's domain, MySQL's server) is the
+next one wherever it is, one that was read is a copy, and a later one means that some are missing.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Self
 
-from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.record_runs import Run
@@ -83,12 +88,17 @@ def judge(
         if progress is None or run.start in accepted:
             progress = _begin(run, progress)
         else:
-            finding = _finding(instance, progress, run, policy)
-            if finding is not None:
-                return Judged(steps, again, finding)
-            if run.first <= progress.position:
-                _repeat(again, Again(run.start, end, progress.position))
-            progress = _after(progress, run)
+            verdict = _verdict(instance, progress, run, policy)
+            if isinstance(verdict, BinlogFinding):
+                return Judged(steps, again, verdict)
+            if verdict is _Verdict.NEXT_LOG:
+                progress = _begin(run, progress)
+            elif verdict is _Verdict.READ_BEFORE:
+                _repeat(again, Again(run.start, end, run.last))
+            else:
+                if run.first <= progress.position:
+                    _repeat(again, Again(run.start, end, progress.position))
+                progress = _after(progress, run)
         steps.append((run.start, progress))
     return Judged(steps, again, None)
 
@@ -115,12 +125,41 @@ def _after(progress: BinlogProgress, run: Run) -> BinlogProgress:
     return BinlogProgress(progress.base, max(progress.position, run.last), max(progress.event_ms, run.newest_ms), gtids)
 
 
-def _finding(instance: str, progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> BinlogFinding | None:
-    kind, detail = _judge_run(progress, run, policy)
-    return None if kind is None else BinlogFinding(instance, run.start, kind, detail)
+class _Verdict(Enum):
+    """What a run is to what was read: more of its log (or some of it again), the next log, or a copy of what was."""
+
+    GOES_ON = "goes on"
+    NEXT_LOG = "next log"
+    READ_BEFORE = "read before"
 
 
-def _judge_run(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> tuple[FindingKind | None, str]:
+def _verdict(instance: str, progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _Verdict | BinlogFinding:
+    """By GTIDs where positions do not grow, as those of two servers cannot be compared; else by positions."""
+    goes_on = run.base == progress.base and run.first > progress.position
+    if not goes_on and run.origin is not None and progress.gtids:
+        answer = _by_gtids(progress, run)
+    else:
+        answer = _by_positions(progress, run, policy)
+    return answer if isinstance(answer, _Verdict) else BinlogFinding(instance, run.start, *answer)
+
+
+def _by_gtids(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, str]:
+    """Of a log whose positions are not those that were expected: another server's, or the same one's once more."""
+    at, came = _position_text(progress.base, progress.position), _position_text(run.base, run.first)
+    known = progress.gtids.get(run.origin or "")
+    if known is not None and run.first_sequence == known + 1:
+        return _Verdict.NEXT_LOG
+    if known is None or run.first_sequence > known:
+        which = f"{run.origin}:{known + 1}" if known is not None else f"one of {', '.join(sorted(progress.gtids))}"
+        detail = f"read was {at}, then came {came} with transaction {run.origin}:{run.first_sequence}, not {which}"
+        return FindingKind.OTHER_LOG, detail
+    is_same_log = run.base == progress.base
+    if run.last_sequence <= known and not is_same_log and run.newest_ms <= progress.event_ms:
+        return _Verdict.READ_BEFORE
+    return _by_positions(progress, run, SPARSE)
+
+
+def _by_positions(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _Verdict | tuple[FindingKind, str]:
     at = _position_text(progress.base, progress.position)
     came = _position_text(run.base, run.first)
     if run.base != progress.base:
@@ -129,17 +168,15 @@ def _judge_run(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> tupl
         newest_again = run.newest_ms if run.last <= progress.position else run.first_ms
         if newest_again > progress.event_ms:
             return FindingKind.REGRESSED, f"read was {at}, then came {came}, which the server wrote later"
-        return None, ""
+        return _Verdict.GOES_ON
     if run.first.file > progress.position.file + 1 and not _is_next_transaction(progress, run):
         first, last = progress.position.file + 1, run.first.file - 1
         return FindingKind.FILES_MISSING, f"nothing came of {_files(run.base, first, last)} between {at} and {came}"
     known = progress.gtids.get(run.origin or "")
     if policy.dense_gtids and known is not None and run.first_sequence > known + 1:
-        return (
-            FindingKind.GTIDS_MISSING,
-            f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}",
-        )
-    return None, ""
+        detail = f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}"
+        return FindingKind.GTIDS_MISSING, detail
+    return _Verdict.GOES_ON
 
 
 def _is_next_transaction(progress: BinlogProgress, run: Run) -> bool:

@@ -1,6 +1,9 @@
 """What may be expected of a binlog."""
 
 from dataclasses import dataclass
+from typing import Self
+
+from tidemark.system.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -11,6 +14,11 @@ class BinlogPolicy:
     """
 
     dense_gtids: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """What the settings say."""
+        return cls(dense_gtids=settings.gtids == "dense")
 
 
 SPARSE = BinlogPolicy()

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from tidemark.capture.apply.reload import reload_table
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
-from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
+from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
@@ -69,7 +69,7 @@ class Ingestion:
         sources: Sequence[SourceTable],
         registry: SnapshotRegistry,
         intake: Intake | None = None,
-        policy: BinlogPolicy = SPARSE,
+        policy: BinlogPolicy | None = None,
     ) -> None:
         self._spark = spark
         self._settings = settings
@@ -82,7 +82,7 @@ class Ingestion:
         }
         self._unrouted = Unrouted(settings.warehouse)
         self._dead_letters = DeadLetters(settings.warehouse)
-        self._policy = policy
+        self._policy = policy or BinlogPolicy.of(settings)
         self._position = StepPosition()
 
     def step(self) -> IngestReport:
@@ -227,6 +227,7 @@ class Ingestion:
         reached = before.next_offsets(active, step.blocked)
         watched = readable_scan(scan, active, states, reached, self._policy, before.accepted, step.blocked)
         step.hear(watched.order.newest_beats)
+        step.warnings += [finding for finding in watched.clocks.findings if finding not in step.warnings]
         plans = self._plans(step, watched, active, states)
         step.warnings += [text for plan in plans.values() for text in untagged_warnings(plan.untagged)]
         after = replace(

@@ -9,6 +9,7 @@ from tidemark.capture.binlog.dropped_shards import vanished_shards
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
+from tidemark.capture.heartbeat.judged_clocks import JudgedClocks, judge_clocks
 from tidemark.capture.heartbeat.trusted_times import trust_times
 from tidemark.capture.initial_load.load_events import LoadEvent, missing
 from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
@@ -29,6 +30,7 @@ class ReadableScan:
 
     scan: Scan
     order: BinlogOrder
+    clocks: JudgedClocks
     gone: Mapping[str, Mapping[str, BinlogFinding]]
     blocked: Collection[tuple[str, str]] = ()
 
@@ -45,7 +47,7 @@ class ReadableScan:
         start = state.offsets.get(topic_of(instance), 0)
         end = max(start, self._end(source, instance, start))
         marks = [mark for mark in self.scan.summary.marks.get(instance, ()) if mark.first_offset < end]
-        beats = [beat for beat in self.order.beats.get(instance, ()) if beat.offset < end]
+        beats = [beat for beat in self.clocks.closing.get(instance, ()) if beat.offset < end]
         trust = trust_times(marks, beats, beaten=instance in state.beats)
         return TopicStream(
             instance=instance,
@@ -100,11 +102,10 @@ def readable_scan(
 ) -> ReadableScan:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
-    order = replace(
-        order, beats=beats_once(scan.summary.beats, order.again), loads=scan.summary.loads, accepted=accepted
-    )
+    clocks = judge_clocks(beats_once(scan.summary.beats, order.again))
+    order = replace(order, beats=clocks.beats, loads=scan.summary.loads, accepted=accepted)
     gone = {source.name: _find_vanished(source, scan, states[source.name], accepted) for source in sources}
-    return ReadableScan(scan, order, gone, blocked)
+    return ReadableScan(scan, order, clocks, gone, blocked)
 
 
 def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogProgress]:

@@ -227,7 +227,8 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Restat
 def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
-    stream.heartbeat(at("2026-03-23 22:02"), beat_at=at("2026-03-23 23:02"))
+    stream.heartbeat(at("2026-03-23 23:02"), beat_at=at("2026-03-23 23:02"))
+    stream.heartbeat(at("2026-03-23 22:02"), beat_at=at("2026-03-23 23:03"))
     stream.land(capture.settings.landing, 0)
     capture.step()
     landed = len(stream.lines)

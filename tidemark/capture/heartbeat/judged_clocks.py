@@ -1,0 +1,72 @@
+"""Whose clock is wrong where a heartbeat's two times differ: its writer's, or the server's.
+
+A round of heartbeats is one time that one process writes into every instance; each server dates it by its own clock.
+Where all servers of a round are behind it, the writer is ahead, and their clocks are used. Where some are not, those
+that are behind are slow (slow_clock), and the writer's time is right. One server alone proves neither: nothing is
+closed before both clocks have passed.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tidemark.capture.heartbeat.heartbeat_record import Beat
+from tidemark.capture.heartbeat.trusted_times import MINUTE_MS, TOLERANCE_MS
+
+Beats = Mapping[str, Sequence[Beat]]
+
+
+@dataclass(frozen=True)
+class JudgedClocks:
+    """`beats` are each instance's as they are to be believed, `closing` those by which slices end.
+
+    `findings` say in words whose clock differs.
+    """
+
+    beats: Mapping[str, list[Beat]]
+    closing: Mapping[str, list[Beat]]
+    findings: tuple[str, ...]
+
+
+def judge_clocks(beats: Beats, tolerance_ms: int = TOLERANCE_MS) -> JudgedClocks:
+    """Judge each round of a pass by itself: a clock that jumps is wrong in the rounds after the jump alone."""
+    rounds: dict[int, dict[str, int]] = defaultdict(dict)
+    for instance, mine in beats.items():
+        for beat in mine:
+            if beat.server_ms is not None:
+                rounds[beat.beat_ms][instance] = beat.beat_ms - beat.server_ms
+    ahead = {at for at, skews in rounds.items() if min(skews.values()) > tolerance_ms}
+    proven = {at for at in ahead if len(rounds[at]) > 1}
+    return JudgedClocks(
+        beats={instance: [_by_server(beat, proven) for beat in mine] for instance, mine in beats.items()},
+        closing={instance: [_by_server(beat, ahead) for beat in mine] for instance, mine in beats.items()},
+        findings=tuple(_findings(rounds, ahead, tolerance_ms)),
+    )
+
+
+def _by_server(beat: Beat, ahead: set[int]) -> Beat:
+    if beat.server_ms is None or beat.beat_ms not in ahead:
+        return beat
+    return beat._replace(beat_ms=min(beat.beat_ms, beat.server_ms))
+
+
+def _findings(rounds: Mapping[int, Mapping[str, int]], ahead: set[int], tolerance_ms: int) -> list[str]:
+    if not rounds:
+        return []
+    findings = []
+    if ahead:
+        at = max(ahead)
+        who = ", ".join(sorted(rounds[at]))
+        what = f"the clock of the heartbeats' writer is {_minutes(min(rounds[at].values()))} ahead of {who}"
+        sure = "the servers' own clocks are used" if len(rounds[at]) > 1 else "no slice ends before both have passed"
+        findings.append(f"{what}: {sure}")
+    newest = {name: skew for at in sorted(rounds) if at not in ahead for name, skew in rounds[at].items()}
+    for name, skew in sorted(newest.items()):
+        if abs(skew) > tolerance_ms:
+            direction = "behind" if skew > 0 else "ahead of"
+            findings.append(f"the clock of instance {name} is {_minutes(abs(skew))} {direction} the heartbeats' writer")
+    return findings
+
+
+def _minutes(duration_ms: int) -> str:
+    return f"{duration_ms // MINUTE_MS} min"
