@@ -12,9 +12,16 @@ from sqlalchemy import insert, inspect, make_url, text
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tests.state_store.test_store import LIFE, TOLD
 from tidemark.state_store import compaction
+from tidemark.state_store import database as database_module
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.database import Database
-from tidemark.state_store.errors import ImportLineError, SchemaTooNewError, StateSettingError, StateStoreDownError
+from tidemark.state_store.errors import (
+    ImportLineError,
+    SchemaTooNewError,
+    StateDiskError,
+    StateSettingError,
+    StateStoreDownError,
+)
 from tidemark.state_store.json_lines import export_lines, import_lines
 from tidemark.state_store.lease import Lease
 from tidemark.state_store.migrations import ALL, migrate
@@ -160,6 +167,12 @@ def test_compaction_goes_on_from_batch_to_batch_and_no_further_than_it_may(
     assert compact(store.database, NOON + timedelta(hours=1), most=2) == 2
     assert compact(store.database, NOON + timedelta(hours=1)) == 2
     assert [transition.seq for transition in store.read.after(0)] == [5]
+
+
+def test_a_file_on_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "network_disk", lambda _: "nfs4 at /mnt/shared")
+    with pytest.raises(StateDiskError, match=r"state\.db: .*found nfs4 at /mnt/shared.*PostgreSQL"):
+        Database.at(tmp_path / "state.db")
 
 
 def test_tags_of_snapshots_live_in_the_same_database(database: Database) -> None:

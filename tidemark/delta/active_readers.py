@@ -4,13 +4,17 @@ A reader holds a lock on a file named by the version; the operating system lets 
 """
 
 import fcntl
+import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from tidemark.delta.retention import Claim
 from tidemark.system.files import private_directory
+
+_DEAD_SECONDS: Final = 3_600.0
 
 
 @contextmanager
@@ -18,11 +22,14 @@ def reading(locks: Path, table: Path, version: int, who: str) -> Iterator[None]:
     """Keep `version` from VACUUM while the block runs; `who` is told to whoever asks why it is kept."""
     folder = _folder(locks, table)
     private_directory(folder)
-    path = folder / f"{version}.{uuid.uuid4().hex}"
-    with path.open("w", encoding="utf-8") as file:
+    name = uuid.uuid4().hex
+    path, unlocked = folder / f"{version}.{name}", folder / name
+    with unlocked.open("w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
         file.write(who)
         file.flush()
+        # Without a lock it would be a dead reader's to who looks just then, and removed.
+        unlocked.rename(path)
         try:
             yield
         finally:
@@ -31,7 +38,17 @@ def reading(locks: Path, table: Path, version: int, who: str) -> Iterator[None]:
 
 def claims_of_readers(locks: Path, table: Path) -> list[Claim]:
     """What is being read at this moment; traces of dead readers are removed."""
-    return [claim for path in sorted(_folder(locks, table).glob("*.*")) for claim in _claim(path)]
+    folder = _folder(locks, table)
+    for path in folder.glob("*"):
+        _forget_unlocked(path)
+    return [claim for path in sorted(folder.glob("*.*")) for claim in _claim(path)]
+
+
+def _forget_unlocked(path: Path) -> None:
+    """What a reader left that died before it had claimed anything."""
+    with suppress(FileNotFoundError):
+        if "." not in path.name and time.time() - path.stat().st_mtime > _DEAD_SECONDS:
+            path.unlink()
 
 
 def _claim(path: Path) -> Iterator[Claim]:

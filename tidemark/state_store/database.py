@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from sqlalchemy import URL, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
-from tidemark.state_store.errors import StateSettingError, StateStoreDownError
+from tidemark.state_store.errors import StateDiskError, StateSettingError, StateStoreDownError
 from tidemark.state_store.migrations import migrate
 from tidemark.system.files import private_file
 from tidemark.system.masked_urls import POSTGRESQL, masked_url, read_url, without_secrets
+from tidemark.system.network_disks import network_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +36,8 @@ _DRIVERS: Final = ("sqlite", POSTGRESQL)
 class Database:
     """Opened and up to date. Safe between threads and between processes.
 
-    Raises StateSettingError for a URL that no store has, StateStoreDownError where nothing answers.
+    Raises StateSettingError for a URL that no store has, StateDiskError for a file on a network disk,
+    StateStoreDownError where nothing answers.
     """
 
     def __init__(self, url: str | URL) -> None:
@@ -44,6 +46,7 @@ class Database:
         except ValueError as error:
             raise StateSettingError.of(str(error)) from None
         _restrict_to_owner(self.url)
+        _refuse_network_disk(self.url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         driver = self.engine.dialect.loaded_dbapi
@@ -134,6 +137,15 @@ class Database:
                 raise
             self.engine.dispose()
             raise StateStoreDownError.of(self.url, error) from error
+
+
+def _refuse_network_disk(url: URL) -> None:
+    file = url.database or ""
+    if url.get_backend_name() != "sqlite" or not file or file.startswith((":", "file:")):
+        return
+    disk = network_disk(Path(file))
+    if disk is not None:
+        raise StateDiskError.of(file, disk)
 
 
 def _restrict_to_owner(url: URL) -> None:

@@ -44,6 +44,20 @@ class StateSettingError(TerminalError):
         )
 
 
+class StateDiskError(TerminalError):
+    """A SQLite file on a disk that several machines reach."""
+
+    @classmethod
+    def of(cls, file: str, disk: str) -> Self:
+        return cls(
+            "the state store's file is on a network disk, where locks do not hold and the file breaks",
+            expected="a disk of this machine",
+            found=disk,
+            where=file,
+            hint="put the file elsewhere (TIDEMARK_STATE_DB), or take PostgreSQL (TIDEMARK_STATE)",
+        )
+
+
 class StateConflictError(TransientError):
     """Somebody else has written since this writer looked."""
 
