@@ -60,7 +60,9 @@ def _fill(servers: str) -> None:
 
 def test_offsets_are_asked_with_the_password(secured: SecureKafka, environment: pytest.MonkeyPatch) -> None:
     assert environment
-    assert Broker(secured.bootstrap_servers, 60.0).bounds([TOPIC]) == {TOPIC: Bounds(0, 3)}
+    bounds = Broker(secured.bootstrap_servers, 60.0).bounds([TOPIC])[TOPIC]
+    assert bounds == Bounds(0, 3, bounds.topic_id)
+    assert bounds.topic_id
     assert {finding.verdict for finding in broker(secured.bootstrap_servers, ["tide"], 60.0)} == {"ok"}
 
 
