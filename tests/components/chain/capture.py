@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.components.chain.tables import sources
+from tests.project import CHECKOUT
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.spark.session import spark_session
@@ -28,7 +29,7 @@ _PAUSE_SECONDS: Final = 1.0
 
 def settings_of(folder: Path, servers: str) -> Settings:
     """Of the process, and of who looks at what it made."""
-    return Settings.at(folder / "data", kafka=servers, time_zone="UTC")
+    return Settings.at(folder / "data", root=CHECKOUT, kafka=servers, time_zone="UTC")
 
 
 def said(report: IngestReport) -> dict[str, Any]:
