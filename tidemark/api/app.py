@@ -91,7 +91,7 @@ def _routes(queries: Queries, metrics: Metrics, status: StatusOf) -> FastAPI:
     _add_endpoints(app, queries, threads)
     add_description(app)
     _add_watching(app, metrics, status, threads)
-    app.add_exception_handler(TidemarkError, _refused)
+    app.add_exception_handler(TidemarkError, _refuse)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _no_endpoint)
     app.add_exception_handler(ClientDisconnect, _gone)
@@ -125,7 +125,7 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
         return Response(await run_in(threads.watching, metrics.text), media_type=_METRICS_TYPE)
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
+async def _refuse(_request: Request, error: Exception) -> Response:
     detail = {name: getattr(error, name, None) for name in ("message", "expected", "found", "where", "hint")}
     return JSONResponse({"error": detail}, _status_code(error))
 

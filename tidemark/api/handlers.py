@@ -44,13 +44,13 @@ class Queries:
         """Explain each slice of a subject; stops when it takes too long. Raises TidemarkError."""
         end = self._clock() + _QUERY_SECONDS
         self._center.catch_up()
-        return SlicesModel(slices=[self._explained(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
+        return SlicesModel(slices=[self._explain(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
 
     def _report(self, facts: Sequence[Fact]) -> ReceiptModel:
         receipt = self._center.report(facts, strict=True)
         return ReceiptModel(new=receipt.new, known=receipt.known)
 
-    def _explained(self, slice_: Slice, end: float) -> ExplanationModel:
+    def _explain(self, slice_: Slice, end: float) -> ExplanationModel:
         if self._clock() > end:
             raise TookTooLongError(
                 "the answer takes too long", expected=f"{_QUERY_SECONDS:g} s", hint="ask for fewer slices at a time"

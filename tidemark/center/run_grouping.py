@@ -34,7 +34,7 @@ class RunGrouping:
     def groups(self, busy: Counter[str]) -> list[list[Slice]]:
         """What is ready as runs, the most urgent first; `busy` says how many runs each pool has."""
         groups = self._neighbours()
-        return self._shared(groups) if len(groups) > self._pools.room(busy) else groups
+        return self._share_runs(groups) if len(groups) > self._pools.room(busy) else groups
 
     def _neighbours(self) -> list[list[Slice]]:
         """Ready slices, neighbours in time of one entity together; the longest chain first, then the oldest."""
@@ -49,7 +49,7 @@ class RunGrouping:
                 groups.append([slice_])
         return sorted(groups, key=lambda group: (-self._lengths.get(group[0].entity, 0.0), graph.window(group[0]).end))
 
-    def _shared(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+    def _share_runs(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         """Groups of different entities at the same times and for the same pools in one run each, in their order."""
         shared: list[list[Slice]] = []
         limits = self._limits(groups)

@@ -35,7 +35,7 @@ class Slice(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Slice:
         """The slice of a text form; the key is not looked up in any calendar. Raises ParseError."""
-        head, *parts = _checked(text).split("/")
+        head, *parts = _check(text).split("/")
         name, at, key = head.partition("@")
         if not at or not name or not _KEY.fullmatch(key):
             raise _unreadable(text)
@@ -50,8 +50,8 @@ class Slice(NamedTuple):
         return parsed
 
     def __str__(self) -> str:
-        head = f"{_quoted(self.entity)}@{self.key}"
-        return "/".join([head, *(f"{_quoted(dimension)}={_quoted(value)}" for dimension, value in self.sub)])
+        head = f"{_quote(self.entity)}@{self.key}"
+        return "/".join([head, *(f"{_quote(dimension)}={_quote(value)}" for dimension, value in self.sub)])
 
 
 _of_fields: Callable[[tuple[str, str, tuple[tuple[str, str], ...]]], Slice] = partial(tuple.__new__, Slice)
@@ -63,7 +63,7 @@ def slices_of(entity: str, keys: Iterable[str], sub: tuple[tuple[str, str], ...]
     return tuple(map(_of_fields, zip(repeat(entity), keys, repeat(sub), strict=False)))
 
 
-def _checked(text: str) -> str:
+def _check(text: str) -> str:
     if not isinstance(text, str) or len(text) > _LIMIT:
         raise _unreadable(text)
     return text
@@ -76,7 +76,7 @@ def _dimension(part: str, text: str) -> tuple[str, str]:
     return unquote(name), unquote(value)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return quote(name, safe="")
 
 

@@ -55,11 +55,11 @@ class DagsterRunCloser:
     def _work(self) -> None:
         while (order := self._queue.get()) is not None:
             run_id, why = order
-            while not self._told(run_id, why):
+            while not self._tell(run_id, why):
                 self._is_ending.wait(_AGAIN_SECONDS)
             self._journal.remove(run_id)
 
-    def _told(self, run_id: str, why: str) -> bool:
+    def _tell(self, run_id: str, why: str) -> bool:
         try:
             run = self._instance.get_run_by_id(run_id)
             if run is not None and run.status is DagsterRunStatus.CANCELING:

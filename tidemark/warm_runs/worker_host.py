@@ -45,7 +45,7 @@ def main(home: Path, log: Path) -> None:
     folder = folder_in(home)
     private_directory(folder)
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    while not _locked(lock):
+    while not _try_lock(lock):
         if stopped.wait(_WAIT_SECONDS):
             return
     _serve(home, log, lock, stopped)
@@ -136,7 +136,7 @@ def answer(warm_workers: WarmWorkers, asked: dict[str, Any]) -> dict[str, Any]:
             return warm_workers.status()
 
 
-def _locked(lock: int) -> bool:
+def _try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

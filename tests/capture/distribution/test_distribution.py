@@ -111,19 +111,14 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
     assert sum(member.done.unrouted for member in members) == len(values)
 
     topics = [logical_topic(table) for table in what.tables]
-    committed_messages = {topic: numbers(committed_messages(what.servers, topic, PARTITIONS)) for topic in topics}
+    sent = {topic: numbers(committed_messages(what.servers, topic, PARTITIONS)) for topic in topics}
     beats = {(number, f"{instance}.spread.heartbeat"): [7] for instance in values for number in range(PARTITIONS)}
-    changes = {
-        topic: {place: ids for place, ids in of.items() if place not in beats}
-        for topic, of in committed_messages.items()
-    }
+    changes = {topic: {place: ids for place, ids in of.items() if place not in beats} for topic, of in sent.items()}
     assert {key: ids for of in changes.values() for (_, key), ids in of.items()} == {
         key: ids for stream in streams for key, ids in stream.expected().items()
     }
     assert sum(map(len, changes.values())) == len(values) * len(SHARDS)
-    assert all(
-        {place: ids for place, ids in of.items() if place in beats} == beats for of in committed_messages.values()
-    )
+    assert all({place: ids for place, ids in of.items() if place in beats} == beats for of in sent.values())
 
 
 def all_of(members: list[Member]) -> int:

@@ -43,7 +43,7 @@ class SnapshotDetector:
                 if status.run_state is RunState.WAITING and not snapshot.waits_for_late:
                     event_id = f"snapshot:{slice_}:{status.generation}"
                     facts.append(
-                        Fact(event_id, slice_, Event.RELEASED, now, "capture", _why(snapshot), data=_told(snapshot))
+                        Fact(event_id, slice_, Event.RELEASED, now, "capture", _why(snapshot), data=_facts_of(snapshot))
                     )
         return self._center.report(facts).new if facts else 0
 
@@ -65,7 +65,7 @@ class SnapshotDetector:
             self._center.report(facts, cursors={CURSOR: str(after)})
 
 
-def _told(tagged: TaggedSnapshot) -> Facts:
+def _facts_of(tagged: TaggedSnapshot) -> Facts:
     return Facts(snapshot_id=str(tagged.version), row_count=tagged.rows)
 
 

@@ -61,11 +61,11 @@ class DirectRuns:
     def _create(self, run_id: str, slices: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
         tags = run_tags(self._graph, run_id, slices, pool)
         try:
-            return self._created(run_id, asset_keys(slices), tags)
+            return self._create_run(run_id, asset_keys(slices), tags)
         except DagsterRunAlreadyExists:  # another center was quicker
             return self._instance.get_run_by_id(run_id)
 
-    def _created(self, run_id: str, keys: frozenset[dg.AssetKey], tags: Mapping[str, str]) -> dg.DagsterRun:
+    def _create_run(self, run_id: str, keys: frozenset[dg.AssetKey], tags: Mapping[str, str]) -> dg.DagsterRun:
         job = self._jobs.of(keys)
         plan = create_execution_plan(job, tags=tags)
         return self._instance.create_run(

@@ -51,7 +51,7 @@ class Statements:
                 self._keys[name] = tuple(change["table"]["primaryKeyColumnNames"])
 
     def _change(self, table: str, value: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-        before, after = self._printed(table, value["before"]), self._printed(table, value["after"])
+        before, after = self._as_sql(table, value["before"]), self._as_sql(table, value["after"])
         where, key = self._where(table, before or after)
         if value["op"] == "d":
             return f"DELETE FROM {quote(table)} WHERE {where}", key  # noqa: S608 - names are quoted, values are bound
@@ -66,12 +66,12 @@ class Statements:
         keys = self._keys[table]
         return " AND ".join(f"{quote(name)} = %s" for name in keys), tuple(row[name] for name in keys)
 
-    def _printed(self, table: str, row: Row | None) -> Row:
+    def _as_sql(self, table: str, row: Row | None) -> Row:
         types = self._types[table]
-        return {name: _printed(types[name], value) for name, value in (row or {}).items()}
+        return {name: _as_sql(types[name], value) for name, value in (row or {}).items()}
 
 
-def _printed(type_name: str, value: Any) -> Any:
+def _as_sql(type_name: str, value: Any) -> Any:
     """A value in Debezium's form as the server takes it in a session of UTC."""
     if value is None:
         return None

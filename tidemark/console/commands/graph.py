@@ -48,12 +48,12 @@ def graph(
                   "dependencies": [{"up", "down", "offset", "state", "strength"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
-    from tidemark.dependency_model.graph.view import neighbourhood, tagged, view  # noqa: PLC0415
+    from tidemark.dependency_model.graph.view import neighbourhood, tagged_entities, view  # noqa: PLC0415
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
 
     with collection_paused():
         whole = DependencyGraph.build(read_project()[1].checked().entities)
-    names = tagged(whole, _parsed(tags), layers)
+    names = tagged_entities(whole, _parse_tags(tags), layers)
     if entity is not None:
         names &= neighbourhood(whole, entity, up, down)
     shown = view(whole, names)
@@ -89,7 +89,7 @@ def as_mermaid(whole: DependencyGraph, shown: View) -> Iterable[str]:
         yield f'  {numbers[arrow.up]} {line}|"{arrow.offset}"| {numbers[arrow.down]}'
 
 
-def _parsed(tags: Sequence[str]) -> dict[str, str]:
+def _parse_tags(tags: Sequence[str]) -> dict[str, str]:
     lines = {}
     for tag in tags:
         key, equals, value = tag.partition("=")

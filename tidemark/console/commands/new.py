@@ -92,7 +92,7 @@ def new(
 
     folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
     draft = _draft(_checked_name(entity), query.read() if query else None, period, folder, start)
-    declared = written(draft)
+    declared = write_files(draft)
     upstream = [{"entity": read.entity, "offset": str(read.offset)} for read in declared.depends_on]
     past = _past(declared)
     if as_json:
@@ -123,7 +123,7 @@ def _past_in_words(past: Mapping[str, int | str | None]) -> str:
     )
 
 
-def written(draft: Draft) -> Entity:
+def write_files(draft: Draft) -> Entity:
     """The entity of a draft, once its files are written. Raises EntityError with what is wrong; then none is there."""
     draft.write()
     _, read = read_project()

@@ -39,7 +39,7 @@ def main() -> int:
         with (
             dg.DagsterInstance.get() as instance,
             code_servers(instance, options.workspace) as locations,
-            _written(locations) as workspace,
+            _write_workspace(locations) as workspace,
             _services(workspace, options.host, options.port, token) as services,
         ):
             return watch(services)
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 @contextmanager
-def _written(locations: Mapping[str, object]) -> Iterator[Path]:
+def _write_workspace(locations: Mapping[str, object]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         workspace = Path(folder) / "workspace.yaml"
         workspace.write_text(yaml.safe_dump(locations))

@@ -45,7 +45,7 @@ class Jars:
 
 def jars(root: Path = COMPONENTS) -> Jars:
     """Those of Kafka and Connect, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
-    fetched(root, "Kafka", _POM, ("kafka", "plugins", "markers"))
+    fetch(root, "Kafka", _POM, ("kafka", "plugins", "markers"))
     return Jars(root)
 
 
@@ -67,7 +67,7 @@ def _checksums(pom: Path) -> Path:
     return pom.with_name("jars.sha256")
 
 
-def fetched(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
+def fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
     """Let Maven fill the `folders` of `root` as the pom says, unless it did so already. Raises ChecksumError."""
     marker = root / f"{component.lower()}.sha256"
     root.mkdir(parents=True, exist_ok=True)

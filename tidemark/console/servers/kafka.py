@@ -55,7 +55,7 @@ class Kafka:
 
     def start_again(self) -> None:
         """After `server` was stopped or killed."""
-        self.server = _started(self.command, self.properties, self.port)
+        self.server = _start(self.command, self.properties, self.port)
 
 
 def _is_there(described: Future[object]) -> bool:
@@ -80,14 +80,14 @@ def kafka(jars: Jars, directory: Path, port: int = 0) -> Iterator[Kafka]:
         cluster = uuid.uuid4().hex[:22]
         run("Kafka", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)], directory)
     command = [*java, "kafka.Kafka", str(properties)]
-    running = Kafka(port, properties, command, _started(command, properties, port))
+    running = Kafka(port, properties, command, _start(command, properties, port))
     try:
         yield running
     finally:
         running.server.stop()
 
 
-def _started(command: list[str], properties: Path, port: int) -> ServerProcess:
+def _start(command: list[str], properties: Path, port: int) -> ServerProcess:
     server = start("Kafka", command, properties.parent)
     try:
         server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)

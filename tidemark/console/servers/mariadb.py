@@ -77,7 +77,7 @@ class MariaDb:
 
     def start_again(self) -> None:
         """After `server` was stopped or killed."""
-        self.server = _started(self.name, self.command, self.directory, self.port)
+        self.server = _start(self.name, self.command, self.directory, self.port)
 
     def binlogs(self) -> list[Path]:
         """The binary log files in order."""
@@ -95,7 +95,7 @@ def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int
     port = port or free_port()
     password = _prepare_accounts(directory, port)
     command = _server_command(directory, server_id, port, options)
-    server = _started(name, command, directory, port)
+    server = _start(name, command, directory, port)
     running = MariaDb(name, server_id, port, directory, command, server, password)
     try:
         yield running
@@ -103,7 +103,7 @@ def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int
         running.server.stop()
 
 
-def _started(name: str, command: list[str], directory: Path, port: int) -> ServerProcess:
+def _start(name: str, command: list[str], directory: Path, port: int) -> ServerProcess:
     server = start(f"MariaDB {name}", command, directory)
     try:
         server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)

@@ -32,7 +32,7 @@ _LOG_TAIL_LINES = 25
 _POLL_SECONDS = 0.1
 
 
-def inherited(env: Mapping[str, str]) -> dict[str, str]:
+def inherited_environment(env: Mapping[str, str]) -> dict[str, str]:
     """What a server inherits of an environment."""
     return {name: value for name, value in env.items() if name in INHERITED or name.startswith("LC_")}
 
@@ -102,7 +102,7 @@ def start(
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={**inherited(os.environ), **(environment or {})},
+            env={**inherited_environment(os.environ), **(environment or {})},
             start_new_session=True,
         )
     return ServerProcess(name, process, log)
@@ -124,7 +124,7 @@ def run(
         text=True,
         timeout=timeout_seconds,
         check=False,
-        env={**inherited(os.environ), **(environment or {})},
+        env={**inherited_environment(os.environ), **(environment or {})},
     )
     if done.returncode != 0:
         raise ComponentFailedError(name, f"{command[0]} ended with {done.returncode}", done.stdout + done.stderr)

@@ -26,12 +26,12 @@ _KEYS = sorted(
 )
 
 
-def declared(values: Any, defaults: Mapping[str, Any]) -> Entity:
+def entity_of(values: Any, defaults: Mapping[str, Any]) -> Entity:
     """The entity of a file's values. Raises pydantic's ValidationError."""
-    return _ADAPTER.validate_python(shaped(values, defaults))
+    return _ADAPTER.validate_python(with_defaults(values, defaults))
 
 
-def shaped(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Defaults below, the file's own values above them; `depends_on` alone is the completed state's."""
     own = {} if values is None else dict(values)
     merged = {**defaults, **own}
@@ -54,16 +54,16 @@ def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> I
         if values and name in values:
             yield _at(document, file, (name,), EntityError(f"unknown key '{name}'"))
     try:
-        entity = declared(values, defaults)
+        entity = entity_of(values, defaults)
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            yield _told(document, file, detail)
+            yield _error_of(document, file, detail)
         return
     for key, problem in broken_rules(entity):
         yield _at(document, file, (key,), problem)
 
 
-def _told(document: Document, file: str, detail: Any) -> EntityError:
+def _error_of(document: Document, file: str, detail: Any) -> EntityError:
     path = _as_written(document, tuple(part for part in detail["loc"] if isinstance(part, (str, int))))
     return _at(document, file, path, _problem(path, detail))
 

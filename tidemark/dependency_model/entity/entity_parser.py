@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from tidemark.dependency_model.entity.consistency import broken_rules
-from tidemark.dependency_model.entity.declaration import INTERNAL, declared, problems_in
+from tidemark.dependency_model.entity.declaration import INTERNAL, entity_of, problems_in
 from tidemark.dependency_model.entity.plain_yaml import read_plain
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -63,7 +63,7 @@ def _entity(values: Any, below: Mapping[str, Any]) -> Entity | None:
     if not (values is None or isinstance(values, dict)) or (values and not INTERNAL.isdisjoint(values)):
         return None
     try:
-        entity = declared(values, below)
+        entity = entity_of(values, below)
     except ValidationError:
         return None
     return None if any(broken_rules(entity)) else entity

@@ -98,7 +98,7 @@ def _value(text: str) -> Any:
     if first == "[":
         return _flow_list(text)
     if first in "\"'":
-        return _unquoted(text)
+        return _unquote(text)
     if not _PLAIN.fullmatch(text) or text[-1] in " :":
         raise _NotPlainError
     return scalar(text)
@@ -128,7 +128,7 @@ def _flow_scalar(text: str) -> Any:
     return text[1:-1] if text[0] in "\"'" else scalar(text)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     match = _QUOTED.fullmatch(text)
     if match is None:
         raise _NotPlainError

@@ -44,13 +44,13 @@ def cycles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice,
     for name, node in nodes.items():
         own = [edge for edge in edges.upstream[name] if edge.up is node]
         if own and any(latest_reach(edge) >= 0 for edge in own):
-            yield from _found({name: node}, own)
+            yield from _find_cycles({name: node}, own)
     for component in sorted(map(sorted, components(on_or_between_cycles(edges)))):
         inside = {name: nodes[name] for name in component}
         between = [edge for name in component for edge in edges.upstream[name] if edge.up.name in inside]
         apart = [edge for edge in between if edge.up is not edge.down]
         if not _leads_back(apart, len(inside)):
-            yield from _found(inside, apart)
+            yield from _find_cycles(inside, apart)
 
 
 def _leads_back(edges: list[Edge], size: int) -> bool:
@@ -68,7 +68,7 @@ def _leads_back(edges: list[Edge], size: int) -> bool:
     return False
 
 
-def _found(inside: Mapping[str, Node], edges: list[Edge]) -> Iterator[tuple[Slice, ...]]:
+def _find_cycles(inside: Mapping[str, Node], edges: list[Edge]) -> Iterator[tuple[Slice, ...]]:
     """The first way round through entities that no reported way has touched."""
     seen: set[str] = set()
     for node in inside.values():

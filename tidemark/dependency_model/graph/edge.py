@@ -32,7 +32,7 @@ class Edge:
 
     def __init__(self, down: Node, up: Node, dependency: Dependency, state: str) -> None:
         self.down, self.up, self.state = down, up, state
-        self.dependency = _resolved(dependency, down.entity, up.entity)
+        self.dependency = _resolve(dependency, down.entity, up.entity)
         self.is_latest = self.dependency.offset == LAST_AVAILABLE
         self._by_sub_partition = down.subs != (WHOLE,) or up.subs != (WHOLE,)
         try:
@@ -56,16 +56,16 @@ class Edge:
         if self._mapping is None:
             return tuple(Slice(self.up.name, STATIC_KEY, upstream_sub) for upstream_sub in self._upstream_subs(sub))
         if not self._by_sub_partition:
-            return _slices(self.up, self._needed(self._mapping, ordinal, self.up.existing), self.up.existing)
+            return _slices(self.up, self._needed_slices(self._mapping, ordinal, self.up.existing), self.up.existing)
         slices: list[Slice] = []
         for upstream_sub in self._upstream_subs(sub):
             mapping = self._between(sub, upstream_sub)
             if mapping:
                 existing = self.up.existing_of(upstream_sub)
-                slices += _slices(self.up, self._needed(mapping, ordinal, existing), existing, upstream_sub)
+                slices += _slices(self.up, self._needed_slices(mapping, ordinal, existing), existing, upstream_sub)
         return tuple(slices)
 
-    def _needed(self, mapping: Mapping, ordinal: int, existing: range) -> Sequence[int]:
+    def _needed_slices(self, mapping: Mapping, ordinal: int, existing: range) -> Sequence[int]:
         """What the offset names; of an upstream that has ended, its last slice stays the newest."""
         needed = mapping.expand(ordinal)
         return existing[-1:] if self.is_latest and needed and needed[0] >= existing.stop else needed
@@ -126,7 +126,7 @@ def _slices(node: Node, ordinals: Sequence[int], existing: range, sub: Sub = WHO
     return slices_of(node.name, grid.keys(ordinals), sub)
 
 
-def _resolved(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
+def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
     """The dependency with its offset filled in. Raises EntityError where the offset has no meaning between the two."""
     natural = natural_offset(down.period, up.period)
     offset = dependency.offset or natural

@@ -142,10 +142,10 @@ class Wiring:
         return None
 
     def _note(self, node: Node, problem: EntityError, word: str) -> None:
-        self.broken.setdefault(node.name, []).append(placed(problem, node.entity, word))
+        self.broken.setdefault(node.name, []).append(with_place(problem, node.entity, word))
 
 
-def placed(problem: EntityError, entity: Entity, word: str) -> EntityError:
+def with_place(problem: EntityError, entity: Entity, word: str) -> EntityError:
     """The problem with the place where it can be corrected."""
     problem.where = entity.file or entity.name
     problem.word = word

@@ -31,7 +31,7 @@ class Node:
         self.existing = _existing(entity.start, entity.end, self.grid) if self.grid else range(1)
         self.states = _state_set(entity.state_names)
         self.subs: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
-        self.zoned: Mapping[Sub, Calendar] = _zoned(entity, self.subs) if entity.sub_partitions else {}
+        self.zoned: Mapping[Sub, Calendar] = _calendars(entity, self.subs) if entity.sub_partitions else {}
 
     @property
     def period(self) -> Period | None:
@@ -93,7 +93,7 @@ def _seconds(text: str, grid: Grid) -> int:
     return seconds_of(Calendar(grid.zone.name).start_of(text))
 
 
-def _zoned(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, Calendar]:
+def _calendars(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, Calendar]:
     calendars: dict[Sub, Calendar] = {}
     for sub in subs:
         zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in sub)

@@ -18,17 +18,17 @@ def topological_order(edges: Adjacency) -> tuple[str, ...]:
 
     What goes in a true cycle (a problem that validation reports) comes last, as declared.
     """
-    order = _ordered(edges, lambda edge: edge.up is not edge.down)
+    order = _order(edges, lambda edge: edge.up is not edge.down)
     if len(order) < len(edges.upstream):
         after = edges.upstream.keys() - set(order)
-        order = _ordered(edges, lambda edge: edge.down.name not in after or latest_reach(edge) >= 0)
+        order = _order(edges, lambda edge: edge.down.name not in after or latest_reach(edge) >= 0)
     ordered = set(order)
     return (*order, *(name for name in edges.upstream if name not in ordered))
 
 
 def on_or_between_cycles(edges: Adjacency) -> dict[str, list[str]]:
     """The entities on a cycle or between two cycles, each with its upstream ones among them; none without a cycle."""
-    before = set(_ordered(edges, lambda edge: edge.up is not edge.down))
+    before = set(_order(edges, lambda edge: edge.up is not edge.down))
     left = {name for name in edges.upstream if name not in before}
     downstream = {name: sum(edge.down.name in left for edge in edges.downstream[name]) for name in left}
     ends = [name for name, count in downstream.items() if not count]
@@ -95,7 +95,7 @@ class _Tarjan:
             self.components.append(component)
 
 
-def _ordered(edges: Adjacency, counts: Callable[[Edge], bool]) -> list[str]:
+def _order(edges: Adjacency, counts: Callable[[Edge], bool]) -> list[str]:
     """Kahn's order over the edges that count, by name of declaration where several are free."""
     waiting = {name: sum(map(counts, upstream)) for name, upstream in edges.upstream.items()}
     order = [name for name, needed in waiting.items() if not needed]

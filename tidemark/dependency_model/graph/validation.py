@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.graph.cycle import cycles, format_cycle
-from tidemark.dependency_model.graph.edge_maintenance import placed
+from tidemark.dependency_model.graph.edge_maintenance import with_place
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError
 
@@ -41,7 +41,7 @@ def problems_of(wiring: Wiring) -> Iterator[EntityError]:
         kind = "needs itself" if way[0] == way[-1] else "needs its own future"
         hint = "let one of them follow an earlier slice, as with Set -1"
         problem = EntityError(f"{kind}: {format_cycle(way)}", hint=hint)
-        yield placed(problem, wiring.nodes[way[0].entity].entity, way[1].entity)
+        yield with_place(problem, wiring.nodes[way[0].entity].entity, way[1].entity)
 
 
 def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityError]:
@@ -51,7 +51,7 @@ def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityEr
             hint = did_you_mean(state, known)
             expected = " or ".join(known)
             problem = EntityError(f"{up.name} has no such state", expected=expected, found=state, hint=hint)
-            yield placed(problem, node.entity, state)
+            yield with_place(problem, node.entity, state)
 
 
 def _of_sub_partitions(node: Node, up: Node, chosen: dict[str, tuple[str, ...]]) -> Iterator[EntityError]:
@@ -66,11 +66,11 @@ def _of_sub_partitions(node: Node, up: Node, chosen: dict[str, tuple[str, ...]])
                     found=f"{dimension}={value}",
                     hint=did_you_mean(value, known),
                 )
-                yield placed(problem, node.entity, value)
+                yield with_place(problem, node.entity, value)
 
 
 def _of_snapshot(node: Node, wiring: Wiring) -> Iterator[EntityError]:
     table = node.entity.snapshot_of
     if table and table not in wiring.nodes:
         hint = did_you_mean(table, wiring.nodes)
-        yield placed(EntityError("tags versions of an unknown entity", found=table, hint=hint), node.entity, table)
+        yield with_place(EntityError("tags versions of an unknown entity", found=table, hint=hint), node.entity, table)

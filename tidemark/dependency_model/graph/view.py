@@ -32,10 +32,10 @@ class View:
 
 def neighbourhood(graph: DependencyGraph, name: str, up: int, down: int) -> set[str]:
     """An entity with all that it needs, and all that needs it, so many steps away."""
-    return _reached(graph, name, up, upwards=True) | _reached(graph, name, down, upwards=False)
+    return _reach(graph, name, up, upwards=True) | _reach(graph, name, down, upwards=False)
 
 
-def tagged(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:
+def tagged_entities(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:
     """The entities that carry all of these tags and lie in one of these layers (any, where none is named)."""
     wanted = set(layers)
     entities = (graph.entity(name) for name in graph)
@@ -54,7 +54,7 @@ def view(graph: DependencyGraph, names: set[str]) -> View:
     return View(tuple(order), tuple(dict.fromkeys(arrows)))
 
 
-def _reached(graph: DependencyGraph, name: str, steps: int, *, upwards: bool) -> set[str]:
+def _reach(graph: DependencyGraph, name: str, steps: int, *, upwards: bool) -> set[str]:
     reached, edge_of = {name}, graph.upstream_edges if upwards else graph.downstream_edges
     outermost = [name]
     for _ in range(steps):

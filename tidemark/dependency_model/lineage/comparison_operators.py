@@ -38,15 +38,15 @@ class SqlComparison:
         """`=`."""
         if isinstance(left, int) or isinstance(right, int):
             return _same_truth(truth_of(left), truth_of(right))
-        return self._compared(left, right, _equal)
+        return self._compare(left, right, _equal)
 
     def less(self, left: Value, right: Value) -> int:
         """`<`."""
-        return self._compared(left, right, _less)
+        return self._compare(left, right, _less)
 
     def at_most(self, left: Value, right: Value) -> int:
         """`<=`."""
-        return logic.negated(self._compared(right, left, _less))
+        return logic.negated(self._compare(right, left, _less))
 
     def null_safe_equal(self, left: Value, right: Value) -> int:
         """`<=>`: NULL is equal to NULL, and to nothing else."""
@@ -55,7 +55,7 @@ class SqlComparison:
         both_null = logic.both(is_null(left), is_null(right))
         return logic.either(logic.known_true(self.equal(left, right)), both_null)
 
-    def _compared(self, left: Value, right: Value, compare: Callable[[Range, Range], int]) -> int:
+    def _compare(self, left: Value, right: Value, compare: Callable[[Range, Range], int]) -> int:
         if isinstance(left, Range) and isinstance(right, Range) and left.type is right.type:
             return compare(left, right)
         left, right = self.alike(left, right)

@@ -106,7 +106,7 @@ class Network:
         for variable, alone in self._alone.items():
             key = (variable, *(condition.constraint for condition in alone))
             if key not in known:
-                known[key] = self._searched(variable, alone, [()], near[variable])
+                known[key] = self._search(variable, alone, [()], near[variable])
             domains[variable] = known[key]
         for _ in range(ROUNDS):
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
@@ -158,9 +158,9 @@ class Network:
             conditions = [condition for condition in self._conditions[target] if condition.others <= others]
             before = domains[target]
             after = (
-                self._searched(target, conditions, settings, near)
+                self._search(target, conditions, settings, near)
                 if before is None
-                else self._filtered(target, conditions, settings, before)
+                else self._filter(target, conditions, settings, before)
             )
             if after is not None and (before is None or len(after) < len(before)):
                 domains[target] = after
@@ -196,14 +196,14 @@ class Network:
         ):
             yield tuple((source, Special.NULL) for source in side)
 
-    def _filtered(
+    def _filter(
         self, target: Occurrence, conditions: list[Condition], settings: list[Setting], before: Sequence[int]
     ) -> Sequence[int]:
         variable = self._variables[target]
         ask = self._question(variable, conditions, settings)
         return [ordinal for ordinal in before if ask(variable.space.point(ordinal))[0]]
 
-    def _searched(self, target: Occurrence, conditions: list[Condition], settings: list[Setting], near: int) -> Domain:
+    def _search(self, target: Occurrence, conditions: list[Condition], settings: list[Setting], near: int) -> Domain:
         if not conditions:
             return None
         variable = self._variables[target]

@@ -95,7 +95,7 @@ class Evaluator:
                     return lambda environment: environment.get(occurrence, Special.UNKNOWN)
                 return lambda environment: environment.get(bound, Special.IMPRECISE)
             case Sourced(source=source, inner=inner):
-                return self._sourced(source, self.compile(inner))
+                return self._with_source(source, self.compile(inner))
             case Call():
                 return self._call(bound)
         return self._of_query(bound)
@@ -108,7 +108,9 @@ class Evaluator:
                 return self._in_query(bound)
         return lambda _: Special.UNKNOWN
 
-    def _sourced(self, source: JoinSource, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+    def _with_source(
+        self, source: JoinSource, compute: Callable[[Environment], Value]
+    ) -> Callable[[Environment], Value]:
         return lambda environment: Special.NULL if source in environment else compute(environment)
 
     def _exists(self, bound: Exists) -> Callable[[Environment], Value]:

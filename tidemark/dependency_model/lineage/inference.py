@@ -98,12 +98,10 @@ class Inference:
             return {}
         evaluation = Evaluation(self._down.calendar, self._down.period, self._down.start, self._subjects)
         needed = evaluation.needed([relation for _, relation in relations], self._session)
-        return {
-            name: self._fitted(name, where, needed[name], evaluation, relations) for name, where in mentions.items()
-        }
+        return {name: self._fit(name, where, needed[name], evaluation, relations) for name, where in mentions.items()}
 
     @staticmethod
-    def _fitted(
+    def _fit(
         name: str, where: str, needed: Needed, evaluation: Evaluation, relations: Sequence[tuple[Query, Relation]]
     ) -> Read:
         unknown = (
@@ -111,11 +109,11 @@ class Inference:
             for query, relation in relations
             if (opaque := unknown_function(name, [relation]))
         )
-        read = fitted(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
+        read = fit_offsets(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
         return chosen_by(read, needed, next(unknown, ""))
 
 
-def fitted(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
+def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
     """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
-from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, hidden, merged
+from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, hidden, merge_ways
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -50,7 +50,7 @@ class Binder:
             names = self._with_ctes(node, names)
             match node:
                 case exp.Subquery():
-                    ways = self._enclosed(node, names, parent)
+                    ways = self._bind_enclosed(node, names, parent)
                 case exp.SetOperation():
                     ways = self._set_operation(node, names, parent)
                 case exp.Select():
@@ -63,13 +63,13 @@ class Binder:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
         if node.args.get("limit") or node.args.get("offset"):
             ways = [hidden(way) for way in ways]
-        return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
+        return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """The relations of one FROM item, its own alias apart."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Func):
-                ways = [_generated(node)]
+                ways = [_table_function(node)]
             case exp.Table():
                 ways = self._table(node, names)
             case exp.Lateral() | exp.Unnest():
@@ -77,9 +77,9 @@ class Binder:
             case _:
                 ways = self.relations(node, names, parent)
         if node.args.get("sample") or node.args.get("pivots"):
-            ways = [_reshaped(way, pivoted=bool(node.args.get("pivots"))) for way in ways]
+            ways = [_reshape(way, pivoted=bool(node.args.get("pivots"))) for way in ways]
         columns = _column_aliases(node)
-        return [_renamed(way, columns) for way in ways] if columns else ways
+        return [_rename(way, columns) for way in ways] if columns else ways
 
     def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
         clause = node.args.get("with_")
@@ -101,14 +101,14 @@ class Binder:
         for way in ways:
             total *= len(way)
         if total > WAYS_LIMIT:
-            ways = [[merged(way)] for way in ways]
+            ways = [[merge_ways(way)] for way in ways]
         return [SelectBinder(self, node, names, parent).bind(list(chosen)) for chosen in product(*ways)]
 
     def _ways(self, item: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """Of a LATERAL item a stand-in: it is bound where its neighbours are known."""
         return [LATERAL] if isinstance(item, (exp.Lateral, exp.Unnest)) else self.from_item(item, names, parent)
 
-    def _enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
+    def _bind_enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A query in brackets, or joined tables in brackets."""
         inner = node.this
         if isinstance(inner, exp.Table) and (inner.args.get("joins") or node.args.get("joins")):
@@ -126,7 +126,7 @@ class Binder:
         right = self.relations(node.expression, names, parent)
         if node.args.get("by_name"):
             return left + right
-        return left + [_aligned(way, left[0]) for way in right]
+        return left + [_align(way, left[0]) for way in right]
 
     def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
         name = node.name.lower()
@@ -167,7 +167,7 @@ class Binder:
             self._active.discard(id(table.node))
         if _is_recursive(table):
             ways = [hidden(way) for way in ways]
-        return [_renamed(way, table.columns) for way in ways] if table.columns else ways
+        return [_rename(way, table.columns) for way in ways] if table.columns else ways
 
     def _view(self, view: Query) -> list[Relation]:
         if id(view.tree) in self._active:
@@ -205,13 +205,13 @@ def _column_aliases(node: Any) -> tuple[str, ...]:
     return tuple(column.name.lower() for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
 
-def _renamed(relation: Relation, names: tuple[str, ...]) -> Relation:
+def _rename(relation: Relation, names: tuple[str, ...]) -> Relation:
     if len(names) != len(relation.columns) or relation.is_open:
         return replace(relation, columns={name: Opaque(tuple(relation.columns.values())) for name in names})
     return replace(relation, columns=dict(zip(names, relation.columns.values(), strict=True)))
 
 
-def _aligned(relation: Relation, first: Relation) -> Relation:
+def _align(relation: Relation, first: Relation) -> Relation:
     """A branch under the names of the first one.
 
     Of `*` over unknown columns only the partition columns, which end every table, can be put in their places.
@@ -242,7 +242,7 @@ def _values(node: Any) -> Relation:
     return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
 
 
-def _generated(node: Any) -> Relation:
+def _table_function(node: Any) -> Relation:
     """A table function such as `range(10)`."""
     names = _column_aliases(node) or ("id", "col")
     return Relation({name: Opaque(why="a table function", of_data=False) for name in names})
@@ -253,7 +253,7 @@ def _anything() -> Relation:
     return Relation({}, open_table=Occurrence("", Place()))
 
 
-def _reshaped(relation: Relation, *, pivoted: bool) -> Relation:
+def _reshape(relation: Relation, *, pivoted: bool) -> Relation:
     veiled = hidden(relation)
     if not pivoted:
         return veiled

@@ -80,7 +80,7 @@ class Relation:
         if self.open_table is not None:
             return FoundColumn(Column(self.open_table, name), certain=False)
         matches = [
-            FoundColumn(sourced(opened.source, inner.bound), certain=inner.certain)
+            FoundColumn(with_source(opened.source, inner.bound), certain=inner.certain)
             for opened in self.open
             if name not in opened.without and (inner := opened.relation.find(name))
         ]
@@ -94,12 +94,12 @@ LATERAL: Final = Relation({})
 """Stands for a FROM item that is bound only when its neighbours are known."""
 
 
-def sourced(source: JoinSource | None, bound: Bound) -> Bound:
+def with_source(source: JoinSource | None, bound: Bound) -> Bound:
     """The expression as a FROM item shows it."""
     return Sourced(source, bound) if source else bound
 
 
-def veiled(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
+def veil(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
     """The expression with everything hidden that is no key: rows with other values of it count as well."""
     if bound in keys:
         return bound
@@ -107,15 +107,15 @@ def veiled(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
         case Column():
             return Opaque((bound,))
         case Sourced(source=source, inner=inner):
-            return Opaque((bound,)) if not isinstance(inner, (Call, Opaque)) else Sourced(source, veiled(inner, keys))
+            return Opaque((bound,)) if not isinstance(inner, (Call, Opaque)) else Sourced(source, veil(inner, keys))
         case Call(name=name, arguments=arguments):
-            return Call(name, tuple(veiled(argument, keys) for argument in arguments))
+            return Call(name, tuple(veil(argument, keys) for argument in arguments))
         case Exists() | InQuery():
             return Opaque((bound,))
     return bound
 
 
-def merged(relations: list[Relation]) -> Relation:
+def merge_ways(relations: list[Relation]) -> Relation:
     """Several ways to the same rows as one relation that hides which way a row came."""
     if len(relations) == 1:
         return relations[0]
@@ -139,7 +139,7 @@ def merged(relations: list[Relation]) -> Relation:
 def hidden(relation: Relation) -> Relation:
     """The relation with all of its columns veiled."""
     return Relation(
-        {name: veiled(bound) for name, bound in relation.columns.items()},
+        {name: veil(bound) for name, bound in relation.columns.items()},
         relation.occurrences,
         relation.constraints,
         relation.sides,
@@ -155,7 +155,7 @@ class _Veiled(Relation):
 
     def find(self, name: str) -> FoundColumn | None:
         matches = Relation.find(self, name)
-        return FoundColumn(veiled(matches.bound), certain=matches.certain) if matches else None
+        return FoundColumn(veil(matches.bound), certain=matches.certain) if matches else None
 
 
 def _all_opaque(relation: Relation) -> Relation:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque
-from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, sourced
+from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, with_source
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Item:
     def find(self, name: str) -> FoundColumn | None:
         """A column of the item, as the SELECT sees it."""
         match = self.relation.find(name)
-        return FoundColumn(sourced(self.source, match.bound), certain=match.certain) if match else None
+        return FoundColumn(with_source(self.source, match.bound), certain=match.certain) if match else None
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +84,7 @@ class Scope:
             if table in item.relation.members:
                 relation, source = item.relation.members[table]
                 inner = relation.find(name)
-                return sourced(item.source, sourced(source, inner.bound)) if inner else None
+                return with_source(item.source, with_source(source, inner.bound)) if inner else None
         return self.parent._qualified(table, name) if self.parent else None  # noqa: SLF001 - the same class
 
     def _plain(self, name: str, node: exp.Column) -> Bound | None:

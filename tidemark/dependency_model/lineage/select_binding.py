@@ -23,9 +23,9 @@ from tidemark.dependency_model.lineage.relation import (
     Relation,
     Side,
     hidden,
-    merged,
+    merge_ways,
     tables_in,
-    veiled,
+    veil,
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope
 from tidemark.dependency_model.lineage.sqlglot_expressions import Translator
@@ -134,7 +134,7 @@ class SelectBinder:
                 raise self.binder.query.error("no such column on both sides", join, found=name)
             earlier = self.scope.shared.get(name, before.bound)
             conditions.append(Call("=", (earlier, right.bound)))
-            self.scope.shared[name] = _shared(side, earlier, right.bound)
+            self.scope.shared[name] = _merge_columns(side, earlier, right.bound)
         return conditions
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
@@ -157,7 +157,7 @@ class SelectBinder:
         """LATERAL VIEW, or a query that speaks of its neighbours."""
         inner = node.this
         if isinstance(inner, exp.Query):
-            relation = merged(self.binder.relations(inner, self.names, self.scope))
+            relation = merge_ways(self.binder.relations(inner, self.names, self.scope))
             return relation
         parts = (self.translator.opaque(inner),)
         alias = node.args.get("alias")
@@ -188,7 +188,7 @@ class SelectBinder:
     def _result(self) -> Relation:
         columns, opened = self._columns()
         group = self.node.args.get("group")
-        self._grouped(group)
+        self._bind_group(group)
         self.scope.is_selected = True
         keys = self._window_keys()
         everything = frozenset(self._visible())
@@ -196,7 +196,7 @@ class SelectBinder:
         if having is not None and not _has_sets(group):
             self._restrict(having.this, everything)
         for conjunct in _conjuncts(qualify.this if qualify is not None else None):
-            self._constrain(veiled(self.translator.bound(conjunct), keys or frozenset()), everything)
+            self._constrain(veil(self.translator.bound(conjunct), keys or frozenset()), everything)
         relation = Relation(
             columns,
             tuple(dict.fromkeys(self.occurrences)),
@@ -211,7 +211,7 @@ class SelectBinder:
         if _has_sets(group) or (opened and keys is not None):
             return hidden(relation)
         if keys is not None:
-            return replace(relation, columns={name: veiled(bound, keys) for name, bound in columns.items()})
+            return replace(relation, columns={name: veil(bound, keys) for name, bound in columns.items()})
         return relation
 
     def _columns(self) -> tuple[dict[str, Bound], list[Open]]:
@@ -247,7 +247,7 @@ class SelectBinder:
             if item.relation.is_open:
                 opened.append(Open(item.relation, item.source, without))
 
-    def _grouped(self, group: Any) -> None:
+    def _bind_group(self, group: Any) -> None:
         for expression in group.expressions if group is not None else ():
             if not isinstance(expression, (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets)):
                 self.indirect.append(self.translator.bound(expression))
@@ -259,11 +259,11 @@ class SelectBinder:
             return None
         keys = [
             frozenset(self.translator.all_of(window.args.get("partition_by") or []))
-            for window in self._resolved(windows)
+            for window in self._resolve_windows(windows)
         ]
         return frozenset.intersection(*keys)
 
-    def _resolved(self, windows: Sequence[Any]) -> list[Any]:
+    def _resolve_windows(self, windows: Sequence[Any]) -> list[Any]:
         """Windows with the clauses of those that they name."""
         named = {window.name.lower(): window for window in self.node.args.get("windows") or ()}
         return [named.get(window.text("alias").lower(), window) for window in windows]
@@ -276,16 +276,16 @@ class SelectBinder:
 
     def exists(self, node: Any, scope: Scope) -> Bound:
         """`EXISTS (SELECT ...)`."""
-        return self._asked(node, scope)[1]
+        return self._bind_exists(node, scope)[1]
 
     def contains(self, wanted: Bound, node: Any, scope: Scope) -> Bound:
         """`wanted IN (SELECT ...)`."""
-        relation, rows = self._asked(node, scope)
+        relation, rows = self._bind_exists(node, scope)
         return InQuery(wanted, next(iter(relation.columns.values()), Opaque()), rows)
 
     def scalar(self, node: Any, scope: Scope) -> Bound:
         """A query that stands for one value: known only where it reads no table."""
-        relation, _ = self._asked(node, scope)
+        relation, _ = self._bind_exists(node, scope)
         columns = tuple(relation.columns.values())
         inner = node.this if isinstance(node, exp.Subquery) else node
         if len(columns) == 1 and isinstance(inner, exp.Select) and not inner.args.get("from_"):
@@ -293,10 +293,10 @@ class SelectBinder:
         why = "a value that the data decides"
         return Opaque(columns, why, self.binder.query.place_of(node), tuple(relation.indirect))
 
-    def _asked(self, node: Any, scope: Scope) -> tuple[Relation, Exists]:
+    def _bind_exists(self, node: Any, scope: Scope) -> tuple[Relation, Exists]:
         """The query's relation, and what must hold of its rows; nothing where a row may come from nowhere."""
         inner = node.this if isinstance(node, exp.Subquery) and not node.args.get("with_") else node
-        relation = merged(self.binder.relations(inner, self.names, scope))
+        relation = merge_ways(self.binder.relations(inner, self.names, scope))
         self.occurrences += relation.occurrences
         self.constraints += relation.constraints
         self.sides.update(relation.sides)
@@ -330,7 +330,7 @@ def _targets(side: str, kind: str, left: frozenset[Occurrence], right: frozenset
     return frozenset() if side == "FULL" else left | right
 
 
-def _shared(side: str, left: Bound, right: Bound) -> Bound:
+def _merge_columns(side: str, left: Bound, right: Bound) -> Bound:
     if side == "RIGHT":
         return right
     return Call("coalesce", (left, right)) if side == "FULL" else left

@@ -132,11 +132,11 @@ def _call(name: str, *parts: str) -> Callable[[Translator, Any], Bound]:
     return rule
 
 
-def _negated(rule: Callable[[Translator, Any], Bound]) -> Callable[[Translator, Any], Bound]:
+def _negate(rule: Callable[[Translator, Any], Bound]) -> Callable[[Translator, Any], Bound]:
     return lambda translator, node: Call("not", (rule(translator, node),))
 
 
-def _swapped(name: str) -> Callable[[Translator, Any], Bound]:
+def _swap(name: str) -> Callable[[Translator, Any], Bound]:
     return lambda translator, node: Call(name, (translator.bound(node.expression), translator.bound(node.this)))
 
 
@@ -401,9 +401,9 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "paren": _same,
     "alias": _same,
     "timestrtotime": _same,
-    "neq": _negated(lambda translator, node: Call("=", translator.all_of([node.this, node.expression]))),
-    "gt": _swapped("<"),
-    "gte": _swapped("<="),
+    "neq": _negate(lambda translator, node: Call("=", translator.all_of([node.this, node.expression]))),
+    "gt": _swap("<"),
+    "gte": _swap("<="),
     "between": _between,
     "in": _in,
     "is": _is,

@@ -41,19 +41,19 @@ def must_be_read(truth: int) -> bool:
 @cache
 def both(left: int, right: int) -> int:
     """AND."""
-    return _combined(left, right, _and)
+    return _combine(left, right, _and)
 
 
 @cache
 def either(left: int, right: int) -> int:
     """OR."""
-    return _combined(left, right, _or)
+    return _combine(left, right, _or)
 
 
 @cache
 def negated(truth: int) -> int:
     """NOT."""
-    return _normal(_swapped(truth & _ALL), _swapped(truth >> 3))
+    return _normal(_swap(truth & _ALL), _swap(truth >> 3))
 
 
 @cache
@@ -71,7 +71,7 @@ def existing(truth: int) -> int:
     return EITHER if must_be_read(truth) else IMPRECISE
 
 
-def _combined(left: int, right: int, table: dict[tuple[int, int], int]) -> int:
+def _combine(left: int, right: int, table: dict[tuple[int, int], int]) -> int:
     can = must = 0
     for value in _values(left & _ALL):
         for other in _values(right & _ALL):
@@ -91,7 +91,7 @@ def _values(mask: int) -> tuple[int, ...]:
     return tuple(value for value in (_TRUE, _FALSE, _NULL) if mask & value)
 
 
-def _swapped(mask: int) -> int:
+def _swap(mask: int) -> int:
     return (mask & _NULL) | (mask & _TRUE) << 1 | (mask & _FALSE) >> 1
 
 

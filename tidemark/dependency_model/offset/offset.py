@@ -60,7 +60,7 @@ class Offset:
     @classmethod
     def parse(cls, text: str) -> Offset:
         """The offset of a text. Raises ParseError, which says where and what is allowed."""
-        return _parsed(text)
+        return _parse(text)
 
     @classmethod
     def counted(cls, counts: Iterable[int]) -> Offset:
@@ -134,7 +134,7 @@ _ALLOWED = "'Set 0,-1', 'Range -6..0', 'all', 'all week', 'to_date month', 'last
 
 
 @lru_cache(maxsize=8192)
-def _parsed(text: str) -> Offset:
+def _parse(text: str) -> Offset:
     if not isinstance(text, str) or len(text) > _LIMIT:
         raise _unreadable(text, "this is no offset")
     plain = text.translate(_DASHES).strip()

@@ -274,10 +274,10 @@ def apply(status: SliceStatus, event: Event, *, cause: Slice | None = None, stat
         )
     if cause is None and (row.adds_issue or row.removes_issue):
         raise TransitionError(f"{event.value} needs the slice whose quality it is about", found="no cause")
-    return _changed(status, row, frozenset() if cause is None else frozenset({cause}), state)
+    return _apply_row(status, row, frozenset() if cause is None else frozenset({cause}), state)
 
 
-def _changed(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice], state: str | None) -> SliceStatus:
+def _apply_row(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice], state: str | None) -> SliceStatus:
     states = frozenset() if row.clears_states else status.states
     issues = status.issues
     return SliceStatus(

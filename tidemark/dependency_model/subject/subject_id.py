@@ -47,7 +47,7 @@ class ConditionValues:
         return cls((first, last), is_range=True)
 
     def __str__(self) -> str:
-        return (".." if self.is_range else ",").join(_encoded(value) for value in self.values)
+        return (".." if self.is_range else ",").join(_encode(value) for value in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ def _conditions(text: str) -> Iterator[tuple[str, ConditionValues]]:
 def _values(value: str, text: str, position: int) -> ConditionValues:
     first, dots, last = value.partition("..")
     if dots:
-        return ConditionValues.range(_decoded(first, text, position), _decoded(last, text, position))
-    return ConditionValues.of(_decoded(member, text, position) for member in value.split(","))
+        return ConditionValues.range(_decode(first, text, position), _decode(last, text, position))
+    return ConditionValues.of(_decode(member, text, position) for member in value.split(","))
 
 
-def _decoded(value: str, text: str, position: int) -> str:
+def _decode(value: str, text: str, position: int) -> str:
     try:
         decoded = unquote(value, errors="strict")
-        is_canonical = bool(decoded) and _encoded(decoded) == value
+        is_canonical = bool(decoded) and _encode(decoded) == value
     except UnicodeError:
         is_canonical = False
     if not is_canonical:
@@ -109,7 +109,7 @@ def _decoded(value: str, text: str, position: int) -> str:
     return decoded
 
 
-def _encoded(value: str) -> str:
+def _encode(value: str) -> str:
     return _DOTS.sub("%2E", quote(value, safe=_SAFE).replace("~", "%7E"))
 
 

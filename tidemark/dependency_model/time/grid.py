@@ -96,13 +96,13 @@ class Grid(ABC):
         """The number of the slice with this key; only the canonical form is a key. Raises ParseError."""
         ordinal = self._ordinals.get(key)
         if ordinal is None:
-            ordinal = self._checked(key)
+            ordinal = self._check(key)
             if len(self._ordinals) >= _MEMORY:
                 self._ordinals.clear()
             self._ordinals[key] = ordinal
         return ordinal
 
-    def _checked(self, key: str) -> int:
+    def _check(self, key: str) -> int:
         if len(key) > _KEY_LIMIT:
             raise ParseError(f"this is no key of a {self.period} slice", found=shown(key))
         ordinal = self._parse(key)

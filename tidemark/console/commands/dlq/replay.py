@@ -30,7 +30,7 @@ def replay(*, as_json: bool) -> None:
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     replayed = _replay()
     if as_json:
-        print_json({"replayed": [_described(outcome) for outcome in replayed]})
+        print_json({"replayed": [_as_data(outcome) for outcome in replayed]})
     else:
         for outcome in replayed:
             print_line(f"{outcome.letter.topic} offset {outcome.letter.offset}: {outcome.problem or 'replayed'}")
@@ -59,7 +59,7 @@ def _replay() -> Sequence[Replayed]:
     return DeadLetterReplay(spark_session(settings), settings, sources, KafkaIntake.of(settings)).run(datetime.now(UTC))
 
 
-def _described(outcome: Replayed) -> dict[str, object]:
+def _as_data(outcome: Replayed) -> dict[str, object]:
     return {
         "topic": outcome.letter.topic,
         "offset": outcome.letter.offset,

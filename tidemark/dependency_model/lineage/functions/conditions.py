@@ -19,11 +19,11 @@ def _case(_: SqlComparison, values: Sequence[Value]) -> Value:
     *pairs, default = values
     outcome = default
     for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
-        outcome = _chosen(logic.known_true(truth_of(condition)), value, outcome)
+        outcome = _choose(logic.known_true(truth_of(condition)), value, outcome)
     return outcome
 
 
-def _chosen(condition: int, yes: Value, no: Value) -> Value:
+def _choose(condition: int, yes: Value, no: Value) -> Value:
     """One of two, by a condition that is true or false."""
     if condition == logic.TRUE:
         return yes
@@ -44,13 +44,13 @@ def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
         if value is Special.UNKNOWN or value is Special.IMPRECISE:
             outcome = value if outcome is not Special.IMPRECISE else outcome
         else:
-            outcome = _chosen(logic.negated(is_null(value)), value, outcome)
+            outcome = _choose(logic.negated(is_null(value)), value, outcome)
     return outcome
 
 
 def _nullif(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     value, other = values
-    return _chosen(logic.known_true(comparison.equal(value, other)), Special.NULL, value)
+    return _choose(logic.known_true(comparison.equal(value, other)), Special.NULL, value)
 
 
 def _greatest(comparison: SqlComparison, values: Sequence[Value]) -> Value:

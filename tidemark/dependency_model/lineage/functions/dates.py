@@ -12,7 +12,7 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
     last_day,
     months_on,
 )
-from tidemark.dependency_model.lineage.functions.formats import FORMATS, is_ordered, parsed, printed
+from tidemark.dependency_model.lineage.functions.formats import FORMATS, is_ordered, parse_day, print_instant
 from tidemark.dependency_model.lineage.type_conversion import MICROS, Conversion, dates_between, days
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
 from tidemark.dependency_model.time.zone import DAY_SECONDS
@@ -36,7 +36,7 @@ def to_date(conversion: Conversion, value: Value, form: Value | None = None) -> 
         return conversion.cast(value, Type.DATE)
     if not isinstance(value, Range) or not isinstance(form, Range) or not form.is_point:
         return pointwise(lambda *_: Special.UNKNOWN, value, form)
-    return dates_between(value, lambda text: point(Type.DATE, parsed(text.low, form.low)))
+    return dates_between(value, lambda text: point(Type.DATE, parse_day(text.low, form.low)))
 
 
 def add_days(conversion: Conversion, start: Value, count: Value) -> Value:
@@ -71,10 +71,10 @@ def add_interval(conversion: Conversion, start: Value, interval: Value) -> Value
     """`start + INTERVAL ...`: whole days keep a date a date, and go by the clock; what is left goes by elapsed time."""
     if isinstance(start, Range) and start.type is Type.STRING:
         start = conversion.cast(start, Type.TIMESTAMP)
-    return monotone(lambda value, step: _stepped(conversion, value, *step.low), start, interval)
+    return monotone(lambda value, step: _step(conversion, value, *step.low), start, interval)
 
 
-def _stepped(conversion: Conversion, value: Range, months: int, micros: int) -> Value:
+def _step(conversion: Conversion, value: Range, months: int, micros: int) -> Value:
     if value.type is Type.DATE and micros % DAY_MICROS == 0:
         return point(Type.DATE, months_on(value.low, months) + micros // DAY_MICROS)
     moved = conversion.cast(value, Type.TIMESTAMP)
@@ -121,7 +121,7 @@ def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Valu
     return days_between(conversion, end, start)
 
 
-def truncated(conversion: Conversion, value: Value, unit: Value) -> Value:
+def truncate(conversion: Conversion, value: Value, unit: Value) -> Value:
     """`trunc(date, unit)`: a date."""
     name = _unit(unit)
     if name not in ("year", "quarter", "month", "week"):
@@ -164,7 +164,7 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
 
     def shown(span: Range, pattern: Range) -> Value:
         day, micros = conversion.local(span.low) if span.type is Type.TIMESTAMP else (span.low, 0)
-        return point(Type.STRING, printed(day, micros // MICROS, pattern.low))
+        return point(Type.STRING, print_instant(day, micros // MICROS, pattern.low))
 
     instant = (
         conversion.cast(value, Type.TIMESTAMP) if isinstance(value, Range) and value.type is Type.STRING else value
@@ -236,7 +236,7 @@ DATES: dict[str, Function] = {
     "add_unit": add_unit,
     "datediff": days_between,
     "whole_days_between": whole_days_between,
-    "trunc": truncated,
+    "trunc": truncate,
     "date_trunc": timestamp_truncated,
     "last_day": month_end,
     "next_day": next_weekday,

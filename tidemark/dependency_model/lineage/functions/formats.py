@@ -40,7 +40,7 @@ def is_ordered(form: str) -> bool:
     return bool(letters) and _ORDER.startswith(letters)
 
 
-def printed(day: int, second: int, form: str) -> str:
+def print_instant(day: int, second: int, form: str) -> str:
     """An instant in a pattern. Raises ValueError for a pattern with other parts."""
     if form not in FORMATS:
         raise ValueError(form)
@@ -56,7 +56,7 @@ def printed(day: int, second: int, form: str) -> str:
     return _PART.sub(lambda match: values[match[1]], form)
 
 
-def parsed(text: str, form: str) -> int:
+def parse_day(text: str, form: str) -> int:
     """The day of a text in a pattern. Raises ValueError where it does not fit, or the pattern has other parts."""
     if form not in FORMATS:
         raise ValueError(form)

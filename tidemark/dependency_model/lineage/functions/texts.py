@@ -29,7 +29,7 @@ def _of_texts(compute: Callable[..., str]) -> Function:
     return function
 
 
-def concatenated(conversion: Conversion, *parts: Value) -> Value:
+def concatenate(conversion: Conversion, *parts: Value) -> Value:
     """`concat` and `||`: ordered as long as all but the last part have one length."""
     texts = [conversion.cast(part, Type.STRING) for part in parts]
     ranges = [text for text in texts if isinstance(text, Range)]
@@ -38,12 +38,12 @@ def concatenated(conversion: Conversion, *parts: Value) -> Value:
     return pointwise(lambda *values: point(Type.STRING, "".join(value.low for value in values)), *texts)
 
 
-def _joined(conversion: Conversion, separator: Value, *parts: Value) -> Value:
+def _join(conversion: Conversion, separator: Value, *parts: Value) -> Value:
     """`concat_ws`: NULL parts are left out."""
     if separator is Special.NULL:
         return separator
     there = [part for part in parts if part is not Special.NULL]
-    return concatenated(conversion, *[slice_ for part in there for slice_ in (separator, part)][1:])
+    return concatenate(conversion, *[slice_ for part in there for slice_ in (separator, part)][1:])
 
 
 def _part(text: str, start: int, length: int | None = None) -> str:
@@ -62,7 +62,7 @@ def _substring(conversion: Conversion, text: Value, start: Value, length: Value 
     )
 
 
-def _padded(text: str, length: int, fill: str = " ") -> str:
+def _pad(text: str, length: int, fill: str = " ") -> str:
     size = int(length)
     return text[:size] if len(text) >= size else ((fill * size)[: size - len(text)] + text)
 
@@ -93,12 +93,12 @@ def _pattern(like: str) -> re.Pattern[str]:
 
 
 TEXTS: dict[str, Function] = {
-    "concat": concatenated,
-    "concat_ws": _joined,
+    "concat": concatenate,
+    "concat_ws": _join,
     "substring": _substring,
     "left": lambda conversion, text, length: _substring(conversion, text, point(Type.NUMBER, 1), length),
     "right": _of_texts(lambda text, length: text[-int(length) :] if length > 0 else ""),
-    "lpad": _of_texts(_padded),
+    "lpad": _of_texts(_pad),
     "rpad": _of_texts(_padded_right),
     "replace": _of_texts(lambda text, old, new="": text.replace(old, new) if old else text),
     "upper": _of_texts(str.upper),

@@ -94,7 +94,7 @@ _TYPES: Final[dict[str, Callable[[str], Range]]] = {
 """Literals by the beginning of their type: of intervals the months, or the microseconds."""
 
 
-def _swapped(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
+def _swap(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
     return lambda node, scope: Call(name, tuple(reversed(_all(node, scope))))
 
 
@@ -229,9 +229,9 @@ _CALLS: Final = {
 _RULES: Final[dict[str, Callable[[PlanNode, Mapping[str, Bound]], Bound]]] = {
     "AttributeReference": _attribute,
     "Literal": _literal,
-    "GreaterThan": _swapped("<"),
-    "GreaterThanOrEqual": _swapped("<="),
-    "TruncTimestamp": _swapped("date_trunc"),
+    "GreaterThan": _swap("<"),
+    "GreaterThanOrEqual": _swap("<="),
+    "TruncTimestamp": _swap("date_trunc"),
     "IsNotNull": lambda node, scope: Call("not", (Call("is_null", _all(node, scope)),)),
     "Cast": _cast,
     "In": _in,

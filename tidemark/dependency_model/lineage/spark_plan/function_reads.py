@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
-from tidemark.dependency_model.lineage.inference import chosen_by, fitted
+from tidemark.dependency_model.lineage.inference import chosen_by, fit_offsets
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.lineage.slices_read import Evaluation
 from tidemark.dependency_model.lineage.spark_plan.plan_relations import relations
@@ -90,7 +90,7 @@ def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: M
     if evaluation.subjects[read.table].period is None:
         return Read(read.table, read.where, (STATIC,))
     every = needed if isinstance(needed, str) else {ordinal: needed.get(ordinal, frozenset()) for ordinal in plans}
-    return fitted(read, every, evaluation.fit(read.table), why)
+    return fit_offsets(read, every, evaluation.fit(read.table), why)
 
 
 def _opaque(name: str, ways: Sequence[Relation]) -> str:

@@ -21,7 +21,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Sourced,
 )
 from tidemark.dependency_model.lineage.query_binding import WAYS_LIMIT
-from tidemark.dependency_model.lineage.relation import Constraint, Relation, merged, tables_in, veiled
+from tidemark.dependency_model.lineage.relation import Constraint, Relation, merge_ways, tables_in, veil
 from tidemark.dependency_model.lineage.spark_plan.expression_binder import bound
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK, PlanNode, tree, walk
 from tidemark.errors import ParseError
@@ -46,7 +46,7 @@ def relations(node: PlanNode) -> list[Relation]:
         return [_input(node, table)]
     rule = _RULES.get(node.name, _unknown)
     ways = [_with_queries(way, node) for way in rule(node)]
-    return ways if len(ways) <= WAYS_LIMIT else [merged(ways)]
+    return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
 
 
 # --- inputs ---------------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def _input(node: PlanNode, table: str) -> Relation:
 
 def _with_queries(relation: Relation, node: PlanNode) -> Relation:
     """Beside what a node reads below it, what queries in its expressions read."""
-    inner = [merged(relations(query)) for query in _queries(node)]
+    inner = [merge_ways(relations(query)) for query in _queries(node)]
     return reduce(lambda outer, other: _beside(outer, other, outer.columns), inner, relation)
 
 
@@ -104,17 +104,17 @@ def _same(node: PlanNode) -> list[Relation]:
 
 def _hides(node: PlanNode) -> list[Relation]:
     """Which rows it lets through depends on other rows: LIMIT, a sample."""
-    return [_veiled(way, frozenset()) for way in _same(node)]
+    return [_veil(way, frozenset()) for way in _same(node)]
 
 
 def _filter(node: PlanNode) -> list[Relation]:
     (condition,) = node.expressions("condition")
-    return [_restricted(way, condition, frozenset(way.occurrences)) for way in _same(node)]
+    return [_restrict(way, condition, frozenset(way.occurrences)) for way in _same(node)]
 
 
 def _project(node: PlanNode) -> list[Relation]:
     items = node.expressions("projectList") or node.expressions("aggregateExpressions")
-    return [replace(way, columns=_numbered((item.identity, bound(item, way.columns)) for item in items))
+    return [replace(way, columns=_number((item.identity, bound(item, way.columns)) for item in items))
             for way in _same(node)]  # fmt: skip
 
 
@@ -126,11 +126,11 @@ def _window(node: PlanNode) -> list[Relation]:
 
 def _with_window(way: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
     keys = frozenset(bound(key, way.columns) for key in node.expressions("partitionSpec"))
-    return replace(way, columns={**_veiled(way, keys).columns, **added})
+    return replace(way, columns={**_veil(way, keys).columns, **added})
 
 
 def _deduplicate(node: PlanNode) -> list[Relation]:
-    return [_veiled(way, frozenset(bound(key, way.columns) for key in node.expressions("keys"))) for way in _same(node)]
+    return [_veil(way, frozenset(bound(key, way.columns) for key in node.expressions("keys"))) for way in _same(node)]
 
 
 def _generate(node: PlanNode) -> list[Relation]:
@@ -146,11 +146,11 @@ def _generate(node: PlanNode) -> list[Relation]:
     ]
 
 
-def _veiled(relation: Relation, keys: frozenset[Bound]) -> Relation:
-    return replace(relation, columns={name: veiled(column, keys) for name, column in relation.columns.items()})
+def _veil(relation: Relation, keys: frozenset[Bound]) -> Relation:
+    return replace(relation, columns={name: veil(column, keys) for name, column in relation.columns.items()})
 
 
-def _numbered(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
+def _number(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
     """By identity; one that comes again keeps its place under a name of its own."""
     by_name: dict[str, Bound] = {}
     for at, (identity, column) in enumerate(columns):
@@ -165,10 +165,10 @@ def _union(node: PlanNode) -> list[Relation]:
     """Also INTERSECT and EXCEPT: columns of all children by their place, under the names of the first one's."""
     first, *others = [relations(child) for child in node.children]
     names = list(first[0].columns)
-    return [*first, *(_aligned(way, names) for ways in others for way in ways)]
+    return [*first, *(_align(way, names) for ways in others for way in ways)]
 
 
-def _aligned(relation: Relation, names: Sequence[str]) -> Relation:
+def _align(relation: Relation, names: Sequence[str]) -> Relation:
     if len(names) != len(relation.columns):
         return replace(relation, columns={name: Opaque(tuple(relation.columns.values())) for name in names})
     return replace(relation, columns=dict(zip(names, relation.columns.values(), strict=True)))
@@ -180,28 +180,28 @@ def _join(node: PlanNode) -> list[Relation]:
         return _unknown(node)
     left, right = (relations(child) for child in node.children)
     if len(left) * len(right) > WAYS_LIMIT:
-        left, right = [merged(left)], [merged(right)]
-    return [_joined(way, other, node, kind) for way, other in product(left, right)]
+        left, right = [merge_ways(left)], [merge_ways(right)]
+    return [_join_pair(way, other, node, kind) for way, other in product(left, right)]
 
 
-def _joined(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
+def _join_pair(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
     """Conditions speak of the rows that there are; above the join a row may be made up of NULLs."""
     makes_up_left, makes_up_right = (
         JoinSource(kind) if kind in made else None for made in (_MAKES_UP_LEFT, _MAKES_UP_RIGHT)
     )
-    columns = {**_sourced(left, makes_up_left), **_sourced(right, makes_up_right)}
+    columns = {**_source(left, makes_up_left), **_source(right, makes_up_right)}
     joined = _beside(left, right, columns)
     for condition in node.expressions("condition"):
-        joined = _restricted(joined, condition, _targets(kind, left, right))
+        joined = _restrict(joined, condition, _targets(kind, left, right))
     sides = dict(joined.sides)
     for relation, source in ((left, makes_up_left), (right, makes_up_right)):
         for occurrence in relation.occurrences if source else ():
             sides[occurrence] = (*sides.get(occurrence, ()), frozenset({source}))  # type: ignore[arg-type]
-    kept = _sourced(left, makes_up_left) if kind in _WITHOUT_RIGHT else columns
+    kept = _source(left, makes_up_left) if kind in _WITHOUT_RIGHT else columns
     return replace(joined, columns=kept, sides=sides)
 
 
-def _sourced(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
+def _source(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
     return {name: Sourced(source, column) if source else column for name, column in relation.columns.items()}
 
 
@@ -215,7 +215,7 @@ def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence
 
 def _unknown(node: PlanNode) -> list[Relation]:
     """All that its children read, and nothing known of their columns."""
-    inputs = [merged([replace(relation, columns={}) for relation in relations(child)]) for child in node.children]
+    inputs = [merge_ways([replace(relation, columns={}) for relation in relations(child)]) for child in node.children]
     return [reduce(lambda beside, other: _beside(beside, other, {}), inputs, Relation({}))]
 
 
@@ -227,7 +227,7 @@ def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Re
 # --- conditions -----------------------------------------------------------------------------------------------------
 
 
-def _restricted(relation: Relation, condition: PlanNode, targets: frozenset[Occurrence]) -> Relation:
+def _restrict(relation: Relation, condition: PlanNode, targets: frozenset[Occurrence]) -> Relation:
     constraints = [
         _constraint(bound(conjunct, relation.columns), targets, relation.sides) for conjunct in _conjuncts(condition)
     ]
