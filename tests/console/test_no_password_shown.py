@@ -34,6 +34,7 @@ _ARGUMENTS: Final = {
     "partition": "dt=2026-03-23",
     "instance": "a",
     "offset": "1",
+    "shell": "bash",
 }
 _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("capture", "accept"): ["--because", "it is known"],

@@ -55,6 +55,8 @@ def test_who_wrote_the_other_one_is_said(path: Path) -> None:
 def test_without_an_identity_the_number_alone_decides(path: Path) -> None:
     plain = Transaction("capture", 3, "{}")
     assert [is_replay(path, plain, applied) for applied in (None, 1, 2, 3, 4)] == [False] * 3 + [True] * 2
+    first = Transaction("capture", 0, "{}")
+    assert [is_replay(path, first, applied) for applied in (None, -1, 0)] == [False, False, True]
 
 
 @pytest.mark.spark

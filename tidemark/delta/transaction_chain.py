@@ -25,9 +25,9 @@ def is_replay(path: Path, transaction: Transaction, applied: int | None) -> bool
 
     Raises ForeignCommitError where the table is not as the one who made the transaction had left it.
     """
-    newest = max(applied or 0, 0)
     if not transaction.identity:
-        return newest >= transaction.number
+        return applied is not None and applied >= transaction.number
+    newest = max(applied or 0, 0)
     if newest == transaction.number - 1:
         return False
     if newest == transaction.number and _is_there(path, transaction.identity):
