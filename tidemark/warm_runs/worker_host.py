@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
 from tidemark.system.project_root import make_project_importable
 from tidemark.warm_runs.host_socket import MOST_BYTES, close_address, open_address
@@ -78,14 +79,14 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         listener, own = open_address(folder)
         Thread(target=_answer, args=[listener, warm_workers], daemon=True).start()
         try:
-            _tick_until(stopped, warm_workers)
+            _tick_until(stopped, warm_workers, log)
         finally:
             close_address(folder, own)
             _end(warm_workers)
             runs.finish(_END_SECONDS)
 
 
-def _tick_until(stopped: Event, warm_workers: WarmWorkers) -> None:
+def _tick_until(stopped: Event, warm_workers: WarmWorkers, log: Path) -> None:
     ticks = 0
     warm_workers.tick()
     while not stopped.wait(_TICK_SECONDS):
@@ -93,6 +94,7 @@ def _tick_until(stopped: Event, warm_workers: WarmWorkers) -> None:
         warm_workers.tick()
         if ticks % _RETRY_TICKS == 0:
             warm_workers.retry_start()
+            bound_log(log)
 
 
 def _end(warm_workers: WarmWorkers) -> None:

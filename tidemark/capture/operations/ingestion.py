@@ -30,6 +30,7 @@ from tidemark.capture.operations.ingestion_report import (
     snapshot_waiting,
     untagged_warnings,
 )
+from tidemark.capture.operations.side_tables import trim_if_due
 from tidemark.capture.operations.step_state import StepPosition, StepResult, problem_of_instance, state_of_topics
 from tidemark.capture.planning.commit_planner import CommitPlan, make_plan
 from tidemark.capture.planning.read_groups import LAGGING_SHARE, read_groups
@@ -104,6 +105,7 @@ class Ingestion:
             HaltedSources.of(self._settings).write(position.findings)
             NewestBeats.of(self._settings).note(step.beats)
             note_look(self._settings, utc_now())
+            trim_if_due(self._settings, utc_now())
         if step.problems:
             raise step.problems[0]
         return self._report(step, position, time.monotonic() - started)

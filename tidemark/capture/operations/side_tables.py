@@ -1,0 +1,56 @@
+"""The tables that capture keeps beside those of the warehouse, kept small: what is older than is kept goes, once a day.
+
+Records of the dead-letter queue whose time nobody can read stay: there is nothing to judge their age by.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from deltalake import CommitProperties, DeltaTable
+
+from tidemark.capture.commits.commit_state import last_commit
+from tidemark.capture.source.dead_letters import TABLE as DEAD_LETTERS
+from tidemark.capture.source.unrouted import TABLE as UNROUTED
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.system.files import replace_text
+from tidemark.system.settings import Settings
+
+_EVERY: Final = timedelta(days=1)
+_SMALL_FILES: Final = 50
+
+
+def trim_if_due(settings: Settings, now: datetime) -> Mapping[str, int]:
+    """Once a day, from a day after the first step on, `trim`; how many rows went from which table.
+
+    `now` is aware. The capture's lock is held.
+    """
+    noted = settings.data / "capture" / "trimmed"
+    last = datetime.fromisoformat(noted.read_text(encoding="utf-8")) if noted.exists() else None
+    if last is not None and now - last < _EVERY:
+        return {}
+    replace_text(noted, now.isoformat())
+    return {} if last is None else trim(settings.warehouse, now - timedelta(days=settings.history_days))
+
+
+def trim(warehouse: Path, before: datetime) -> Mapping[str, int]:
+    """Remove what happened before an instant, and fold small files; how many rows went from which table."""
+    removed = {name: _trim(warehouse / name, before) for name in (DEAD_LETTERS, UNROUTED)}
+    return {name: rows for name, rows in removed.items() if rows}
+
+
+def _trim(path: Path, before: datetime) -> int:
+    if not table_exists(path):
+        return 0
+    state = last_commit(path)
+    # What is read of the newest commit that says so stays true.
+    said = {"userMetadata": state.state.to_json()} if state else {}
+    properties = CommitProperties(custom_metadata=said)
+    table = DeltaTable(str(path))
+    result = table.delete(f"event_time < '{before:%Y-%m-%d %H:%M:%S}'", commit_properties=properties)
+    rows = int(result["num_deleted_rows"] or 0)
+    if len(table.file_uris()) > _SMALL_FILES:
+        table.optimize.compact(commit_properties=properties)
+    table.vacuum(dry_run=False)
+    return rows
