@@ -10,7 +10,6 @@ compacted topic would forget the table.
 """
 
 import warnings
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, Self
 
@@ -96,16 +95,16 @@ class DistributionSession:
                 self._dead_letter(message, value)
             else:
                 unrouted += not self._forward(message, value, physical)
-        self._commit(batch.ends)
+        self._commit(batch)
         return TransactionCounts(len(batch.messages), unrouted, unreadable)
 
-    def _commit(self, ends: Mapping[str, int]) -> None:
-        for topic in self.reader.fresh & ends.keys():
+    def _commit(self, batch: MessageBatch) -> None:
+        for topic in batch.assignment.new & batch.ends.keys():
             self._produce(NOTES, self._topics.sources[topic].encoded(), topic.encode(), 0)
-        places = [TopicPartition(topic, 0, end) for topic, end in ends.items()]
-        self._producer.send_offsets_to_transaction(places, self.reader.generation, _SECONDS)
+        places = [TopicPartition(topic, 0, end) for topic, end in batch.ends.items()]
+        self._producer.send_offsets_to_transaction(places, batch.assignment.member, _SECONDS)
         self._producer.commit_transaction(_SECONDS)
-        self.reader.sent(ends)
+        self.reader.mark_sent(batch)
 
     def _forward(self, message: Message, value: bytes, physical: str) -> bool:
         """Whether it is somebody's."""
