@@ -61,7 +61,8 @@ class ColumnGraph:
         columns_of_entity = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
         if columns_of_entity:
             return tuple(columns_of_entity.direct)
-        read = {name for name in self._downstream if name.rpartition(".")[0] == entity}
+        indirect = {name for columns in self.entities.values() for name in columns.indirect}
+        read = {name for name in {*self._downstream, *indirect} if name.rpartition(".")[0] == entity}
         return tuple(sorted(name.rpartition(".")[2] for name in read))
 
     @cached_property

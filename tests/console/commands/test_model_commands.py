@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def root(tmp_path: Path) -> Path:
     files = {
         "project.yaml": "start: 2026-03-23\n",
-        "ods/ods_orders.yaml": "kind: Snapshot\nperiod: day\ntags: {product: shop}\n",
-        "ods/ods_clicks.yaml": "period: hour\n",
-        "ads/ads_gmv.yaml": "period: day\ntags: {product: shop}\nready_by: 00:30\ndepends_on:\n"
+        "ods/ods_orders.yaml": "kind: Virtual\nperiod: day\ntags: {product: shop}\n",
+        "ods/ods_clicks.yaml": "kind: Virtual\nperiod: hour\n",
+        "ads/ads_gmv.yaml": "period: day\nown_asset: true\ntags: {product: shop}\nready_by: 00:30\ndepends_on:\n"
         "  - {entity: ods_orders, offset: 'Set -1,0'}\n  - {entity: ods_clicks, weak: {at_least: 90%}}\n",
-        "ads/ads_month.yaml": "period: month\ndepends_on: [{entity: ads_gmv, quality: ignore}]\n",
+        "ads/ads_month.yaml": "period: month\nown_asset: true\ndepends_on: [{entity: ads_gmv, quality: ignore}]\n",
     }
     return write_project(tmp_path, files)
 
@@ -45,7 +45,9 @@ def test_check_says_that_nothing_is_wrong(root: Path) -> None:
 
 def test_check_says_everything_that_is_wrong(root: Path) -> None:
     (root / DECLARATIONS / "ads" / "ads_bad.yaml").write_text("period: dya\nfoo: 1\n")
-    (root / DECLARATIONS / "ads" / "ads_lost.yaml").write_text("period: day\ndepends_on:\n  - ods_order\n  - ads_bad\n")
+    (root / DECLARATIONS / "ads" / "ads_lost.yaml").write_text(
+        "period: day\ndepends_on:\n  - ods_order\n  - ads_bad\nown_asset: true\n"
+    )
     result = run(root, "check")
     assert result.exit_code == 1
     lines = [line.split("\t") for line in result.stdout.splitlines()[:-1]]

@@ -55,6 +55,7 @@ def examine(settings: Settings) -> tuple[int, int, list[EntityError], Mapping[st
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
+    from tidemark.warehouse.kind_rules import unrunnable  # noqa: PLC0415
     from tidemark.warehouse.project_rules import project_problems  # noqa: PLC0415
 
     root = settings.declarations
@@ -64,7 +65,7 @@ def examine(settings: Settings) -> tuple[int, int, list[EntityError], Mapping[st
     with collection_paused():
         graph = DependencyGraph.build(read.entities)
         between = [problem for problem in graph.problems() if problem.found not in unread]
-    problems += project_problems(settings, read.entities.values())
+    problems += [*project_problems(settings, read.entities.values()), *unrunnable(read, root)]
     for problem in (*read.differences, *between):
         locate(problem, root)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)

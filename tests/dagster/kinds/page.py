@@ -1,0 +1,128 @@
+"""docs/kinds.md, written from the tests: `python -m tests.dagster.kinds.page > docs/kinds.md`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tidemark.warehouse.kind_rules import KIND_RULES
+
+FOLDER: Final = Path(__file__).parent
+_OWN: Final = FOLDER / "test_own_assets.py"
+_KINDS, _MANIFESTS = "test_kinds.py", "test_manifests.py"
+
+PROOFS: Final = (
+    ("TimeSeries", "strong", "completed", f"{_KINDS}::test_time_series_and_virtual"),
+    ("TimeSeries", "strong, itself (`Set -1`)", "completed", f"{_KINDS}::test_self_dependency_goes_day_by_day"),
+    ("TimeSeries", "strong, a set with gaps", "completed", f"{_KINDS}::test_a_set_with_gaps_reads_no_day_between"),
+    (
+        "TimeSeries",
+        "`last_available`",
+        "completed",
+        f"{_MANIFESTS}::test_last_available_takes_the_older_one_that_is_there",
+    ),
+    (
+        "TimeSeries",
+        "`any_of`, `at_least`, `timeout`",
+        "partial, then completed",
+        f"{_MANIFESTS}::test_weak_clauses_go_on_partial_and_again_by_policy",
+    ),
+    ("TimeSeries", "strong", "estimated, then completed", f"{_MANIFESTS}::test_estimated_then_completed"),
+    (
+        "TimeSeries",
+        "forced by a run's tag",
+        "partial, then completed",
+        f"{_MANIFESTS}::test_a_forced_run_says_what_was_missing",
+    ),
+    ("TimeSeries", "a run by hand", "judged alike", f"{_MANIFESTS}::test_a_run_by_hand_is_judged_by_the_same_clauses"),
+    ("TimeSeries", "a refused run", "waiting", f"{_MANIFESTS}::test_a_refused_run_uses_up_no_attempt"),
+    (
+        "TimeSeries, by week",
+        "`all_week`, `last available`",
+        "estimated, then completed",
+        "test_seed_examples.py::test_word_count",
+    ),
+    (
+        "TimeSeries, sub-partitioned",
+        "strong, the same part; all parts",
+        "completed, part by part",
+        "test_parts.py::test_each_part_is_computed_when_its_own_day_is_there",
+    ),
+    ("Sliding", "strong", "completed", f"{_KINDS}::test_sliding_begins_with_the_days_that_there_are"),
+    ("Cumulative", "strong", "completed", f"{_KINDS}::test_cumulative_grows_within_its_granularity"),
+    ("Snapshot, computed", "strong", "completed", f"{_KINDS}::test_static_is_one_table_without_partitions"),
+    ("Static", "`static`", "completed", f"{_KINDS}::test_static_is_one_table_without_partitions"),
+    ("Virtual", "waited for", "completed", f"{_KINDS}::test_time_series_and_virtual"),
+    (
+        "Project, two",
+        "root and end",
+        "completed",
+        f"{_KINDS}::test_a_project_starts_after_its_root_and_is_followed_after_its_end",
+    ),
+    (
+        "an asset of your own, beside",
+        "strong",
+        "completed",
+        "test_own_assets.py::test_an_asset_beside_the_entities_waits_and_is_waited_for",
+    ),
+    (
+        "an asset of your own, elsewhere",
+        "waited for",
+        "completed",
+        "test_own_assets.py::test_an_asset_of_another_code_location_is_waited_for",
+    ),
+    ("all but captured, at random", "all", "all", "test_generated.py::test_a_generated_warehouse"),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    kinds = [f"| {kind.value} | {rule.meaning} |" for kind, rule in KIND_RULES.items()]
+    proofs = [f"| {kind} | {strength} | {state} | `{test}` |" for kind, strength, state, test in PROOFS]
+    asset = _OWN.read_text().partition("    @dg.asset")[2].partition("\n\n")[0]
+    lines = [
+        "# Kinds of entities, and what each runs as",
+        "",
+        "Written from `tests/dagster/kinds/page.py`; change that file, not this page.",
+        "",
+        "| kind | what it is |",
+        "| --- | --- |",
+        *kinds,
+        "",
+        "In Dagster a `Virtual` entity is an external asset, a `Static` one an asset without partitions. A",
+        "sub-partition is the second dimension of its asset's partitions. A project has a root and an end in",
+        "the center, and no asset.",
+        "`tidemark check` refuses what cannot run, with file and line.",
+        "",
+        "## What is proved, and where",
+        "",
+        "Each test launches real Dagster runs, over Spark and Delta tables, in `tests/dagster/kinds`.",
+        "",
+        "| kind | strength | state | test |",
+        "| --- | --- | --- | --- |",
+        *proofs,
+        "",
+        "## Your own assets",
+        "",
+        "A plain asset beside the entities: declare it with `own_asset: true` and its `depends_on`, and give it to",
+        "`warehouse_definitions(warehouse, [scores])`. The center launches it when its inputs are there; others",
+        "depend on it as on any entity.",
+        "",
+        "```python",
+        *(line.removeprefix("    ") for line in f"    @dg.asset{asset}".splitlines()),
+        "```",
+        "",
+        "An asset of another code location: declare it as `kind: Virtual`, with the same name and periods. It is",
+        "waited for; it does not wait for slices by itself.",
+        "",
+        "## A run by hand",
+        "",
+        "It is judged by the clauses that the center goes by. A run whose inputs are not there is refused, and uses up",
+        "no attempt. With the tag `tidemark/force` (its value says why) it goes on; its metadata name what was",
+        "missing, and the slice is `partial`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

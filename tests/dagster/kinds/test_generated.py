@@ -1,0 +1,80 @@
+"""Random warehouses of all kinds, in real runs, against the slow reference: what is computed, when, from what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.dagster.kinds.generator import PROJECT, Generated, generate
+from tests.dagster.kinds.reference import Key, Reference
+from tests.dagster.kinds.world import RunningWarehouse, running
+from tidemark.dependency_model.status import Event, RunState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def text_of(key: Key) -> str:
+    name, day, part = key
+    return f"{name}@{day}" + (f"/region={part}" if part else "")
+
+
+def compare(world: RunningWarehouse, reference: Reference, generated: Generated) -> None:
+    """Content and states of every slice that anybody computed."""
+    computed = {made.name for made in generated.entities if made.kind not in ("Virtual", "Project")}
+    expected = {
+        text_of(key): (content.value, content.states) for key, content in reference.there.items() if key[0] in computed
+    }
+    actual: dict[str, tuple[str, set[str]]] = {}
+    for name in computed:
+        for current in world.read.older([(name, sub) for sub in world.warehouse.graph.node(name).subs], "~", 400):
+            states = current.status.states - {"backfilled"}
+            if states:
+                (row,) = world.rows(str(current.slice))
+                actual[str(current.slice)] = (row[0], set(states))
+                is_done = current.status.run_state is RunState.COMPLETED
+                assert is_done == ("completed" in states), current
+    assert actual == expected, f"seed {generated.seed}\n{generated.files}"
+
+
+def check_order(world: RunningWarehouse) -> None:
+    """Each launch came after everything that its manifest names."""
+    there: dict[str, int] = {}
+    for step in world.read.after(0):
+        if step.event in (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED, Event.REACHED):
+            there[str(step.slice)] = step.seq
+        if step.event is Event.LAUNCHED:
+            assert step.facts.manifest is not None
+            for used in (used for of_entity in step.facts.manifest.used.values() for used in of_entity):
+                assert str(used.slice) in there, f"{step.slice} was launched before {used.slice} was there"
+
+
+def prove(spark: SparkSession, folder: Path, seed: int, computed: int, batches: int) -> None:
+    generated = generate(seed, computed, batches)
+    reference = Reference(generated)
+    with running(spark, folder / str(seed), generated.files, project=PROJECT) as world:
+        for step in generated.steps:
+            for text in step:
+                world.arrive(text, [(text,)], "v STRING")
+            world.run()
+            reference.arrive(step)
+            compare(world, reference, generated)
+        check_order(world)
+        assert world.dispatch.retries_exhausted() == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_generated_warehouse(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    prove(spark, tmp_path, seed, computed=2, batches=2)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(14_400)
+def test_three_hundred_generated_warehouses(spark: SparkSession, tmp_path: Path) -> None:
+    for seed in range(1_000, 1_300):
+        prove(spark, tmp_path, seed, computed=4, batches=2 + seed % 2)

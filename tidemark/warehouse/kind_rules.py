@@ -1,0 +1,104 @@
+"""What an entity of each kind may declare so that it can run: told by `tidemark check`, with file and line.
+
+The model takes more than any run could do: a table that nothing computes, a part of a captured table. One rule a kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.entity import EntityKind
+from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.entity.yaml_document import read_document
+from tidemark.dependency_model.graph.node import Node
+from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
+from tidemark.errors import EntityError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.warehouse.declarations import Declarations
+
+_SEPARATORS: Final = frozenset("|,")
+"""What stands between the parts of a Dagster partition's key."""
+Problem = tuple[str, EntityError]
+
+
+@dataclass(frozen=True)
+class KindRule:
+    """`is_computed`: by a query, a function or an asset of the project's own; `may_be_captured` instead."""
+
+    meaning: str
+    is_computed: bool = True
+    may_be_captured: bool = False
+    may_have_parts: bool = True
+
+    def problems(self, entity: Entity, *, has_body: bool) -> Iterator[Problem]:
+        """(key, problem) of all that keeps an entity of this kind from running."""
+        is_captured = bool(entity.source or entity.snapshot_of)
+        if is_captured and not self.may_be_captured:
+            yield "kind", EntityError("only a Snapshot is captured", found=entity.kind.value)
+        if (has_body or entity.own_asset) and (is_captured or not self.is_computed):
+            yield (
+                "kind",
+                EntityError(f"{self.meaning}: nothing here computes it", hint="take the query or own_asset away"),
+            )
+        if has_body and entity.own_asset:
+            yield "own_asset", EntityError("a query or function computes it, or an asset of your own: not both")
+        if self.is_computed and not (has_body or entity.own_asset or is_captured):
+            hint = (
+                f"write {entity.name}.sql or .py; own_asset: true for a Dagster asset; kind: Virtual if others make it"
+            )
+            yield "kind", EntityError("nothing computes it", expected="a query, a function or an asset", hint=hint)
+        if entity.sub_partitions and (is_captured or not self.may_have_parts):
+            yield "sub_partitions", EntityError(f"{'a captured table' if is_captured else self.meaning} has no parts")
+
+
+KIND_RULES: Final = {
+    EntityKind.TIME_SERIES: KindRule("a table with the rows of each period"),
+    EntityKind.SLIDING: KindRule("a table over a window that slides"),
+    EntityKind.CUMULATIVE: KindRule("a table that grows within its granularity"),
+    EntityKind.SNAPSHOT: KindRule("a full table as of each period", may_be_captured=True),
+    EntityKind.STATIC: KindRule("a table without periods", may_have_parts=False),
+    EntityKind.VIRTUAL: KindRule("data of others", is_computed=False),
+    EntityKind.PROJECT: KindRule("a canvas of other entities", is_computed=False, may_have_parts=False),
+}
+"""One rule a kind; docs/kinds.md says what each means."""
+
+
+def unrunnable(read: Declarations, root: Path) -> Iterator[EntityError]:
+    """Everything that keeps declared entities from running, each with its line."""
+    for name, entity in read.entities.items():
+        yield from _of_entity(entity, root, has_body=name in read.queries or name in read.functions)
+
+
+def _of_entity(entity: Entity, root: Path, *, has_body: bool) -> Iterator[EntityError]:
+    problems = [*KIND_RULES[entity.kind].problems(entity, has_body=has_body), *_of_any_kind(entity)]
+    if not problems:
+        return
+    document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
+    for key, problem in problems:
+        problem.where = f"{entity.file}:{document.line((key,))}"
+        yield problem
+
+
+def _of_any_kind(entity: Entity) -> Iterator[Problem]:
+    if COMPLETED not in entity.state_names[-1:]:
+        found = ", ".join(entity.state_names)
+        yield (
+            "states",
+            EntityError("its slices are never completed", expected=f"{COMPLETED} as last state", found=found),
+        )
+    if not Node(entity).existing:
+        yield "start", EntityError("it has no slices", expected=f"a {entity.period} between its start and its end")
+    if entity.is_static and entity.export:
+        yield "export", EntityError("a Static entity has no slices to publish", hint="export what is made of it")
+    for dimension, parts in entity.sub_partitions.items():
+        if dimension in PARTITION_COLUMNS:
+            yield "sub_partitions", EntityError(f"'{dimension}' is a column of the business time", hint="rename it")
+        wrong = next((value for value in parts if not _SEPARATORS.isdisjoint(value)), None)
+        if wrong is not None:
+            yield "sub_partitions", EntityError("a part's name has neither '|' nor ','", found=wrong)
