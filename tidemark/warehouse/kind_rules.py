@@ -87,10 +87,10 @@ def _of_entity(entity: Entity, root: Path, *, has_body: bool) -> Iterator[Entity
 
 def _of_any_kind(entity: Entity) -> Iterator[Problem]:
     if COMPLETED not in entity.state_names[-1:]:
-        found = ", ".join(entity.state_names)
+        names = ", ".join(entity.state_names)
         yield (
             "states",
-            EntityError("its slices are never completed", expected=f"{COMPLETED} as last state", found=found),
+            EntityError("its slices are never completed", expected=f"{COMPLETED} as last state", found=names),
         )
     if not Node(entity).existing:
         yield "start", EntityError("it has no slices", expected=f"a {entity.period} between its start and its end")
