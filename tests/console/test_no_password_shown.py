@@ -143,8 +143,7 @@ def test_no_server_prints_it_or_has_it_in_its_command_line(form: str, tmp_path: 
 @pytest.mark.timeout(600)
 def test_no_worker_has_it_in_its_command_line(tmp_path: Path) -> None:
     """With a state store that there is, the center goes on to start its workers."""
-    write_project(tmp_path / "project", _DECLARED)
-    env = {**os.environ, **environment("user", tmp_path), "PYTHONPATH": str(CHECKOUT), "TIDEMARK_TOKEN": PASSWORD * 2}
+    env = {**os.environ, **environment("user", tmp_path), "PYTHONPATH": str(CHECKOUT), "TIDEMARK_ROOT": str(CHECKOUT)}
     del env["TIDEMARK_STATE"], env["TIDEMARK_DATABASES"]
     output = serve_for_seconds(["center", "--port", "0"], env, tmp_path / "center.log")
     assert '"event": "listening"' in output or "http://127.0.0.1" in output, output
