@@ -16,7 +16,7 @@ from tidemark.capture.snapshots.late.restated_snapshot import with_late_changes
 from tidemark.compute.business_time import partition_values, slice_values, sql_parameters
 from tidemark.compute.query_results import empty, has_columns, query_result
 from tidemark.compute.snapshot_tags import readable_snapshot
-from tidemark.delta.delta_rs_table import is_readable, read_table, table_exists
+from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.readiness.manifest import UsedSlice
 from tidemark.dependency_model.time.partition_columns import partition_columns
@@ -107,7 +107,8 @@ class Inputs:
     def _table(self, path: Path, used: Sequence[UsedSlice]) -> DataFrame:
         """The newest of the versions that hold the slices; as it is now where one of them is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
-        if len(versions) < len(used) or not is_readable(path, max(versions)):
+        is_newest = len(versions) == len(used) and max(versions) == current_version(path)  # which Spark has at hand
+        if len(versions) < len(used) or is_newest or not is_readable(path, max(versions)):
             return read_table(self._session, path)
         return self._versions.read(path, max(versions))
 
