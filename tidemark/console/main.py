@@ -35,7 +35,7 @@ _EPILOG: Final = """\b
 Begin with:
   tidemark init my_warehouse --sample school    a project to begin with; cd into it
   tidemark doctor    is everything here that it takes?
-  tidemark demo      see a school's changes become figures, in a few minutes
+  tidemark demo      see a school's changes become figures: the first day in a minute, all in eight
   tidemark up        look at them in Dagster, materialize, backfill
 
 \b

@@ -18,7 +18,7 @@ from tidemark.console.demo.resource_usage import Usage
 from tidemark.dagster.definitions import build_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -61,15 +61,15 @@ class DemoReplay:
         graph = self.warehouse.graph
         return sum(1 for name in self.warehouse.entities for _ in graph.slices(name, until=self._end))
 
-    def run(self, open_display: Callable[[int], Display]) -> ReplayResult:
-        """Replay everything that is not done yet."""
+    def run(self, open_display: Callable[[int], Display], first_look: Callable[[], None]) -> ReplayResult:
+        """Replay everything that is not done yet; `first_look` is called once the first day is computed."""
         started = time.monotonic()
         job = build_definitions(self.warehouse).resolve_implicit_global_asset_job_def()
         host = InProcessHost(self.warehouse, job, self._instance, HOST)
         feed = ChangeFeed(self._sample, self.warehouse.settings.landing)
         done = _completed(host)
         with Usage() as usage, open_display(self.expected() - done) as display:
-            changes = self._steps(host, feed, display)
+            changes = self._steps(host, feed, display, first_look)
         return ReplayResult(
             changes,
             _completed(host) - done,
@@ -79,26 +79,21 @@ class DemoReplay:
             usage.cpu_seconds,
         )
 
-    def _steps(self, host: InProcessHost, feed: ChangeFeed, display: Display) -> int:
-        """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together."""
-        changes, dispatch = 0, host.dispatch(display)
+    def _steps(self, host: InProcessHost, feed: ChangeFeed, display: Display, first_look: Callable[[], None]) -> int:
+        """The first day by itself, so that there is something to see; then the others, many slices a run."""
+        dispatch = host.dispatch(display)
         display.say("starting Spark (half a minute the first time)")
-        arrived: Queue[Future[int]] = Queue()
-        with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
-            moments = self.moments()
-            for moment in moments:
-                pool.submit(self._capture, feed, moment, display).add_done_callback(arrived.put)
-            waiting = len(moments)
-            try:
-                while waiting:
-                    for future in _all_of(arrived):
-                        waiting -= 1
-                        changes += future.result()
-                    host.run_ready(dispatch)
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-        return changes
+        first, *others = self.moments()
+
+        def capture(moment: datetime) -> int:
+            return self._capture(feed, moment, display)
+
+        def compute() -> None:
+            host.run_ready(dispatch)
+
+        changes = compute_while_capturing([first], capture, compute)
+        first_look()
+        return changes + compute_while_capturing(others, capture, compute)
 
     def _capture(self, feed: ChangeFeed, moment: datetime, display: Display) -> int:
         """Let everything up to a moment come in, and say so at once: returns how many changes that were."""
@@ -122,6 +117,30 @@ class DemoReplay:
                 hours = [graph.window(slice_).end for slice_ in graph.slices(name, until=self._end)]
                 ends.update(hours[HOURS_A_STEP - 1 :: HOURS_A_STEP])
         return sorted(ends)
+
+
+def compute_while_capturing(
+    moments: Sequence[datetime], capture: Callable[[datetime], int], compute: Callable[[], None]
+) -> int:
+    """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together.
+
+    Returns how many changes came in.
+    """
+    changes, waiting = 0, len(moments)
+    arrived: Queue[Future[int]] = Queue()
+    with ThreadPoolExecutor(1, thread_name_prefix="capture") as pool:
+        for moment in moments:
+            pool.submit(capture, moment).add_done_callback(arrived.put)
+        try:
+            while waiting:
+                for future in _all_of(arrived):
+                    waiting -= 1
+                    changes += future.result()
+                compute()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return changes
 
 
 def _completed(host: InProcessHost) -> int:

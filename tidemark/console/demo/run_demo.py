@@ -49,7 +49,10 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
     with _only_one(settings.data), _instance(settings) as instance:
         end = datetime.combine(last + timedelta(days=1), time(), ZoneInfo(settings.time_zone))
         replay = DemoReplay(_with_sample(settings), SAMPLE, instance, end)
-        result = replay.run(lambda total: _display(console, total, as_json=as_json))
+        result = replay.run(
+            lambda total: _display(console, total, as_json=as_json),
+            lambda: None if as_json else _first_look(console, oracle, replay),
+        )
         comparisons = {
             "snapshots": compare_snapshots(oracle.snapshots, replay.warehouse, replay.runtime.registry),
             "metrics": compare_metrics(oracle.metrics, replay.warehouse, replay.runtime.olap),
@@ -61,6 +64,20 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
         print_summary(console, result, comparisons, replay.warehouse)
     equal = all(comparison.checked == comparison.equal for comparison in comparisons.values())
     return 0 if equal and not result.failed else 1
+
+
+def _first_look(console: Console, oracle: OracleAnswers, replay: DemoReplay) -> None:
+    """The figures of the first day, as soon as they are there."""
+    entities = replay.warehouse.entities
+    daily = [metric for metric in oracle.metrics if str(entities[metric.entity].period) == "day"]
+    first = min((metric.slice for metric in daily), default="")
+    console.print(f"\nThe first day, {first}, beside the database's own answers; the others follow:", style="bold")
+    print_metrics(
+        console,
+        tuple(metric for metric in daily if metric.slice == first),
+        replay.warehouse,
+        replay.runtime.olap,
+    )
 
 
 def _with_sample(settings: Settings) -> Warehouse:
