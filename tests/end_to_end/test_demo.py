@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from deltalake import DeltaTable
 
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.console.demo.reference_answers import load_oracle
+from tidemark.console.main import main
 from tidemark.console.project_files import SAMPLE
 
 # The first test that asks for it waits for the replay of the whole recording.
@@ -34,6 +36,23 @@ def test_a_second_run_changes_nothing(demo_world: DemoWorld) -> None:
     assert second["metrics_equal"] == demo_world.result["metrics_equal"]
     assert table_versions(demo_world.world) == before
     assert len(before) >= 20
+
+
+def test_what_the_readme_asks_of_tables_and_slices_is_answered(
+    demo_world: DemoWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEMARK_DATA", str(demo_world.world.data))
+    monkeypatch.setenv("DAGSTER_HOME", str(demo_world.world.dagster_home))
+    for command, told in (
+        ("delta history dws_course_orders_1d", "WRITE"),
+        ("delta repair dws_course_orders_1d 2026-03-23 --from-version 0 --dry-run", "nothing was changed"),
+        ("show ads_gmv_course 2026-03-25 --limit 2", "2026-03-25"),
+        ("explain ads_gmv_course 2026-03-25", "16 rows"),
+        ("status", "501 slices completed"),
+    ):
+        result = CliRunner().invoke(main, command.split())
+        assert result.exit_code == 0, result.output
+        assert told in result.stdout
 
 
 def test_a_second_demo_at_the_same_time_is_refused(tmp_path: Path) -> None:

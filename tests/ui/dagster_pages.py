@@ -82,6 +82,11 @@ class DagsterPages:
         self._open(f"/assets/{asset}?" + urlencode({"view": "partitions", "partition": partition}))
         self.until(f"the partitions of {asset}", lambda: bool(_COUNT.search(self.text())))
 
+    def drawings(self) -> int:
+        """How many drawings are to be seen."""
+        images = self.driver.find_elements(By.CSS_SELECTOR, 'img[src^="data:image/svg"]')
+        return sum(image.is_displayed() for image in images)
+
     def partition_counts(self) -> dict[str, int]:
         """How many partitions are `Materialized`, `Missing`, ... on the open page of partitions."""
         return {state: int(count) for state, count in _COUNT.findall(self.text())}

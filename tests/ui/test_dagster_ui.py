@@ -31,6 +31,7 @@ DAYS = ("2026-03-23", "2026-03-24", "2026-03-25")
 _RUN_SECONDS = 240.0
 _ROWS = 8
 """The catalog draws the rows alone that are in sight."""
+_ROWS_PREVIEWED = 8
 _BACKFILL_SECONDS = 420.0
 
 
@@ -42,6 +43,17 @@ def test_assets_stand_in_their_layers(pages: DagsterPages) -> None:
     pages.shot("lineage")
     pages.show_assets("ads_gmv_course", "ods_orders")
     pages.shot("catalog")
+
+
+def test_a_partitions_page_tells_of_that_partition(pages: DagsterPages) -> None:
+    """Its rows, not another day's, and its drawing to be seen without a button."""
+    for day, other in (DAYS[1:], DAYS[:0:-1]):
+        pages.open_partition("ads_gmv_course", day)
+        pages.until(f"the metadata of {day}", lambda: "column_schema" in pages.text())
+        assert pages.text().count(day) > _ROWS_PREVIEWED
+        assert pages.text().count(other) == 1, "the list of partitions alone names another day"
+        assert pages.drawings() == 1
+        pages.shot(f"partition-{day}")
 
 
 def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, runs: RunsByGraphql) -> None:
