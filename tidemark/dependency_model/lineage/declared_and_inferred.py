@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-_HINT = "state it under depends_on, or bind its partition columns (dt, hour, minute) to the business time"
+_HINT = "add a condition such as dt = :biz_date (of hours also hour = :biz_hour), or state it under depends_on"
 
 _UNUSED = "a parameter, but nothing that is returned is computed of it"
 _UNUSED_HINT = "leave it out, or say why it is waited for: because: ..."
