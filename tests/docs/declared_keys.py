@@ -103,8 +103,8 @@ SECTIONS: Final = (
                 "period: day\nquality: [{unique: [course_id]}]",
             ),
             "ready_by": Key(
-                "the time of day, in its zone, by which a slice is promised: `tidemark status` and the "
-                "check `ready_by` tell of late ones",
+                "the time of day, in its zone, by which a slice is promised: `tidemark status` and "
+                "an observation in Dagster tell of late ones",
                 'period: day\nready_by: "00:30"',
             ),
             "earliest": Key(

@@ -9,7 +9,6 @@ from tidemark.dagster.heartbeat_checks import heartbeat_checks
 from tidemark.dagster.jobs.cluster import cluster_job, nightly
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.jobs.vacuum import vacuum_job
-from tidemark.dagster.ready_by_checks import ready_by_checks
 from tidemark.dagster.resources import engine_resources
 from tidemark.warehouse.warehouse import Warehouse
 
@@ -23,7 +22,7 @@ def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinitio
     names = {key.to_user_string() for asset in own for key in asset.keys}
     return dg.Definitions(
         assets=[*build_assets(warehouse, names), *own],
-        asset_checks=[*heartbeat_checks(warehouse), *ready_by_checks(warehouse)],
+        asset_checks=heartbeat_checks(warehouse),
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
         schedules=[nightly(clustering, warehouse.settings.time_zone)],
         executor=dg.in_process_executor,

@@ -88,7 +88,9 @@ class InProcessRuns:
             raise KeyboardInterrupt
         progress = _progress(event)
         if progress is not None and event.step_key is not None:
-            self._watcher.step(progress, [slice_ for slice_ in slices if slice_.entity == event.step_key])
+            own = [slice_ for slice_ in slices if slice_.entity == event.step_key]
+            if own:  # the step of a check of its own has none
+                self._watcher.step(progress, own)
 
 
 def close_interrupted(instance: dg.DagsterInstance, host: str) -> int:

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.center.sensor_host import SensorHost
+<<<<<<< HEAD
 from tidemark.dagster.ready_by_checks import evaluations, late_slices, promised_entities
 from tidemark.dagster.sensors.waiting_slices import WaitingSlices, observations
+=======
+from tidemark.dagster.sensors.lateness import late_observations, late_slices, promised_entities
+from tidemark.dagster.sensors.waiting import WaitingSlices, observations
+>>>>>>> d7e6016 (Observe lateness instead of checking it in every run)
 from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
@@ -49,14 +54,14 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
         waiting = WaitingSlices.of(center.center, now)
         late = {name: late_slices(warehouse.graph, name, center.center.status, now) for name in promised}
         keys = {name: [slice_.key for slice_ in slices] for name, slices in late.items()}
-        changed = {name: late[name] for name in promised if told.get("late", {}).get(name) != keys[name]}
+        changed = {name: late[name] for name in promised if told.get("late", {}).get(name, []) != keys[name]}
         skipped = "; ".join(filter(None, [center.summary(), waiting.summary()]))
         return dg.SensorResult(
             run_requests=requests or None,
             skip_reason=None if requests else skipped,
             asset_events=[
                 *observations(warehouse.graph, waiting.changed(told.get("waiting", {}))),
-                *evaluations(changed),
+                *late_observations(changed),
             ],
             cursor=json.dumps({"waiting": waiting.as_told(), "late": keys}),
         )

@@ -1,36 +1,33 @@
-"""The asset check `ready_by`: it fails while a slice whose promised time has passed is not there (D3).
+"""Slices that are not there though their promised time has passed: an observation of the asset when that changes.
 
 Dagster's freshness policies go by the time of the last materialization, whatever it was of: a backfill of March makes
-today's table fresh. This check goes by business time. The readiness sensor reports it when it changes; a button in
-Dagster's UI asks for it too. It blocks nothing.
+today's table fresh. This goes by business time.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
 from tidemark.dependency_model.readiness.earliest_time import ready_by
-from tidemark.dependency_model.status import RunState, SliceStatus
-from tidemark.state_store.store import StateStore
+from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
     from tidemark.warehouse.warehouse import Warehouse
 
     StatusOf = Callable[[Slice], SliceStatus]
 
-NAME: Final = "ready_by"
 _LOOKED_AT: Final = 31
 """So many of an entity's newest promised slices are looked at."""
 _SHOWN: Final = 5
-_WAITS: Final = SliceStatus()
 
 
 def promised_entities(warehouse: Warehouse) -> list[str]:
@@ -68,39 +65,9 @@ def describe_late(late: Sequence[Slice]) -> str:
     return f"late: {', '.join(slice_.key for slice_ in late[-_SHOWN:])}{more}"
 
 
-def evaluations(late: Mapping[str, Sequence[Slice]]) -> list[dg.AssetCheckEvaluation]:
-    """The check of each of these entities."""
+def late_observations(late: Mapping[str, Sequence[Slice]]) -> list[dg.AssetObservation]:
+    """One an entity, of all that is late."""
     return [
-        dg.AssetCheckEvaluation(
-            asset_key=dg.AssetKey([name]),
-            check_name=NAME,
-            passed=not slices,
-            description=describe_late(slices),
-            metadata=_metadata(slices),
-        )
+        dg.AssetObservation(name, description=describe_late(slices), metadata={"late_slices": len(slices)})
         for name, slices in late.items()
     ]
-
-
-def ready_by_checks(warehouse: Warehouse) -> list[dg.AssetChecksDefinition]:
-    """A check an entity that promises a time."""
-    return [_check(warehouse, name) for name in promised_entities(warehouse)]
-
-
-def _check(warehouse: Warehouse, name: str) -> dg.AssetChecksDefinition:
-    entity = warehouse.entities[name]
-    promise = f"Fails while a slice is not there at {entity.ready_by} {entity.time_zone} after its end."
-
-    @dg.asset_check(asset=name, name=NAME, description=promise)
-    def check() -> dg.AssetCheckResult:
-        store = StateStore.of(warehouse.settings)
-        known = {current.slice: current.status for current in store.read.completed(name)}
-        store.close()
-        late = late_slices(warehouse.graph, name, lambda slice_: known.get(slice_, _WAITS), datetime.now(UTC))
-        return dg.AssetCheckResult(passed=not late, description=describe_late(late), metadata=_metadata(late))
-
-    return check
-
-
-def _metadata(late: Sequence[Slice]) -> dict[str, int]:
-    return {"late_slices": len(late)}
