@@ -19,6 +19,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "kafka": ("none", "bootstrap servers `host:9092,...`: changes come from topics `cdc.<instance>` instead of files"),
     "reports_topic": ("none", "a topic of these servers from which `tidemark center` takes in reports"),
     "canal": ("none", "instances (`a,b`) whose topics hold Canal's flat messages; the others hold Debezium's"),
+    "gtids": (
+        "",
+        "`dense` where all transactions of the captured servers are captured: a missing number is a lost change",
+    ),
     "databases": ("none", "`a=mysql://user:password@host:3306/school,...`: where a heartbeat is written each minute"),
     "pools": ("", "how much runs at once, by the pool that an entity's tag `pool` names: `default=2, heavy=1`"),
     "spark_master": ("", "`spark://host:7077`, `yarn`, `k8s://...`"),

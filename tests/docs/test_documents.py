@@ -108,5 +108,5 @@ def test_what_python_blocks_import_is_there(page: str, block: str) -> None:
 
 def test_a_project_of_ones_own_is_looked_at_by_its_root(tmp_path: Path) -> None:
     """`--root` is told of in every page; it goes with every command."""
-    project = write_project(tmp_path, {"ods/ods_users.yaml": "period: day\nstart: 2026-03-23\n"})
+    project = write_project(tmp_path, {"ods/ods_users.yaml": "kind: Virtual\nperiod: day\n"})
     assert CliRunner().invoke(main, ["check", "--root", str(project)]).exit_code == 0
