@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.center.sensor_host import SensorHost
-<<<<<<< HEAD
-from tidemark.dagster.ready_by_checks import evaluations, late_slices, promised_entities
-from tidemark.dagster.sensors.waiting_slices import WaitingSlices, observations
-=======
 from tidemark.dagster.sensors.lateness import late_observations, late_slices, promised_entities
-from tidemark.dagster.sensors.waiting import WaitingSlices, observations
->>>>>>> d7e6016 (Observe lateness instead of checking it in every run)
+from tidemark.dagster.sensors.waiting_slices import WaitingSlices, observations
 from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
