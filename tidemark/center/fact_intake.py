@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
+from tidemark.dagster_internals.step_logs import remove_step_logs
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
+_LOGS_AT_ONCE: Final = 500
 
 
 class FactIntake:
@@ -56,7 +58,7 @@ class FactIntake:
     def upkeep(self, wiped_seconds: float) -> None:
         """What is done less often: slices are reconciled with what Dagster has, the schedule's position is noted.
 
-        And transitions that are older than what is kept are compacted.
+        And transitions that are older than what is kept are compacted, and what steps printed then is removed.
         """
         if self._events and self._has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
@@ -64,6 +66,8 @@ class FactIntake:
             self.center.checkpoint()
         if self._has_come("compacted", _COMPACTED_SECONDS):
             compact(self.store.database, datetime.now(UTC) - self._history, _COMPACTED_AT_ONCE)
+        if self._events and self._has_come("step logs", _COMPACTED_SECONDS):
+            remove_step_logs(self._events.instance, datetime.now(UTC) - self._history, _LOGS_AT_ONCE)
 
     def begin_anew(self) -> None:
         """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagster._core.execution.compute_logs import redirect_to_file
@@ -13,6 +16,7 @@ from dagster._core.storage.local_compute_log_manager import IO_TYPE_EXTENSION, L
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     import dagster as dg
 
@@ -39,3 +43,26 @@ def capture_directly(instance: dg.DagsterInstance) -> None:
             pass
 
     manager.capture_logs = capture_logs  # type: ignore[method-assign]
+
+
+def remove_step_logs(instance: dg.DagsterInstance, before: datetime, most: int) -> int:
+    """Remove what steps printed in runs whose last word is of before an instant, of `most` runs; of how many it was.
+
+    Dagster keeps these files for ever. Those of other log managers than files are not looked at.
+    """
+    manager = instance.compute_log_manager
+    if not isinstance(manager, LocalComputeLogManager):
+        return 0
+    base = Path(manager.get_captured_local_path(["any"], "out")).parent
+    folders = (folder for folder in base.glob("*/compute_logs") if _newest(folder) < before.timestamp())
+    removed = 0
+    for folder in islice(folders, most):
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # what else a run left stays
+            folder.parent.rmdir()
+        removed += 1
+    return removed
+
+
+def _newest(folder: Path) -> float:
+    return max((path.stat().st_mtime for path in (folder, *folder.iterdir())), default=0.0)
