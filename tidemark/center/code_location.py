@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from tidemark.center.errors import WorkspaceError
 from tidemark.dagster_internals.code_locations import (
     CodePointer,
     JobPythonOrigin,
@@ -32,12 +33,17 @@ class CodeLocation:
 
     @classmethod
     def of_workspace(cls, workspace: Path) -> Self:
-        """The first location of a workspace.yaml, which is a module. Raises what the module raises."""
+        """The first location of a workspace.yaml, which is a module.
+
+        Raises WorkspaceError; what the module raises.
+        """
         importable(workspace.parent)
+        if not workspace.is_file():
+            raise _workspace_error("no such file", workspace)
         location = location_origins_from_yaml_paths([str(workspace)])[0]
         target = location.loadable_target_origin
         if target is None or target.module_name is None:
-            raise ValueError(f"the first location of {workspace} is no python_module")
+            raise _workspace_error("another kind of code location", workspace)
         (attribute,) = loadable_targets_from_python_module(target.module_name, target.working_directory)
         pointer = CodePointer.from_module(target.module_name, attribute.attribute, target.working_directory)
         recon = ReconstructableRepository(pointer)
@@ -48,3 +54,13 @@ class CodeLocation:
             JobPythonOrigin(job.name, recon.get_python_origin()),
             RemoteJobOrigin(RemoteRepositoryOrigin(location, repository.name), job.name),
         )
+
+
+def _workspace_error(found: str, workspace: Path) -> WorkspaceError:
+    return WorkspaceError(
+        "the project's definitions cannot be loaded",
+        expected="a python_module as the first entry of `load_from`",
+        found=found,
+        where=str(workspace),
+        hint="`tidemark init` writes a workspace.yaml beside tidemark.yaml; take that file over",
+    )

@@ -2,6 +2,7 @@
 
 TerminalError
 ├── PoolError        a pool that there is not
+├── WorkspaceError   a workspace.yaml that is missing, or names no Python module first
 ├── LauncherError    a Dagster home whose runs do not go to warm workers
 └── RequestError     a request to the API that cannot be understood
 
@@ -14,6 +15,10 @@ from tidemark.errors import TerminalError, TransientError
 
 class PoolError(TerminalError):
     """A pool that there is not."""
+
+
+class WorkspaceError(TerminalError):
+    """A workspace.yaml that is missing, or names no Python module first."""
 
 
 class LauncherError(TerminalError):
