@@ -12,6 +12,7 @@ CaptureError
 ├── ChangeValueError       a value that does not fit its column's type
 ├── SharedPhysicalTableError  two logical tables for one physical
 ├── DeclaredKeyError       the declared key is not the source's primary key
+├── ForeignWriteError      somebody else changed rows of a captured table
 ├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
 ├── FencedCaptureError     another data folder captures into the warehouse
 ├── ReloadColumnsError     a table to begin with of which nobody knows the columns
@@ -170,6 +171,21 @@ class DeclaredKeyError(CaptureError):
             where=physical,
             hint="nothing of the table was taken in from there on; correct `key` in the entity's YAML, and where rows "
             "were merged by the other key already, remove the entity's Delta table and capture it anew",
+        )
+
+
+class ForeignWriteError(CaptureError):
+    """Somebody else changed rows of a captured table."""
+
+    @classmethod
+    def of(cls, table: str, own: int, version: int, operation: str) -> Self:
+        return cls(
+            "somebody else changed rows of a captured table",
+            expected=f"the rows of version {own}, the last of capture's own",
+            found=f"version {version}, made by {operation}",
+            where=table,
+            hint=f"nothing was merged on top of it, other tables go on; RESTORE the Delta table to version {own}, or "
+            "remove it and capture the table anew",
         )
 
 

@@ -100,3 +100,12 @@ def test_without_kafka_nothing_is_replayed(settings: Settings) -> None:
     assert refused.exit_code == 1
     assert "TIDEMARK_KAFKA" in refused.stderr
     assert not (settings.data / "spark-warehouse").exists()
+
+
+def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
+    shard = "a.school.orders_0"
+    held = BinlogFinding("a", 70, FindingKind.NO_ROW_EVENTS, "RENAME TABLE orders_0 TO o", shard)
+    HaltedSources.of(settings).write([held])
+    shown = run("capture", "status").stdout
+    assert f"held, no slice is tagged: shard {shard}: rows changed without row events before offset 70" in shown
+    assert "tidemark capture load reads the table anew, tidemark capture accept a 70 tags it as it is" in shown

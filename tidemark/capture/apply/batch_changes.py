@@ -67,7 +67,7 @@ def table_changes(
         (values.is_bad() | _lacks_key(values, table.key)).alias("_bad"),
         values.printed(table.partition_by, "prior").alias(_BEFORE),
         values.printed(table.partition_by, "image").alias(_AFTER),
-        (sf.col("op").isin("u", "d", "r") & sf.col("before").isNull()).alias("_no_before"),
+        _lacks_partition().alias("_no_before"),
         *(values.value(name, "image").alias(name) for name in columns.by_name),
         sf.concat_ws(".", "instance", "physical").alias("_shard"),
         sf.timestamp_millis("event_ms").alias("_event_time"),
@@ -134,6 +134,15 @@ def _stats(row: dict[str, Any]) -> BatchStats:
         newest_ms=row["newest_ms"],
         partitions=None if row["no_before"] else values,
     )
+
+
+def _lacks_partition() -> Column:
+    """Whether nobody knows which partition the row was in.
+
+    Canal gives no place by which an insert is known to be redelivered: its row may have moved on to another partition.
+    """
+    lacks_before = sf.col("op").isin("u", "d", "r") & sf.col("before").isNull()
+    return lacks_before | (sf.col("text") & (sf.col("op") == "c"))
 
 
 def _committed_ms(scan: Scan, table: SourceTable, batches: Sequence[PlannedBatch]) -> Column:

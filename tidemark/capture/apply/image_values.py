@@ -9,6 +9,7 @@ from pyspark.sql import functions as sf
 from tidemark.capture.schema.column_names import MAX_CHARACTERS
 from tidemark.capture.schema.column_types import SourceColumn
 from tidemark.capture.schema.source_encodings import NUMBER, RowEncodings
+from tidemark.capture.schema.zero_dates import printed_date, sent_date
 from tidemark.quoting.spark import quote
 
 Image = Literal["image", "prior"]
@@ -86,10 +87,10 @@ class _Reader:
     def value(self, name: str, image: Image) -> Column:
         """The lake's value."""
         column = self._columns[name]
-        wire = sf.expr(column.decoded(self._field(image, column)))
+        wire = sf.expr(column.decoded(self._sent(image, column)))
         if not self._with_text:
             return wire
-        text = sf.expr(column.from_text(self._field(f"{image}_text", column)))
+        text = sf.expr(column.from_text(self._printed(image, column)))
         return sf.when(sf.col("text"), text).otherwise(wire)
 
     def is_unfit(self) -> Column:
@@ -108,17 +109,20 @@ class _Reader:
 
     def _is_misfit(self, column: SourceColumn) -> Column:
         """There is a value, and the lake has none for it."""
-        wire = self._field("image", column)
+        wire = self._sent("image", column)
         missed = sf.expr(wire).isNotNull() & sf.expr(column.decoded(wire)).isNull()
         misfit = missed if column.encoding.is_partial else sf.lit(col=False)
         if not self._with_text:
             return misfit
-        text = self._field("image_text", column)
+        text = self._printed("image", column)
         misprint = sf.expr(text).isNotNull() & sf.expr(column.from_text(text)).isNull()
         return sf.when(sf.col("text"), misprint).otherwise(misfit)
 
-    def _field(self, image: str, column: SourceColumn) -> str:
-        return f"{image}_{self.number}.{quote(column.source_name)}"
+    def _sent(self, image: str, column: SourceColumn) -> str:
+        return sent_date(column.source_type.word, f"{image}_{self.number}.{quote(column.source_name)}")
+
+    def _printed(self, image: str, column: SourceColumn) -> str:
+        return printed_date(column.source_type.word, f"{image}_text_{self.number}.{quote(column.source_name)}")
 
     def _wire(self, json: Column, columns: Sequence[SourceColumn]) -> Column:
         """In Debezium's forms; NULL for printed values, which those would not fit."""

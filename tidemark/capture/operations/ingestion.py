@@ -18,8 +18,9 @@ from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
+from tidemark.capture.commits.foreign_writes import foreign_write
 from tidemark.capture.epoch_time import utc_now
-from tidemark.capture.errors import ChangeFileError
+from tidemark.capture.errors import ChangeFileError, ForeignWriteError
 from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.initial_load.reload_requests import ReloadRequests
@@ -124,6 +125,11 @@ class Ingestion:
             position = replace(position.moved(source.name, state, version), units={})
             missed = missed_slice_ends(source, self._calendar, state.closed, state.merged_ms)
             step.warnings += missed_warnings(missed)
+            foreign = foreign_write(path, last.version, version) if last and version else None
+            if last and foreign:
+                # Nothing is merged on top of it, and the next step looks again.
+                step.stop(source.name, ForeignWriteError.of(source.name, last.version, *foreign))
+                position = position.moved(source.name, state, None)
         return position
 
     def _with_reloads(self, position: StepPosition, step: StepResult) -> StepPosition:

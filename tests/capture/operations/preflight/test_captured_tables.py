@@ -49,6 +49,13 @@ def test_a_foreign_key_that_changes_captured_rows_is_a_problem() -> None:
     assert "foreign key fk to lessons: ON DELETE RESTRICT, ON UPDATE SET NULL" in finding.found
 
 
+def test_a_date_that_may_be_none_and_cannot_be_told_is_a_warning() -> None:
+    dates = [("cataloged.other", "at"), ("cataloged.seats_0", "at")]
+    (finding,) = captured_tables("a", SOUND._replace(dates=dates), SOURCES)
+    assert (finding.subject, finding.verdict) == ("table a.cataloged.seats_0", "warning")
+    assert finding.found.startswith("at may not be NULL and may be 0000-00-00")
+
+
 def test_a_table_that_is_named_like_a_shard_is_told() -> None:
     names = ("cataloged.seats_20260323", "cataloged.seats_old", "cataloged.seatsx")
     assert told(SOUND._replace(tables=(*SOUND.tables, *names))) == [
@@ -63,7 +70,7 @@ def test_a_real_servers_catalog(mariadb_server: MariaDb) -> None:
     statements = (
         "DROP DATABASE IF EXISTS cataloged",
         "CREATE DATABASE cataloged",
-        "CREATE TABLE cataloged.lessons (id INT PRIMARY KEY)",
+        "CREATE TABLE cataloged.lessons (id INT PRIMARY KEY, at DATE NOT NULL, seen DATE NULL)",
         f"CREATE TABLE cataloged.seats_0 (user_id INT, PRIMARY KEY (lesson_id, user_id), {foreign} ON DELETE CASCADE)",
         f"CREATE TABLE cataloged.seats_1 (user_id INT, PRIMARY KEY (lesson_id), {foreign})",
         "CREATE TABLE cataloged.seats_old (user_id INT)",
@@ -72,9 +79,14 @@ def test_a_real_servers_catalog(mariadb_server: MariaDb) -> None:
         for statement in statements:
             cursor.execute(statement)
         catalog = read_catalog(cursor)
+        cursor.execute("SELECT @@GLOBAL.sql_mode")
+        (mode,) = cursor.fetchone() or ("",)
         cursor.execute("DROP DATABASE cataloged")
     (cascade,) = (cascade for cascade in catalog.cascades if cascade.physical.startswith("cataloged."))
     assert cascade._replace(name="") == Cascade("cataloged.seats_0", "", "lessons", "CASCADE", "RESTRICT")
+    zero_dates = [column for table, column in catalog.dates if table == "cataloged.lessons"]
+    assert zero_dates == ([] if "NO_ZERO_DATE" in mode else ["at"])
+    catalog = catalog._replace(dates=())
     subjects = {finding.subject: finding.verdict for finding in captured_tables("a", catalog, SOURCES)}
     assert subjects == {
         "table a.cataloged.seats_0": "problem",

@@ -30,6 +30,11 @@ CASCADES: Final = """
     WHERE constraint_schema NOT IN %s AND (delete_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
        OR update_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT'))
 """
+DATES: Final = """
+    SELECT table_schema, table_name, column_name FROM information_schema.columns
+    WHERE data_type IN ('date', 'datetime') AND is_nullable = 'NO' AND table_schema NOT IN %s
+      AND FIND_IN_SET('NO_ZERO_DATE', @@GLOBAL.sql_mode) = 0
+"""
 _LIKE_A_SHARD: Final = "_.*"
 
 
@@ -44,15 +49,19 @@ class Cascade(NamedTuple):
 
 
 class SourceCatalog(NamedTuple):
-    """What a server has: physical tables, their primary keys, and foreign keys that write no row events."""
+    """What a server has: physical tables, their primary keys, and foreign keys that write no row events.
+
+    `dates` are (table, column) that may hold 0000-00-00 and may not be NULL.
+    """
 
     tables: Sequence[str]
     keys: Mapping[str, Sequence[str]]
     cascades: Sequence[Cascade]
+    dates: Sequence[tuple[str, str]] = ()
 
 
 def read_catalog(cursor: Cursor) -> SourceCatalog:
-    """Three questions to information_schema; names are `<database>.<table>`."""
+    """Four questions to information_schema; names are `<database>.<table>`."""
     cursor.execute(TABLES, (_OWN,))
     tables = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
     cursor.execute(KEYS, (_OWN,))
@@ -61,7 +70,9 @@ def read_catalog(cursor: Cursor) -> SourceCatalog:
         keys[f"{schema}.{table}"].append(str(column))
     cursor.execute(CASCADES, (_OWN,))
     cascades = [Cascade(f"{schema}.{table}", *map(str, rest)) for schema, table, *rest in cursor.fetchall()]
-    return SourceCatalog(tables, keys, sorted(cascades))
+    cursor.execute(DATES, (_OWN,))
+    dates = sorted((f"{schema}.{table}", str(column)) for schema, table, column in cursor.fetchall())
+    return SourceCatalog(tables, keys, sorted(cascades), dates)
 
 
 def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[SourceTable]) -> list[Finding]:
@@ -70,6 +81,7 @@ def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[Sou
     return [
         *(finding for source, name in captured for finding in _key(instance, name, source, catalog.keys.get(name, ()))),
         *_cascades(instance, catalog.cascades, {name for _, name in captured}),
+        *_zero_dates(instance, catalog.dates, {name for _, name in captured}),
         *_strangers(instance, catalog.tables, sources, {name for _, name in captured}),
     ]
 
@@ -97,6 +109,19 @@ def _cascades(instance: str, cascades: Iterable[Cascade], captured: set[str]) ->
         )
         for cascade in cascades
         if cascade.physical in captured
+    ]
+
+
+def _zero_dates(instance: str, dates: Iterable[tuple[str, str]], captured: set[str]) -> list[Finding]:
+    return [
+        Finding(
+            f"table {instance}.{physical}",
+            "warning",
+            f"{column} may not be NULL and may be 0000-00-00, which Debezium sends as 1970-01-01",
+            "add NO_ZERO_DATE to the server's sql_mode, or let the column be NULL",
+        )
+        for physical, column in dates
+        if physical in captured
     ]
 
 

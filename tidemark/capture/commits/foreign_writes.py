@@ -1,0 +1,66 @@
+"""Commits of a captured table that changed rows and are not capture's: RESTORE, or somebody else's write.
+
+What capture merges next would go on from rows that are not those at its offsets. A RESTORE to capture's own version
+makes the table what it was.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+_LOG: Final = "_delta_log"
+_RESTORE: Final = "RESTORE"
+_REPAIR: Final = "repair"
+"""What `tidemark delta repair` says of its commits: somebody saw what it would do, and wanted it."""
+
+
+class ForeignWrite(NamedTuple):
+    """The version that it made, and Delta's name of the operation."""
+
+    version: int
+    operation: str
+
+
+def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
+    """The last commit behind capture's `own` version after which the rows are not those of it; None where they are.
+
+    `newest` is the table's version. A commit that only moves rows into other files (OPTIMIZE) changes none.
+    """
+    sound, foreign = {own}, None
+    for version in range(own + 1, newest + 1):
+        info, changes_rows = _commit(path, version)
+        operation = str(info.get("operation", "a write"))
+        is_back = operation == _RESTORE and _restored(info) in sound
+        if is_back or _is_repair(info) or (not changes_rows and foreign is None):
+            foreign = None
+            sound.add(version)
+        elif changes_rows:
+            foreign = ForeignWrite(version, operation)
+    return foreign
+
+
+def _commit(path: Path, version: int) -> tuple[dict[str, Any], bool]:
+    actions = list(_actions(path / _LOG / f"{version:020d}.json"))
+    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    files = (action.get("add") or action.get("remove") or {} for action in actions)
+    return info, any(file.get("dataChange", False) for file in files)
+
+
+def _actions(file: Path) -> Iterator[dict[str, Any]]:
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _restored(info: dict[str, Any]) -> int | None:
+    version = str((info.get("operationParameters") or {}).get("version"))
+    return int(version) if version.isdigit() else None
+
+
+def _is_repair(info: dict[str, Any]) -> bool:
+    try:
+        said = json.loads(info.get("userMetadata") or "null")
+    except json.JSONDecodeError:
+        return False
+    return isinstance(said, dict) and _REPAIR in said
