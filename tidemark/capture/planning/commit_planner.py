@@ -204,8 +204,10 @@ def _batch(
     tagged_until: int | None,
 ) -> PlannedBatch:
     spans = _spans(streams, position, end_ms)
-    watermarks = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
-    return PlannedBatch(spans, {name: ms for name, ms in watermarks.items() if ms is not None}, (), tagged_until)
+    newest = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
+    # Of a transaction that is before the cut the last changes may be dated behind it: the slice is not over for that.
+    watermarks = {name: ms if end_ms is None else min(ms, end_ms - 1) for name, ms in newest.items() if ms is not None}
+    return PlannedBatch(spans, watermarks, (), tagged_until)
 
 
 def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], end_ms: int | None) -> dict[str, Span]:
