@@ -185,7 +185,7 @@ class ForeignWriteError(CaptureError):
             found=f"version {version}, made by {operation}",
             where=table,
             hint=f"nothing was merged on top of it, other tables go on; RESTORE the Delta table to version {own}, or "
-            "remove it and capture the table anew",
+            f"begin it anew by tidemark capture reload {table}",
         )
 
 

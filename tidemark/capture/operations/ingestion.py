@@ -138,6 +138,8 @@ class Ingestion:
         for source in self._sources:
             try:
                 for request in requests.after(source.name, position.states[source.name].reloads):
+                    if not request.is_whole and source.name in step.stopped:
+                        continue  # other rows than the shard's may be somebody else's
                     state = position.states[source.name]
                     session, warehouse = self._spark.newSession(), self._settings.warehouse
                     version, state = reload_table(session, source, warehouse, state, request)
