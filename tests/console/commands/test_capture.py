@@ -109,5 +109,5 @@ def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
     shown = run("capture", "status").stdout
     assert f"held, no slice is tagged: shard {shard}: rows changed without row events before offset 70" in shown
     assert (
-        "tidemark capture load (or reload) reads the table anew, tidemark capture accept a 70 tags it as it is" in shown
+        "tidemark capture load or reload reads the table anew, tidemark capture accept a 70 tags it as it is" in shown
     )

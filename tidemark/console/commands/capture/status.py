@@ -72,7 +72,8 @@ def _told(finding: BinlogFinding) -> str:
     accept = f"tidemark capture accept {finding.instance} {finding.offset}"
     if not finding.kind.holds_tags:
         return f"halted: {finding}; {accept} goes on"
-    return f"held, no slice is tagged: {finding}; tidemark capture load (or reload) reads the table anew, {accept} tags it as it is"
+    ways_out = f"tidemark capture load or reload reads the table anew, {accept} tags it as it is"
+    return f"held, no slice is tagged: {finding}; {ways_out}"
 
 
 def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
