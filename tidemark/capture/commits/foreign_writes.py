@@ -41,10 +41,13 @@ def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
 
 
 def _commit(path: Path, version: int) -> tuple[dict[str, Any], bool]:
-    actions = list(_actions(path / _LOG / f"{version:020d}.json"))
+    file = path / _LOG / f"{version:020d}.json"
+    if not file.exists():
+        return {"operation": "a commit that the log has no more"}, True
+    actions = list(_actions(file))
     info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
-    files = (action.get("add") or action.get("remove") or {} for action in actions)
-    return info, any(file.get("dataChange", False) for file in files)
+    changed = (action.get("add") or action.get("remove") or {} for action in actions)
+    return info, any(action.get("dataChange", False) for action in changed)
 
 
 def _actions(file: Path) -> Iterator[dict[str, Any]]:
