@@ -17,6 +17,7 @@ LogCommit = tuple[str, dict[str, Any], bool]
 Commits = tuple[LogCommit, ...]
 WRITE: LogCommit = ("WRITE", {}, True)
 OPTIMIZE: LogCommit = ("OPTIMIZE", {}, False)
+REPAIR: LogCommit = ("WRITE", {"userMetadata": '{"repair": {}}'}, True)
 
 
 def table(path: Path, commits: Commits) -> int:
@@ -45,7 +46,7 @@ def restore(version: int) -> LogCommit:
         (WRITE, restore(OWN)),
         (restore(1), OPTIMIZE, restore(OWN)),
         (OPTIMIZE, WRITE, restore(OWN + 1)),
-        (("WRITE", {"userMetadata": '{"repair": {}}'}, True),),
+        (REPAIR,),
     ],
 )
 def test_the_rows_are_capture_s(tmp_path: Path, commits: Commits) -> None:
@@ -64,6 +65,7 @@ def test_a_commit_that_nobody_can_look_into_is_others(tmp_path: Path) -> None:
         ((OPTIMIZE, ("DELETE", {"userMetadata": "no JSON"}, True), OPTIMIZE), ForeignWrite(5, "DELETE")),
         ((WRITE, restore(4)), ForeignWrite(5, "RESTORE")),
         ((restore(OWN), WRITE), ForeignWrite(5, "WRITE")),
+        ((WRITE, REPAIR), ForeignWrite(4, "WRITE")),
     ],
 )
 def test_the_rows_are_others(tmp_path: Path, commits: Commits, told: ForeignWrite) -> None:

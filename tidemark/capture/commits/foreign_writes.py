@@ -32,10 +32,11 @@ def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
         info, changes_rows = _commit(path, version)
         operation = str(info.get("operation", "a write"))
         is_back = operation == _RESTORE and _restored(info) in sound
-        if is_back or _is_repair(info) or (not changes_rows and foreign is None):
+        is_wanted = not changes_rows or _is_repair(info)
+        if is_back or (is_wanted and foreign is None):
             foreign = None
             sound.add(version)
-        elif changes_rows:
+        elif not is_wanted:
             foreign = ForeignWrite(version, operation)
     return foreign
 
