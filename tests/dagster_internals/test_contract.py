@@ -28,7 +28,7 @@ PRIVATE = {
     "dagster._core.execution.compute_logs": {"redirect_to_file"},
     "dagster._core.launcher.base": {"CheckRunHealthResult", "LaunchRunContext", "RunLauncher", "WorkerStatus"},
     "dagster._core.origin": {"JobPythonOrigin"},
-    "dagster._core.remote_origin": {"RemoteJobOrigin", "RemoteRepositoryOrigin"},
+    "dagster._core.remote_origin": {"GrpcServerCodeLocationOrigin", "RemoteJobOrigin", "RemoteRepositoryOrigin"},
     "dagster._core.snap": {"snapshot_from_execution_plan"},
     "dagster._core.storage.compute_log_manager": {"CapturedLogContext", "ComputeIOType"},
     "dagster._core.storage.local_compute_log_manager": {"IO_TYPE_EXTENSION", "LocalComputeLogManager"},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from tidemark.center.errors import WorkspaceError
 from tidemark.dagster_internals.code_locations import (
     CodePointer,
+    GrpcServerCodeLocationOrigin,
     JobPythonOrigin,
     ReconstructableRepository,
     RemoteJobOrigin,
@@ -41,7 +42,7 @@ class CodeLocation:
         if not workspace.is_file():
             raise _workspace_error("no such file", workspace)
         location = location_origins_from_yaml_paths([str(workspace)])[0]
-        target = location.loadable_target_origin
+        target = None if isinstance(location, GrpcServerCodeLocationOrigin) else location.loadable_target_origin
         if target is None or target.module_name is None:
             raise _workspace_error("another kind of code location", workspace)
         (attribute,) = loadable_targets_from_python_module(target.module_name, target.working_directory)

@@ -6,12 +6,13 @@ from dagster._core.definitions.reconstruct import (
     reconstruct_repository_def_from_pointer,
 )
 from dagster._core.origin import JobPythonOrigin
-from dagster._core.remote_origin import RemoteJobOrigin, RemoteRepositoryOrigin
+from dagster._core.remote_origin import GrpcServerCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
 from dagster._core.workspace.autodiscovery import loadable_targets_from_python_module
 from dagster._utils.hosted_user_process import recon_job_from_origin
 
 __all__ = [
     "CodePointer",
+    "GrpcServerCodeLocationOrigin",
     "JobPythonOrigin",
     "ModuleCodePointer",
     "ReconstructableRepository",
