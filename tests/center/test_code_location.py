@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 GRPC = "load_from:\n  - grpc_server: {host: 127.0.0.1, port: 4266, location_name: other}\n"
 
 
-@pytest.mark.parametrize(("text", "found"), [(None, "no such file"), (GRPC, "another kind of code location")])
-def test_a_workspace_without_a_module_is_named(tmp_path: Path, text: str | None, found: str) -> None:
+@pytest.mark.parametrize(("text", "content"), [(None, "no such file"), (GRPC, "another kind of code location")])
+def test_a_workspace_without_a_module_is_named(tmp_path: Path, text: str | None, content: str) -> None:
     workspace = tmp_path / "workspace.yaml"
     if text is not None:
         workspace.write_text(text)
     with pytest.raises(WorkspaceError, match="definitions cannot be loaded") as caught:
         CodeLocation.of_workspace(workspace)
-    assert (caught.value.found, caught.value.where) == (found, str(workspace))
+    assert (caught.value.found, caught.value.where) == (content, str(workspace))

@@ -57,11 +57,11 @@ class CodeLocation:
         )
 
 
-def _workspace_error(found: str, workspace: Path) -> WorkspaceError:
+def _workspace_error(content: str, workspace: Path) -> WorkspaceError:
     return WorkspaceError(
         "the project's definitions cannot be loaded",
         expected="a python_module as the first entry of `load_from`",
-        found=found,
+        found=content,
         where=str(workspace),
         hint="`tidemark init` writes a workspace.yaml beside tidemark.yaml; take that file over",
     )
