@@ -35,6 +35,7 @@ def rights(path: Path) -> int:
 
 # Folders of the user's project, in version control; jars, which everybody may read; logs, in Dagster's home.
 _OTHERS = {
+    "console/commands/completion.py",
     "console/commands/new.py",
     "console/project_files.py",
     "console/servers/jars.py",

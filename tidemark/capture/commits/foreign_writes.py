@@ -5,11 +5,11 @@ makes the table what it was.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-_LOG: Final = "_delta_log"
+from tidemark.delta.commit_content import CommitContent, commit_content
+
 _RESTORE: Final = "RESTORE"
 _REPAIR: Final = "repair"
 """What `tidemark delta repair` says of its commits: somebody saw what it would do, and wanted it."""
@@ -41,20 +41,9 @@ def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
     return foreign
 
 
-def _commit(path: Path, version: int) -> tuple[dict[str, Any], bool]:
-    file = path / _LOG / f"{version:020d}.json"
-    if not file.exists():
-        return {"operation": "a commit that the log has no more"}, True
-    actions = list(_actions(file))
-    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
-    changed = (action.get("add") or action.get("remove") or {} for action in actions)
-    return info, any(action.get("dataChange", False) for action in changed)
-
-
-def _actions(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+def _commit(path: Path, version: int) -> CommitContent:
+    gone = CommitContent({"operation": "a commit that the log has no more"}, changes_rows=True)
+    return commit_content(path, version) or gone
 
 
 def _restored(info: dict[str, Any]) -> int | None:

@@ -77,6 +77,15 @@ class LogFiles:
         return file
 
 
+def commit_actions(path: Path, version: int) -> list[dict[str, Any]] | None:
+    """All actions of one commit of a table; None where the log has its file no more."""
+    file = path / LOG / f"{version:020d}.json"
+    if not file.exists():
+        return None
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
 def _whole_checkpoints(log: Path, names: list[str]) -> dict[int, tuple[Path, ...]]:
     parts: dict[tuple[int, int], list[Path]] = defaultdict(list)
     whole: dict[int, tuple[Path, ...]] = {}
