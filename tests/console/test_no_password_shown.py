@@ -15,6 +15,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
+from tests.processes import command_line
 from tests.project import CHECKOUT, write_project
 from tidemark.console.main import main
 
@@ -169,13 +170,6 @@ def serve_for_seconds(line: Sequence[str], env: Mapping[str, str], log: Path) ->
         finally:
             process.kill()
     return log.read_text()
-
-
-def command_line(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
-        return []
 
 
 def assert_in_no_file(folder: Path) -> None:

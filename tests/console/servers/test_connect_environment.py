@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from tests.components.availability import MARIADB, require
+from tests.processes import command_line
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka_connect import PASSWORD_VARIABLE, Connect, connect
 from tidemark.console.servers.mariadb import mariadb
@@ -47,7 +48,7 @@ def test_only_allow_listed_variables_are_read(
             told = _ask(worker, path)
             assert "${env:" in told
             assert database.password not in told
-        shown = [word for process in psutil.Process().children(recursive=True) for word in process.cmdline()]
+        shown = [word for process in psutil.Process().children(recursive=True) for word in command_line(process)]
         assert any("ConnectStandalone" in word for word in shown)
         assert not any(secret in word for word in shown for secret in (database.password, CANARY))
         listening = {
