@@ -18,7 +18,7 @@ def test_a_producer_that_cannot_be_closed_keeps_nobody_from_leaving_the_group() 
         raise KafkaException(KafkaError(KafkaError.INVALID_TXN_STATE))
 
     session: Any = DistributionSession.__new__(DistributionSession)
-    session._producer = SimpleNamespace(close=fail)
+    session._producer = SimpleNamespace(purge=lambda: None, close=fail)
     session.reader = SimpleNamespace(close=lambda: closed.append("reader"))
     with session:
         pass

@@ -9,12 +9,13 @@ A message keeps its value, time and headers; its key becomes the physical table.
 compacted topic would forget the table.
 """
 
-import warnings
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, NamedTuple, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
+from tidemark.capture.distribution.client_close import close_within, end_producer
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
 from tidemark.capture.distribution.physical_table import physical_of
 from tidemark.capture.distribution.routes import Routes
@@ -25,6 +26,7 @@ from tidemark.capture.source_table import topic_of
 from tidemark.system.kafka_client import librdkafka
 
 _SECONDS: Final = 15.0
+_CLOSE_SECONDS: Final = 3.0
 
 
 class TransactionCounts(NamedTuple):
@@ -58,10 +60,9 @@ class DistributionSession:
 
     def __exit__(self, *_: object) -> None:
         # An open transaction is ended first: who has the partitions next would have to wait for it. Where it cannot be,
-        # the client warns, and of a producer after a fatal error it fails; the next of this name ends it.
-        with warnings.catch_warnings(action="ignore", category=RuntimeWarning), suppress(KafkaException):
-            self._producer.close()
-        self.reader.close()
+        # the next of this name ends it.
+        close_within(_CLOSE_SECONDS, partial(end_producer, self._producer))
+        close_within(_CLOSE_SECONDS, self.reader.close)
 
     def step(self, most: int, seconds: float) -> TransactionCounts:
         """Send on at most `most` messages, all that came within `seconds`, in one transaction.

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
+from typing import Final
 
 import click
 
+from tidemark.console.end_deadline import end_within
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.stop_signals import stop_signals
 from tidemark.errors import TerminalError
+
+_END_SECONDS: Final = 8.0
+_ENDED: Final = (
+    f"Ended: the broker did not answer within {_END_SECONDS:.0f} s. Whoever has the instances next goes on where the "
+    "last transaction ended."
+)
 
 
 @click.command()
@@ -31,14 +39,15 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     declared table is left out; what cannot be read goes to tidemark.distribution.unreadable.
 
     Start as many of these as you like, here and elsewhere: they share the instances. When one dies, others go on where
-    its last transaction ended. Ctrl-C stops it between two transactions. A broker that goes away is waited for.
+    its last transaction ended. Ctrl-C stops it between two transactions, or after 8 seconds in the middle of one whose
+    broker does not answer. A broker that goes away is waited for.
 
     Needs TIDEMARK_KAFKA, and a topic cdc.INSTANCE of one partition for each instance that the entities name. To have
     more partitions in a topic that is there, read it to its end and delete it first: a table that moved to another
     partition would lose its order.
 
     \b
-    Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start, or topics are not there yet.
+    Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start or at the end, or topics are not there yet.
     With --json: {"messages", "unrouted", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.distribution.consumer_group import ConsumerGroup  # noqa: PLC0415
@@ -65,7 +74,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     )
     begun = time.monotonic()
     progress = None if as_json else Progress(print_line, ConsumerGroup(settings.kafka).members, begun)
-    with stop_signals() as signals:
+    with stop_signals() as signals, end_within(_END_SECONDS, _ENDED):
         done = run(what, lambda so_far: not signals and (progress is None or progress.tell(so_far, time.monotonic())))
     if as_json:
         print_json({**asdict(done), "seconds": round(time.monotonic() - begun, 3)})

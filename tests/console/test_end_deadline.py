@@ -1,0 +1,67 @@
+"""A process that is told to stop ends in time, also where no handler of Python's gets its turn."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tidemark.console.exit_codes import ExitCode
+
+# A lock that this thread has already is waited for by it in C for ever; no signal ends the wait.
+_IN_C = """
+import ctypes
+lock = ctypes.create_string_buffer(256)
+c = ctypes.CDLL(None)
+c.pthread_mutex_lock(lock)
+print("there", flush=True)
+c.pthread_mutex_lock(lock)
+"""
+_IN_PYTHON = """
+import time
+print("there", flush=True)
+while not signals:
+    time.sleep(0.01)
+"""
+
+
+def _process(work: str, seconds: float) -> subprocess.Popen[str]:
+    program = f"""
+from tidemark.console.end_deadline import end_within
+from tidemark.console.stop_signals import stop_signals
+with stop_signals() as signals, end_within({seconds}, "it did not answer"):
+    exec({work!r})
+print("ended by itself")
+"""
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", program], stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_who_waits_in_c_ends_after_the_deadline(signum: signal.Signals) -> None:
+    with _process(_IN_C, 0.2) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "there\n"
+        process.send_signal(signum)
+        said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said, errors) == (ExitCode.TRY_AGAIN, "", "it did not answer\n")
+
+
+def test_who_hears_the_signal_ends_at_once() -> None:
+    with _process(_IN_PYTHON, 300) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "there\n"
+        begun = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said, errors) == (0, "ended by itself\n", "")
+    assert time.monotonic() - begun < 60
+
+
+def test_nothing_ends_without_a_signal() -> None:
+    with _process("print('there')", 0.0) as process:
+        said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said, errors) == (0, "there\nended by itself\n", "")
