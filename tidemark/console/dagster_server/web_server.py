@@ -3,7 +3,7 @@
 Dagster asks for no password and looks at neither Host nor Origin, so any page in a browser on this machine could launch
 runs and wipe assets. Everything goes through `HttpGuard`; `/report_asset_*`, which tells of materializations and checks
 that no run made, is for the server's own pages and for who has the token of TIDEMARK_TOKEN. Connections have the
-deadlines and the limit that the center's have, and bodies a length.
+deadlines and the limit that the center's have, bodies a length, and GraphQL queries a size.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 
 from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
+from tidemark.console.dagster_server.query_guard import QueryGuard
 from tidemark.console.dagster_server.report_guard import ReportGuard
 from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.child_environment import TOKEN_VARIABLE
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _POLL_RATE_MS: Final = 2000
 _STOP_SECONDS: Final = 3
 _HEADER_BYTES: Final = 64 * 1024
+_MESSAGE_BYTES: Final = 256 * 1024
 _ANSWER_SECONDS: Final = 600.0
 # What `dagster-webserver` sets when nothing is said: a statement's milliseconds, a connection's seconds, overflow.
 _DATABASE: Final = (15_000, 3_600, 20)
@@ -51,6 +53,7 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
         return [
             Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"]),
             Middleware(ReportGuard, self._token),
+            Middleware(QueryGuard),
             *super().build_middleware(),
         ]
 
@@ -80,6 +83,7 @@ def configuration(
         log_level="warning",
         http=partial(DeadlineProtocol, connections=limits),  # type: ignore[arg-type]  # called like the class
         h11_max_incomplete_event_size=_HEADER_BYTES,
+        ws_max_size=_MESSAGE_BYTES,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
 

@@ -1,0 +1,107 @@
+"""How large a GraphQL query may be: a short text can ask for any amount of work.
+
+Counted is what a query becomes once its fragments are spread, as thirty short fragments that use each other twice are
+a billion fields; and fields of one name at one place, as each of them is compared with all others before the query is
+executed. Dagster's own pages need less than a third of each limit. Sources: OWASP's GraphQL cheat sheet; the limits of
+graphql-armor and of Apollo's router.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLSyntaxError,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from graphql import SelectionSetNode
+
+MOST_CHARACTERS: Final = 30_000
+MOST_DEFINITIONS: Final = 60
+MOST_SELECTIONS: Final = 3_000
+MOST_ALIASES: Final = 30
+MOST_LEVELS: Final = 40
+MOST_OF_ONE_NAME: Final = 30
+
+
+class QueryTooLargeError(Exception):
+    """`expected` and `found` say which limit it was."""
+
+    def __init__(self, what: str, most: int) -> None:
+        super().__init__(f"more than {most:,} {what}")
+        self.expected, self.found = f"at most {most:,} {what}", str(self)
+
+
+def check_query(text: str) -> None:
+    """Raise QueryTooLargeError. A text that is no GraphQL passes: whoever executes it says what is wrong with it."""
+    _check(len(text), MOST_CHARACTERS, "characters")
+    try:
+        document = parse(text, no_location=True)
+    except GraphQLSyntaxError:
+        return
+    _check(len(document.definitions), MOST_DEFINITIONS, "definitions")
+    fragments = _fragments(document)
+    for definition in document.definitions:
+        if isinstance(definition, OperationDefinitionNode | FragmentDefinitionNode):
+            _Expansion(fragments).follow([definition.selection_set], 1)
+
+
+def _fragments(document: DocumentNode) -> Mapping[str, SelectionSetNode]:
+    return {
+        definition.name.value: definition.selection_set
+        for definition in document.definitions
+        if isinstance(definition, FragmentDefinitionNode)
+    }
+
+
+class _Expansion:
+    """One definition with its fragments spread, as far as the limits go; so fragments that use themselves end, too."""
+
+    def __init__(self, fragments: Mapping[str, SelectionSetNode]) -> None:
+        self._fragments = fragments
+        self._selections = self._aliases = 0
+
+    def follow(self, merged: Iterable[SelectionSetNode], level: int) -> None:
+        """Everything below selection sets that stand at one place."""
+        _check(level, MOST_LEVELS, "levels")
+        below: dict[str, list[SelectionSetNode]] = defaultdict(list)
+        counts: dict[str, int] = defaultdict(int)
+        for field in self._fields(merged):
+            name = (field.alias or field.name).value
+            counts[name] += 1
+            _check(counts[name], MOST_OF_ONE_NAME, "fields of one name at one place")
+            if field.selection_set is not None:
+                below[name].append(field.selection_set)
+        for selection_sets in below.values():
+            self.follow(selection_sets, level + 1)
+
+    def _fields(self, merged: Iterable[SelectionSetNode]) -> Iterator[FieldNode]:
+        pending = list(merged)
+        while pending:
+            for selection in pending.pop().selections:
+                self._selections += 1
+                _check(self._selections, MOST_SELECTIONS, "selections")
+                if isinstance(selection, FieldNode):
+                    self._aliases += selection.alias is not None
+                    _check(self._aliases, MOST_ALIASES, "aliases")
+                    yield selection
+                elif isinstance(selection, FragmentSpreadNode):
+                    pending += filter(None, [self._fragments.get(selection.name.value)])
+                elif isinstance(selection, InlineFragmentNode):
+                    pending.append(selection.selection_set)
+
+
+def _check(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise QueryTooLargeError(what, most)
