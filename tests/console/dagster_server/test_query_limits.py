@@ -19,8 +19,8 @@ def _nested(levels: int, count: int) -> str:
 
 def _fragments(count: int, selections: str) -> str:
     """Each uses the next one; `selections` says how."""
-    each = [f"fragment F{number} on T {{{selections.format(number + 1)}}}" for number in range(count)]
-    return "\n".join(["{types {...F0}}", *each, f"fragment F{count} on T {{name}}"])
+    texts = [f"fragment F{number} on T {{{selections.format(number + 1)}}}" for number in range(count)]
+    return "\n".join(["{types {...F0}}", *texts, f"fragment F{count} on T {{name}}"])
 
 
 LARGE = {
