@@ -40,7 +40,13 @@ def as_json(root: Path, *arguments: str) -> Any:
 def test_check_says_that_nothing_is_wrong(root: Path) -> None:
     result = run(root, "check")
     assert (result.exit_code, result.stdout) == (0, "4 entities, 3 dependencies: nothing is wrong\n")
-    assert as_json(root, "check") == {"entities": 4, "dependencies": 3, "problems": [], "outdated": {}}
+    assert as_json(root, "check") == {
+        "entities": 4,
+        "dependencies": 3,
+        "problems": [],
+        "outdated": {},
+        "not_analysed": None,
+    }
 
 
 def test_check_says_everything_that_is_wrong(root: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,8 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import SparkSession
 
     from tidemark.errors import EntityError
     from tidemark.system.settings import Settings
@@ -28,28 +31,43 @@ def check(*, as_json: bool) -> None:
     that it leaves open, offsets that have no meaning between two periods, states that nobody reaches, and slices that
     would wait for themselves, shown as the way round.
 
-    What a Python function reads is told by a dry run over empty inputs. Spark starts for those that changed since the
-    last check, and for no other.
+    What a Python function reads is told by a dry run over empty inputs. Queries are analysed by Spark over the columns
+    of the tables that are there: a wrong column, an unknown function, a clash of types. Spark starts for those that
+    changed since the last check, and for no other; where it cannot start, that is said and the rest is checked.
 
     \b
     Exit codes: 0 nothing is wrong, 1 something is.
     With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}],
-                  "outdated": {entity: [slice, ...]}}; outdated slices are older than their query, and no problem.
+                  "outdated": {entity: [slice, ...]}, "not_analysed"}; outdated slices are older than their query, and
+                  no problem; not_analysed says why Spark has not looked at the queries, null where it has.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 
-    entities, dependencies, problems, outdated = examine(Settings.load())
+    told = examine(Settings.load())
     if as_json:
-        rows = [_row(problem) for problem in problems]
-        print_json({"entities": entities, "dependencies": dependencies, "problems": rows, "outdated": outdated})
+        print_json(told.as_data())
     else:
-        print_outdated(outdated)
-        _print(entities, dependencies, problems)
-    raise SystemExit(ExitCode.FAILED if problems else ExitCode.OK)
+        _print(told)
+    raise SystemExit(ExitCode.FAILED if told.problems else ExitCode.OK)
 
 
-def examine(settings: Settings) -> tuple[int, int, list[EntityError], Mapping[str, Sequence[str]]]:
-    """How many entities and dependencies a project declares, all that is wrong with them, and outdated slices."""
+@dataclass(frozen=True)
+class Examination:
+    """How much a project declares, and all that is wrong with it."""
+
+    entities: int
+    dependencies: int
+    problems: Sequence[EntityError]
+    outdated: Mapping[str, Sequence[str]]
+    not_analysed: str | None
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {**vars(self), "problems": [_row(problem) for problem in self.problems]}
+
+
+def examine(settings: Settings) -> Examination:
+    """Everything that a project declares, looked at."""
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
@@ -68,9 +86,31 @@ def examine(settings: Settings) -> tuple[int, int, list[EntityError], Mapping[st
     problems += [*project_problems(settings, read.entities.values()), *unrunnable(read, root)]
     for problem in (*read.differences, *between):
         locate(problem, root)
+    problems += between
+    analysed, not_analysed = _analysed(settings, problems)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
     outdated = slices_older_than_their_code(settings, read, read.entities.values())
-    return len(read.entities), dependencies, sorted(problems + between, key=_place), outdated
+    wrong = sorted([*problems, *analysed], key=_place)
+    return Examination(len(read.entities), dependencies, wrong, outdated, not_analysed)
+
+
+def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list[EntityError], str | None]:
+    """What Spark finds in the queries, or why it has not looked; it looks at nothing that is wrong already."""
+    from tidemark.compute.query_analysis import QueryAnalysis  # noqa: PLC0415 - keeps --help fast
+    from tidemark.spark.session import spark_session  # noqa: PLC0415
+    from tidemark.system.errors import JavaMissingError, SparkStartError  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    def start() -> SparkSession:
+        click.echo("starting Spark to analyse the queries that changed ...", err=True)
+        return spark_session(settings)
+
+    if problems:
+        return [], "the problems above come first"
+    try:
+        return QueryAnalysis(load_warehouse(settings), start).problems(), None
+    except (JavaMissingError, SparkStartError) as error:
+        return [], error.message
 
 
 def _place(problem: EntityError) -> tuple[str, int]:
@@ -89,10 +129,14 @@ def _row(problem: EntityError) -> dict[str, str | None]:
     }
 
 
-def _print(entities: int, dependencies: int, problems: list[EntityError]) -> None:
+def _print(told: Examination) -> None:
+    problems = told.problems
+    print_outdated(told.outdated)
     if problems:
         columns = ["where", "problem", "expected", "found", "hint"]
-        rows = [[value or "" for value in _row(problem).values()] for problem in problems]
-        print_table(columns, rows)
+        print_table(columns, [[value or "" for value in _row(problem).values()] for problem in problems])
+    elif told.not_analysed:
+        print_line(f"Spark has not analysed the queries: {told.not_analysed}", "yellow")
     count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "nothing is wrong"
-    print_line(f"{entities} entities, {dependencies} dependencies: {count}", "bold red" if problems else "green")
+    style = "bold red" if problems else "green"
+    print_line(f"{told.entities} entities, {told.dependencies} dependencies: {count}", style)

@@ -1,0 +1,108 @@
+"""Queries are analysed over known columns, once for each state of what they read."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from tests.project import write_project
+from tidemark.compute.query_analysis import QueryAnalysis
+from tidemark.system.settings import Settings
+from tidemark.warehouse.warehouse import load_warehouse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+ORDERS = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
+GOOD = "SELECT o.city, sum(o.amount) AS gmv\nFROM ods_orders AS o\nWHERE o.dt = :biz_date\nGROUP BY o.city\n"
+ABOVE = "SELECT city, gmv * 2 AS twice\nFROM dws_gmv\nWHERE dt = :biz_date\n"
+
+
+class Project:
+    """Two queries, one over the other, over a captured table that is there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.settings = Settings.at(root / "data", root=str(root))
+        self.starts = 0
+
+    def write(self, gmv: str = GOOD, above: str = ABOVE) -> None:
+        self.settings.data.mkdir(exist_ok=True)
+        declared = {"ods/ods_orders.yaml": ORDERS, "dws/dws_gmv.yaml": "period: day\n", "dws/dws_gmv.sql": gmv}
+        write_project(self.root, {**declared, "ads/ads_gmv.yaml": "period: day\n", "ads/ads_gmv.sql": above})
+
+    def capture(self, columns: dict[str, pa.Array]) -> None:
+        path = self.settings.warehouse / "ods_orders"
+        write_deltalake(str(path), pa.table(columns), mode="overwrite", schema_mode="overwrite")
+
+    def problems(self, spark: SparkSession | None) -> list[tuple[str | None, str]]:
+        def start() -> SparkSession:
+            assert spark is not None, "nothing is new, and Spark was started"
+            self.starts += 1
+            return spark
+
+        return [
+            (problem.where, problem.message)
+            for problem in QueryAnalysis(load_warehouse(self.settings), start).problems()
+        ]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    write_project(tmp_path, {})
+    made = Project(tmp_path)
+    made.write()
+    return made
+
+
+COLUMNS = {
+    "id": pa.array([1]),
+    "city": pa.array(["Lyon"]),
+    "amount": pa.array([5]),
+    "paid": pa.array([date(2026, 3, 1)]),
+}
+
+
+def test_before_the_first_capture_nothing_is_known_and_no_spark_starts(project: Project) -> None:
+    assert project.problems(None) == []
+
+
+@pytest.mark.spark
+def test_what_spark_finds_is_told_at_its_line_and_kept(project: Project, spark: SparkSession) -> None:
+    project.capture(COLUMNS)
+    assert project.problems(spark) == []
+    assert project.problems(None) == []
+    assert project.starts == 1
+    project.write(gmv=GOOD.replace("sum(o.amount)", "countt(*)"))
+    ((where, message),) = project.problems(spark)
+    assert where == "dws/dws_gmv.sql:1:16"
+    assert "UNRESOLVED_ROUTINE" in message
+    assert project.problems(None) == [(where, message)]
+    project.write(gmv=GOOD.replace("o.city\n", "o.paid_todai\n"))
+    ((where, message),) = project.problems(spark)
+    assert (where, "paid_todai" in message) == ("dws/dws_gmv.sql:4:10", True)
+    project.write(above=ABOVE.replace("gmv * 2", "gmv + dt"))
+    ((where, message),) = project.problems(spark)
+    assert (where, "DATATYPE_MISMATCH" in message) == ("ads/ads_gmv.sql:1:14", True)
+
+
+@pytest.mark.spark
+def test_a_column_that_goes_is_missed_by_those_that_read_it(project: Project, spark: SparkSession) -> None:
+    project.capture(COLUMNS)
+    assert project.problems(spark) == []
+    project.capture({name: column for name, column in COLUMNS.items() if name != "city"})
+    assert [where for where, _ in project.problems(spark)] == ["dws/dws_gmv.sql:1:8"]
+
+
+def test_a_cache_that_cannot_be_read_is_none(project: Project) -> None:
+    (project.settings.data / "cache").mkdir()
+    for path in (project.settings.data / "cache").glob("*"):
+        path.write_text(json.dumps([]))
+    assert project.problems(None) == []

@@ -1,0 +1,152 @@
+"""Queries analysed by Spark over the columns that are known: a wrong column, function or type is told by `check`.
+
+The columns of an upstream are those of its query, else those of its table; a query with an upstream of unknown columns
+is passed over. What Spark said of a query is kept until the query or a column of its upstreams changes, so that a check
+of what is known starts no Spark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from deltalake import DeltaTable
+
+from tidemark.compute.business_time import slice_columns, sql_parameters
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.errors import EntityError
+from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
+from tidemark.warehouse.partition_keys import first_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.warehouse.warehouse import Warehouse
+
+_PLACE: Final = re.compile(r"line (\d+),? pos (\d+)")
+_SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
+_LONGEST: Final = 400
+_FORMAT: Final = "1"
+"""A new number voids what is kept."""
+
+Schema = dict[str, Any]
+"""A table's columns as Spark and Delta write them in JSON."""
+
+
+@dataclass(frozen=True)
+class _Analysis:
+    """What Spark said of a query: the columns of its result, or what is wrong, at a line and position of the query."""
+
+    schema: Schema | None
+    message: str = ""
+    line: int = 1
+    position: int = 1
+
+    def as_data(self) -> dict[str, Any]:
+        return vars(self)
+
+
+class QueryAnalysis:
+    """One check of a loaded warehouse; `start_spark` is called once where something is not known yet, or never."""
+
+    def __init__(self, warehouse: Warehouse, start_spark: Callable[[], SparkSession]) -> None:
+        self._warehouse, self._start = warehouse, start_spark
+        self._path = cache_path("analysis", warehouse.settings.declarations, warehouse.settings)
+        self._kept = read_cache(self._path)
+        self._schemas: dict[str, Schema | None] = {}
+
+    def problems(self) -> list[EntityError]:
+        """What is wrong with the queries, upstream before downstream. Raises what Spark's start raises."""
+        if self._path is None:  # nothing was ever computed here, and nothing can be kept
+            return []
+        entries: dict[str, Any] = {}
+        problems = []
+        for name in self._warehouse.graph.topological():
+            analysis = self._of_entity(name, entries)
+            own = self._of_table(name)
+            self._schemas[name] = (analysis.schema if analysis else None) or own
+            if analysis and analysis.message:
+                problems.append(self._problem(name, analysis))
+        write_cache(self._path, entries)
+        return problems
+
+    def _of_entity(self, name: str, entries: dict[str, Any]) -> _Analysis | None:
+        query = self._warehouse.queries.get(name)
+        upstreams = self._upstreams(name)
+        if query is None or upstreams is None:
+            return None
+        key = self._key(name, query, upstreams)
+        entries[key] = self._kept.get(key) or self._analysed(name, upstreams).as_data()
+        return _Analysis(**entries[key])
+
+    def _upstreams(self, name: str) -> dict[str, Schema] | None:
+        """The columns of what a query reads; None where those of one are not known."""
+        entity = self._warehouse.entities[name]
+        names = {dependency.entity for state in entity.states for dependency in state.depends_on}
+        tables = [other for other in sorted(names) if not self._warehouse.graph.entity(other).is_project]
+        schemas = {table: self._of_table(table) if table == name else self._schemas.get(table) for table in tables}
+        known = {table: schema for table, schema in schemas.items() if schema is not None}
+        return known if len(known) == len(schemas) else None
+
+    def _of_table(self, name: str) -> Schema | None:
+        """The columns of a table that is there, those of business time among them."""
+        if name not in self._warehouse.entities:
+            return None
+        path = self._warehouse.table_path(name)
+        if not table_exists(path):
+            return None
+        schema: Schema = json.loads(DeltaTable(str(path)).schema().to_json())
+        return _with_time(schema, self._warehouse.entities[name])
+
+    def _key(self, name: str, query: str, upstreams: Mapping[str, Schema]) -> str:
+        parameters = sorted(sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name)))
+        text = json.dumps([_FORMAT, query, parameters, upstreams], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def _spark(self) -> SparkSession:
+        return self._start()
+
+    def _analysed(self, name: str, upstreams: Mapping[str, Schema]) -> _Analysis:
+        from pyspark.errors import AnalysisException, ParseException  # noqa: PLC0415 - where nothing changed, no Spark
+        from pyspark.sql.types import StructType  # noqa: PLC0415
+
+        session = self._spark.newSession()
+        for upstream, schema in upstreams.items():
+            session.createDataFrame([], StructType.fromJson(schema)).createOrReplaceTempView(upstream)
+        parameters = sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name))
+        try:
+            result = session.sql(self._warehouse.queries[name], args=dict(parameters))
+        except (AnalysisException, ParseException) as error:
+            return _wrong(str(error))
+        return _Analysis(_with_time(result.schema.jsonValue(), self._warehouse.entities[name]))
+
+    def _problem(self, name: str, analysis: _Analysis) -> EntityError:
+        path = self._warehouse.files[name][0].relative_to(self._warehouse.settings.declarations).as_posix()
+        return EntityError(analysis.message, where=f"{path}:{analysis.line}:{analysis.position}")
+
+
+def _wrong(message: str) -> _Analysis:
+    """What Spark says, its first paragraph, and where."""
+    place = _PLACE.search(message)
+    line, position = (int(place[1]), int(place[2]) + 1) if place else (1, 1)
+    words = " ".join(_SQLSTATE.sub("", message).split())
+    return _Analysis(None, words[:_LONGEST], line, position)
+
+
+def _with_time(schema: Schema, entity: Entity) -> Schema:
+    """With the columns of business time, which a table of snapshots does not have and a query does not give."""
+    there = {field["name"] for field in schema["fields"]}
+    more: list[dict[str, object]] = [
+        {"name": name, "type": "date" if name == "dt" else "string", "nullable": True, "metadata": {}}
+        for name in slice_columns(entity)
+        if name not in there
+    ]
+    return {**schema, "fields": [*schema["fields"], *more]}
