@@ -15,6 +15,7 @@ CaptureError
 ├── ForeignWriteError      somebody else changed rows of a captured table
 ├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
 ├── FencedCaptureError     another data folder captures into the warehouse
+├── FencedWriteError       another data folder took over while this one was writing
 ├── ReloadColumnsError     a table to begin with of which nobody knows the columns
 ├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
 └── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
@@ -215,6 +216,20 @@ class FencedCaptureError(CaptureError):
             expected=f"the lease of {own} ({path})",
             found=f"that of {newest}",
             where=str(warehouse),
+            hint="stop one of the two; if this one is to go on, tidemark capture take-over",
+        )
+
+
+class FencedWriteError(CaptureError):
+    """Another data folder took over while this one was writing."""
+
+    @classmethod
+    def of(cls, path: Path, own: int, newest: int) -> Self:
+        return cls(
+            "another capture took over while this one was writing: nothing of this batch was merged",
+            expected=f"a newest fencing token of {own}",
+            found=str(newest),
+            where=str(path),
             hint="stop one of the two; if this one is to go on, tidemark capture take-over",
         )
 

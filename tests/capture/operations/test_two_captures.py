@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,10 @@ from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import USERS, Stream, at
-from tidemark.capture.errors import FencedCaptureError
+from tidemark.capture.apply import table_ingest
+from tidemark.capture.errors import FencedCaptureError, FencedWriteError
 from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import ForeignCommitError
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from tidemark.capture.source_table import SourceTable
 
 pytestmark = pytest.mark.spark
+
+RESTATED = [replace(TABLES[1], restated=frozenset({"ods_users"}))]
 
 
 class Interrupted(SentIntake):
@@ -51,9 +56,11 @@ def users(count: int) -> SentValues:
     return {"a": values_of(a)}
 
 
-def capture(spark: SparkSession, folder: Path, name: str, intake: SentIntake) -> Ingestion:
+def capture(
+    spark: SparkSession, folder: Path, name: str, intake: SentIntake, tables: Sequence[SourceTable] = TABLES[1:]
+) -> Ingestion:
     settings = Settings.at(folder / name, warehouse=str(folder / "warehouse"))
-    return Ingestion(spark, settings, TABLES[1:], SnapshotRegistry.at(settings.state_db), intake)
+    return Ingestion(spark, settings, tables, SnapshotRegistry.at(settings.state_db), intake)
 
 
 def merged(folder: Path) -> list[int]:
@@ -81,3 +88,54 @@ def test_a_capture_that_takes_over_in_the_middle_of_a_step_wins(spark: SparkSess
         old.step()
     new.step()
     assert merged(tmp_path) == [1, 2, 3, 4, 5]
+
+
+def late_users(count: int) -> SentValues:
+    """The topic with so many users who came when the day of their time was over."""
+    a = Stream("a")
+    a.declare("users", USERS, at("2026-03-23 09:00"))
+    a.change("users", None, {"user_id": 0, "name": "n"}, at("2026-03-23 10:00"))
+    a.heartbeat(at("2026-03-23 23:01"))
+    for number in range(1, count + 1):
+        a.change("users", None, {"user_id": number, "name": "n"}, at("2026-03-23 22:00"))
+    return {"a": values_of(a)}
+
+
+def kept_late(folder: Path) -> list[tuple[int, int]]:
+    path = late_path(folder / "warehouse", "ods_users")
+    rows = read_rows(path, columns=["_batch", "user_id"]).to_pylist()
+    return sorted((row["_batch"], row["user_id"]) for row in rows)
+
+
+@pytest.mark.parametrize("has_late_before", [True, False])
+def test_a_capture_fenced_in_the_middle_leaves_the_new_ones_late_changes(
+    spark: SparkSession, tmp_path: Path, has_late_before: bool
+) -> None:
+    """Also where it goes on only after the other one has kept and merged its late changes."""
+    capture(spark, tmp_path, "old", SentIntake(late_users(2 if has_late_before else 0)), RESTATED).step()
+    new = capture(spark, tmp_path, "new", SentIntake(late_users(5)), RESTATED)
+    old = capture(spark, tmp_path, "old", Interrupted(late_users(3), new.step), RESTATED)
+    with pytest.raises((ForeignCommitError, FencedWriteError)):
+        old.step()
+    assert merged(tmp_path) == [0, 1, 2, 3, 4, 5]
+    assert [user for _, user in kept_late(tmp_path)] == [1, 2, 3, 4, 5]
+
+
+def test_who_takes_over_while_the_other_merges_refuses_that_merge(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other's late changes are kept already: they must not go while its commit comes."""
+    capture(spark, tmp_path, "old", SentIntake(late_users(1)), RESTATED).step()
+    old = capture(spark, tmp_path, "old", SentIntake(late_users(3)), RESTATED)
+    # It has seen no more than the other one: nothing but taking over is done.
+    new = capture(spark, tmp_path, "new", SentIntake(late_users(1)), RESTATED)
+    monkeypatch.setattr(
+        table_ingest, "crash_point", lambda name: new.step() if name == "ingest.before_commit" else None
+    )
+    with pytest.raises(ForeignCommitError):
+        old.step()
+    monkeypatch.undo()
+    assert [user for _, user in kept_late(tmp_path)] == [1]
+    capture(spark, tmp_path, "new", SentIntake(late_users(3)), RESTATED).step()
+    assert merged(tmp_path) == [0, 1, 2, 3]
+    assert [user for _, user in kept_late(tmp_path)] == [1, 2, 3]

@@ -141,7 +141,7 @@ class TableIngest:
     ) -> LateSummary:
         """The pass's late changes; what a commit that was never made left of its own is removed."""
         if self._keeps_late(state):
-            self._kept.forget_after(state.batch)
+            self._kept.forget_uncommitted(state)
         if not any(stat.late for stat in stats):
             return LateSummary()
         slow = order.slow_spans(state.behind)
@@ -192,7 +192,7 @@ class TableIngest:
             state = late.told(index, earlier, after, self._table, self._calendar).sealed(self._table.name)
             if state.restates:
                 rows = work.changes.where(sf.col("_batch") == index)
-                self._kept.keep(rows, state.columns.kinds, state.batch, earlier.tagged_until or 0, late.slow)
+                self._kept.keep(rows, state, earlier.tagged_until or 0, late.slow)
             committed.append((self._commit(work, index, state), state))
         return state, committed
 

@@ -42,7 +42,7 @@ class CaptureLease:
     @classmethod
     def held(cls, settings: Settings, now: datetime) -> Self:
         """The data folder's lease, taken where it never had one. Raises FencedCaptureError where a later one is."""
-        newest, own = cls._newest(settings.warehouse), cls._remembered(settings)
+        newest, own = cls.newest(settings.warehouse), cls._remembered(settings)
         if own is not None and (newest is None or own.fencing_token > newest.fencing_token):
             # It was remembered, and then the process died; or the warehouse was made anew.
             own.write_to(settings.warehouse)
@@ -59,7 +59,8 @@ class CaptureLease:
         return own
 
     @classmethod
-    def _newest(cls, warehouse: Path) -> Self | None:
+    def newest(cls, warehouse: Path) -> Self | None:
+        """Whoever may capture into the warehouse now."""
         path = warehouse / TABLE
         if not table_exists(path):
             return None

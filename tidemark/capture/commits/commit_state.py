@@ -38,7 +38,8 @@ class CommitState:
     `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
     `topic_ids` are those of the topics that the offsets are of, where known, `reloads` the newest reloads that were
-    taken in. `identity` is that of the commit, `lease` the one by which the next commit is made.
+    taken in. `identity` is that of the commit and `fencing_token` of the lease by which it was made, as its log says;
+    `lease` is the one by which the next commit is made.
     Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
     """
 
@@ -61,6 +62,7 @@ class CommitState:
     reloads: tuple[str, ...] = ()
     identity: str = ""
     lease: CaptureLease | None = None
+    fencing_token: int = 0
     holds: Holds = field(default_factory=Holds)
 
     @property
@@ -89,6 +91,11 @@ class CommitState:
     def transaction(self, table: str) -> Transaction:
         """The commit of a sealed state."""
         return Transaction(f"{APP}:{table}", self.batch, self.to_json(), self.identity)
+
+    @property
+    def late_batch(self) -> int:
+        """The newest batch up to which late changes may be kept beside the table: this one, or the one before it."""
+        return self.batch if self.own_restates else self.batch - 1
 
     @property
     def own_restates(self) -> tuple[SliceEnd, ...]:
@@ -154,6 +161,7 @@ class CommitState:
             topic_ids=entry.get("topic_ids", {}),
             reloads=tuple(entry.get("reloads", ())),
             identity=entry.get(IDENTITY, ""),
+            fencing_token=entry.get("fencing_token", 0),
             holds=Holds.from_json(entry),
         )
 

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.capture.apply.reload import reload_table
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
+from tidemark.capture.apply.take_over import take_over
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.halted_sources import HaltedSources
@@ -130,7 +131,18 @@ class Ingestion:
                 # Nothing is merged on top of it, and the next step looks again.
                 step.stop(source.name, ForeignWriteError.of(source.name, last.version, *foreign))
                 position = position.moved(source.name, state, None)
+            elif last:
+                position = self._taken_over(position, step, source.name)
         return position
+
+    def _taken_over(self, position: StepPosition, step: StepResult, name: str) -> StepPosition:
+        """After a commit by which nobody with an older lease can go on with the table."""
+        try:
+            version, state = take_over(self._spark, self._settings.warehouse, name, position.states[name])
+        except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
+            step.stop(name, error)
+            return position.moved(name, position.states[name], None)
+        return position if version is None else position.moved(name, state, version)
 
     def _with_reloads(self, position: StepPosition, step: StepResult) -> StepPosition:
         """After the reloads that somebody asked for, of tables that begin anew; the others are as they were."""
