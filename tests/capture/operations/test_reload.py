@@ -13,6 +13,7 @@ from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.errors import ColumnTypeError
+from tidemark.capture.initial_load.key_range import KeyRange
 from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadRequests
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicReplacedError
@@ -153,3 +154,33 @@ def test_a_table_of_which_nothing_is_left_in_the_topic_begins_with_its_load(
         world.topic.loaded(shard)
     world.step(low=1)
     assert world.orders() == {1: "1.00", 2: "1.00"}
+
+
+def test_a_range_of_keys_is_the_sources_again_and_other_rows_stay(world: ReloadWorld) -> None:
+    for number in (3, 4, 5):
+        world.topic.change("orders_0", None, order(number, "1.00", 23), at("2026-03-23 10:30"))
+    world.step()
+    # In the source order 3 is gone and order 4 is another one, and no record ever told of it.
+    world.ask("ods_orders", "a.school.orders_0", is_whole=False, keys=KeyRange("order_id", 3, 4), columns={})
+    world.topic.ask("orders_0", at("2026-03-23 11:00"), in_part=True)
+    world.topic.change("orders_0", order(5, "1.00", 23), order(5, "5.00", 23), at("2026-03-23 11:00"))
+    world.step()
+    assert world.orders() == {1: "1.00", 2: "1.00", 5: "5.00"}
+    world.topic.heartbeat(at("2026-03-24 00:00"))
+    assert not [tag for tag in world.step().closed if tag.entity == "ods_orders"]
+    world.topic.read("orders_0", order(4, "4.00", 23), at("2026-03-24 00:01"))
+    world.topic.loaded("orders_0")
+    world.topic.heartbeat(at("2026-03-25 00:00"))
+    named = [tag.slice for tag in world.step().closed if tag.entity == "ods_orders"]
+    assert (named, world.orders()) == (["2026-03-24"], {1: "1.00", 2: "1.00", 4: "4.00", 5: "5.00"})
+
+
+def test_a_range_ends_no_hold_as_the_other_rows_are_as_they_were(world: ReloadWorld) -> None:
+    world.topic.execute("RENAME TABLE orders_0 TO orders_old, orders_new TO orders_0", at("2026-03-23 10:30"))
+    assert world.step().halted
+    world.ask("ods_orders", "a.school.orders_0", is_whole=False, keys=KeyRange("order_id", 1, 1), columns={})
+    world.topic.ask("orders_0", at("2026-03-23 11:00"), in_part=True)
+    world.topic.read("orders_0", order(1, "1.00", 23), at("2026-03-23 11:01"))
+    world.topic.loaded("orders_0")
+    assert world.step().halted
+    assert world.state("ods_orders").initial_load_pending == ()

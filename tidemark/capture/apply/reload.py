@@ -57,9 +57,15 @@ def _begun(table: SourceTable, state: CommitState, request: ReloadRequest) -> Co
     begun = replace(
         state.next(changes=0, late=0),
         initial_load_pending=tuple(sorted(pending)),
+        reloads=(*state.reloads, request.id)[-_REMEMBERED:],
+    )
+    if request.keys is not None:
+        # Of the other rows nothing is known anew.
+        return begun
+    begun = replace(
+        begun,
         watermarks={name: ms for name, ms in state.watermarks.items() if name not in touched},
         holds=state.holds.of_others(touched),
-        reloads=(*state.reloads, request.id)[-_REMEMBERED:],
     )
     if not request.is_whole:
         return begun
@@ -89,7 +95,8 @@ def _declared(request: ReloadRequest) -> Iterable[RecordedSchemaChange]:
 
 def _rows_of(request: ReloadRequest) -> str:
     """SQL of the rows that go: of the shards what was there before the source was asked, of those gone everything."""
-    before = (_before(shard, request.starts) for shard in request.shards)
+    keys = f" AND {request.keys.condition}" if request.keys else ""
+    before = (f"{_before(shard, request.starts)}{keys}" for shard in request.shards)
     gone = (f"`_shard` = {sql_literal(shard)}" for shard in request.gone)
     return " OR ".join(f"({condition})" for condition in (*before, *gone)) or "false"
 

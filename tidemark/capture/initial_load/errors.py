@@ -2,9 +2,12 @@
 
 CaptureError
 ├── NothingToLoadError   no table of that name on the instance
+├── KeyRangeError        a range of keys that cannot be loaded
+├── LoadUnderWayError    a load of the same shard has not ended
 └── LoadRefusedError     the server answers, and does not let us ask
 """
 
+from collections.abc import Collection
 from typing import Self
 
 from tidemark.system.errors import CaptureError
@@ -21,6 +24,38 @@ class NothingToLoadError(CaptureError):
             found="none that the user can see",
             where=database,
             hint="correct `table` in the entity's source or the address in TIDEMARK_DATABASES, or GRANT SELECT",
+        )
+
+
+class KeyRangeError(CaptureError):
+    """A range of keys that cannot be loaded."""
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        return cls("no range of keys", expected="LOW..HIGH, LOW.. or ..HIGH of whole numbers", found=text)
+
+    @classmethod
+    def of_type(cls, shard: str, column: str, printed: str) -> Self:
+        return cls(
+            "rows cannot be loaded by a range of this key",
+            expected="a column of whole numbers",
+            found=printed or "no such column",
+            where=f"{column} of {shard}",
+            hint="load the shard: tidemark capture reload TABLE --shard NAME",
+        )
+
+
+class LoadUnderWayError(CaptureError):
+    """A load of the same shard has not ended: its end would be taken for that of this one."""
+
+    @classmethod
+    def of(cls, shards: Collection[str], table: str) -> Self:
+        return cls(
+            "a load is under way",
+            expected="none of these shards",
+            found=", ".join(sorted(shards)),
+            where=table,
+            hint="ask again when tidemark capture status says that all is there",
         )
 
 

@@ -44,8 +44,12 @@ def source_columns(database: HeartbeatDatabase, source: SourceTable) -> dict[str
         raise _refusal(database, error) from error
 
 
-def request_load(database: HeartbeatDatabase, source: SourceTable, only: Collection[str] | None = None) -> list[str]:
+def request_load(
+    database: HeartbeatDatabase, source: SourceTable, only: Collection[str] | None = None, condition: str = ""
+) -> list[str]:
     """Ask for all shards of a table that the instance has, or `only` for some; returns their names.
+
+    With a `condition` (SQL) the connector reads the rows alone for which it is true.
 
     The connector goes on with the load after a restart of whichever part; one that is asked for again is done again.
     Raises DatabaseDownError (a transient one), LoadRefusedError, NothingToLoadError.
@@ -56,7 +60,7 @@ def request_load(database: HeartbeatDatabase, source: SourceTable, only: Collect
             if not tables:
                 raise NothingToLoadError.of(source.table, str(database))
             cursor.execute(CREATE)
-            for data in requests(tables):
+            for data in requests(tables, condition):
                 cursor.execute(WRITE, (str(uuid.uuid4()), data))
             return tables
     except pymysql.err.MySQLError as error:

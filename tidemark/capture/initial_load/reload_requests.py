@@ -5,9 +5,10 @@ The capture takes a request in with one commit of the table, which says its id: 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from tidemark.capture.initial_load.key_range import KeyRange
 from tidemark.system.files import private_directory
 from tidemark.system.settings import Settings
 
@@ -18,7 +19,7 @@ class ReloadRequest:
 
     `starts` are per instance the end of its topic (and `topic_ids` the topic) before the source was asked for the rows:
     they come behind it. `is_whole`: all of the table, which begins there. `columns` are per shard the source's columns,
-    name -> type as the server prints it.
+    name -> type as the server prints it. With `keys` it is the rows of that range alone, of the shards.
     """
 
     id: str
@@ -31,6 +32,7 @@ class ReloadRequest:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     is_whole: bool = True
+    keys: KeyRange | None = None
 
 
 class ReloadRequests:
@@ -64,4 +66,5 @@ class ReloadRequests:
 
 def _request(entry: Mapping[str, object]) -> ReloadRequest:
     request = ReloadRequest(**entry)  # type: ignore[arg-type]  # what `add` wrote
-    return ReloadRequest(**{**asdict(request), "shards": tuple(request.shards), "gone": tuple(request.gone)})
+    keys = KeyRange(**request.keys) if isinstance(request.keys, dict) else None
+    return replace(request, shards=tuple(request.shards), gone=tuple(request.gone), keys=keys)

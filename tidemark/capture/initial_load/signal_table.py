@@ -15,15 +15,20 @@ WRITE: Final = f"INSERT INTO {TABLE} (id, type, data) VALUES (%s, '{LOAD}', %s)"
 _ROOM: Final = 2048
 
 
-def requests(tables: Sequence[str]) -> list[str]:
-    """The `data` of signals that ask for these tables (`school.orders_0`), as few as the column has room for."""
+def requests(tables: Sequence[str], condition: str = "") -> list[str]:
+    """The `data` of signals that ask for these tables (`school.orders_0`), as few as the column has room for.
+
+    With a `condition` (SQL) of the rows alone for which it is true.
+    """
     groups: list[list[str]] = [[]]
     for table in tables:
-        if groups[-1] and len(_data([*groups[-1], table])) > _ROOM:
+        if groups[-1] and len(_data([*groups[-1], table], condition)) > _ROOM:
             groups.append([])
         groups[-1].append(table)
-    return [_data(some) for some in groups if some]
+    return [_data(some, condition) for some in groups if some]
 
 
-def _data(tables: Sequence[str]) -> str:
-    return json.dumps({"data-collections": list(tables), "type": "INCREMENTAL"})
+def _data(tables: Sequence[str], condition: str) -> str:
+    conditions = [{"data-collection": table, "filter": condition} for table in tables] if condition else []
+    some = {"additional-conditions": conditions} if conditions else {}
+    return json.dumps({"data-collections": list(tables), "type": "INCREMENTAL", **some})

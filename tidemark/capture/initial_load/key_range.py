@@ -1,0 +1,45 @@
+"""Rows of a table by their key, from a number to a number: what is loaded again where no more is wrong."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+from tidemark.capture.initial_load.errors import KeyRangeError
+from tidemark.quoting.spark import quote
+
+_TEXT: Final = re.compile(r"(?P<low>-?\d{1,20})?\.\.(?P<high>-?\d{1,20})?")
+_INTEGER: Final = re.compile(r"(?:tiny|small|medium|big)?int(?:eger)?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """Keys from `low` to `high`, both with them; None: without a bound on that side.
+
+    Numbers alone: text has an order by its collation in the source and another one in the lake.
+    """
+
+    column: str
+    low: int | None
+    high: int | None
+
+    @classmethod
+    def parse(cls, text: str, column: str) -> Self:
+        """`1000..1999`, `1000..`, `..1999`. Raises KeyRangeError."""
+        match = _TEXT.fullmatch(text)
+        if match is None or text == "..":
+            raise KeyRangeError.of_text(text)
+        low, high = (None if bound is None else int(bound) for bound in (match["low"], match["high"]))
+        if low is not None and high is not None and low > high:
+            raise KeyRangeError.of_text(text)
+        return cls(column, low, high)
+
+    @property
+    def condition(self) -> str:
+        """SQL that both the source and the lake understand."""
+        name, bounds = quote(self.column), ((">=", self.low), ("<=", self.high))
+        return " AND ".join(f"{name} {compared} {bound}" for compared, bound in bounds if bound is not None)
+
+
+def is_integer(printed: str) -> bool:
+    """Whether a column's type, as the server prints it, is one of whole numbers."""
+    return _INTEGER.match(printed) is not None

@@ -1,0 +1,97 @@
+"""A reload as it is asked for: first it is noted where the rows begin, then the source is asked for them."""
+
+import getpass
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from tidemark.capture.commits.commit_state import CommitState, last_commit
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
+from tidemark.capture.initial_load.errors import KeyRangeError, LoadUnderWayError
+from tidemark.capture.initial_load.key_range import KeyRange, is_integer
+from tidemark.capture.initial_load.load_request import request_load, source_columns
+from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadRequests
+from tidemark.capture.source.kafka.broker_offsets import Broker
+from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.system.settings import Settings
+
+Columns = Mapping[str, Mapping[str, str]]
+"""Per shard its columns: name -> type as the server prints it."""
+
+
+def order_reload(
+    settings: Settings,
+    source: SourceTable,
+    addresses: Sequence[HeartbeatDatabase],
+    shard: str | None = None,
+    keys: KeyRange | None = None,
+) -> ReloadRequest:
+    """Ask for a table, for one `shard` of it (`a.school.orders_3`), or for the rows in a range of `keys`.
+
+    `addresses` are those of the instances that have to be asked. Raises DatabaseDownError, LoadRefusedError,
+    KeyRangeError, LoadUnderWayError, BrokerDownError, TopicMissingError.
+    """
+    there = {
+        f"{address.instance}.{name}": columns
+        for address in addresses
+        for name, columns in source_columns(address, source).items()
+    }
+    request = _request(settings, source, addresses, there, shard, keys)
+    if keys is not None:
+        _check_range(settings, request, there, keys)
+    # None of the rows comes before what says where they begin.
+    ReloadRequests.of(settings).add(request)
+    for address in addresses:
+        names = [name.partition(".")[2] for name in request.shards if name.startswith(f"{address.instance}.")]
+        if names:
+            request_load(address, source, names, keys.condition if keys else "")
+    return request
+
+
+def _request(
+    settings: Settings,
+    source: SourceTable,
+    addresses: Sequence[HeartbeatDatabase],
+    there: Columns,
+    shard: str | None,
+    keys: KeyRange | None,
+) -> ReloadRequest:
+    starts, topic_ids = _ends(settings, source, [address.instance for address in addresses])
+    is_whole = shard is None and keys is None
+    return ReloadRequest(
+        id=uuid.uuid4().hex,
+        table=source.name,
+        who=getpass.getuser(),
+        at=datetime.now(UTC).isoformat(),
+        shards=tuple(there) if shard is None else tuple(name for name in there if name == shard),
+        gone=() if shard is None or shard in there else (shard,),
+        starts=starts,
+        topic_ids=topic_ids,
+        columns=there if is_whole else {},
+        is_whole=is_whole,
+        keys=keys,
+    )
+
+
+def _check_range(settings: Settings, request: ReloadRequest, there: Columns, keys: KeyRange) -> None:
+    for shard in (*request.shards, *request.gone):
+        printed = there.get(shard, {}).get(keys.column, "")
+        if not is_integer(printed):
+            raise KeyRangeError.of_type(shard, keys.column, printed)
+    last = last_commit(settings.warehouse / request.table)
+    state = last.state if last else CommitState()
+    under_way = {*state.initial_load_pending, *state.holds.loading}.intersection(request.shards)
+    if under_way:
+        raise LoadUnderWayError.of(under_way, request.table)
+
+
+def _ends(settings: Settings, source: SourceTable, instances: Sequence[str]) -> tuple[dict[str, int], dict[str, str]]:
+    """Where the instances' topics end now, and which topics these are; of files where the table stands."""
+    if not settings.kafka:
+        last = last_commit(settings.warehouse / source.name)
+        offsets = last.state.offsets if last else {}
+        return {name: offsets.get(topic_of(name), 0) for name in instances}, {}
+    bounds = Broker(settings.kafka).bounds([topic_of(name) for name in instances])
+    of_instance = {name: bounds[topic_of(name)] for name in instances}
+    ends = {name: known.high for name, known in of_instance.items()}
+    return ends, {name: known.topic_id for name, known in of_instance.items()}
