@@ -15,6 +15,7 @@ $(STAMP): requirements.lock pyproject.toml scripts/prerequisites.sh
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m tidemark.spark.jars
+	$(BIN)/python -m tidemark.spark.write_class_archive
 	@touch $(STAMP)
 
 demo: setup

@@ -41,6 +41,7 @@ _OTHERS = {
     "console/servers/jars.py",
     "dagster_internals/step_logs.py",
     "spark/jars.py",
+    "spark/write_class_archive.py",
     "system/files.py",
     "warehouse/json_cache.py",
 }

@@ -55,3 +55,11 @@ def start_context(conf: SparkConf, stderr: TextIO) -> None:
     """Start the JVM with its standard error in a file, and the process's context in it."""
     gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
     SparkContext(conf=conf, gateway=gateway)
+
+
+def end_jvm(seconds: float) -> None:
+    """End the JVM of a process whose context is stopped, and wait until it has ended. Raises TimeoutExpired."""
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 - the JVM's process has no public name
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=seconds)

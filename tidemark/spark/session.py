@@ -11,6 +11,7 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from tidemark.spark.class_archive import class_archive, sharing_options
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
@@ -37,18 +38,29 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     """Everything that the session is started with; `scratch` is for Spark's temporary files."""
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
-    is_local = settings.spark_master.startswith("local")
-    sql = {**_SQL, **_LOCAL_SQL} if is_local else _SQL
-    jvm = [*_JVM, *_LOCAL_JVM[settings.spark_tuning]] if is_local else [*_JVM]
-    if is_local and settings.spark_tuning == "throughput":
-        jvm.append(f"-Xms{settings.spark_memory}")
+    sql = {**_SQL, **_LOCAL_SQL} if _is_local(settings) else _SQL
     for key, value in {**_DELTA, **sql, **_KAFKA, **_QUIET, **_class_path(settings.spark_master)}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
     conf.set("spark.local.dir", str(scratch))
     conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
-    conf.set("spark.driver.extraJavaOptions", " ".join([*jvm, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]))
+    conf.set("spark.driver.extraJavaOptions", " ".join(java_options(settings)))
     return conf
+
+
+def java_options(settings: Settings) -> list[str]:
+    """What the driver's JVM is started with, beside what Spark gives it."""
+    options = [*_JVM, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]
+    if not _is_local(settings):
+        return options
+    options += [*_LOCAL_JVM[settings.spark_tuning], *sharing_options(class_archive())]
+    if settings.spark_tuning == "throughput":
+        options.append(f"-Xms{settings.spark_memory}")
+    return options
+
+
+def _is_local(settings: Settings) -> bool:
+    return settings.spark_master.startswith("local")
 
 
 def _start(settings: Settings, further: Mapping[str, str]) -> None:
@@ -74,7 +86,8 @@ def _tail(log: Path) -> str:
 
 
 def _class_path(master: str) -> dict[str, str]:
-    jars = [str(jar) for jar in resolved_jars()]
+    # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
+    jars = [str(jar.resolve()) for jar in resolved_jars()]
     if master.startswith("local"):
         # On the JVM's class path from the start: nothing is copied or served to executors.
         return {"spark.driver.extraClassPath": os.pathsep.join(jars)}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.console.machines import fake_java, without_java
 from tidemark.console.preflight import machine
+from tidemark.spark.class_archive import class_archive
 from tidemark.system.check_finding import Finding, PreflightError, require_no_problem
 
 if TYPE_CHECKING:
@@ -79,6 +80,15 @@ def test_jars_that_were_never_resolved_are_a_warning_as_the_first_start_resolves
     finding = machine.jars(tmp_path)
     assert finding.verdict == "warning"
     assert finding.to_do == "run `python -m tidemark.spark.jars` (needs a Maven repository once)"
+
+
+def test_an_unwritten_class_archive_is_a_warning_as_sessions_start_without_it(tmp_path: Path) -> None:
+    finding = machine.class_archive(tmp_path)
+    assert finding.verdict == "warning"
+    assert finding.to_do == "run `python -m tidemark.spark.write_class_archive` (a minute, once)"
+
+    class_archive(tmp_path).touch()
+    assert machine.class_archive(tmp_path).verdict == "ok"
 
 
 def test_little_memory_is_a_warning() -> None:

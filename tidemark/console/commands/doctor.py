@@ -25,9 +25,9 @@ _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "pro
 def doctor(*, as_json: bool) -> None:
     """Look at everything that the warehouse needs from this machine.
 
-    Java 17 or newer, Python, Spark's jars, folders that can be written, disk space, memory, and the port of the
-    Dagster UI; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to
-    do about it. Outside of a project it looks at the machine alone.
+    Java 17 or newer, Python, Spark's jars and classes, folders that can be written, disk space, memory, and the port
+    of the Dagster UI; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with
+    what to do about it. Outside of a project it looks at the machine alone.
 
     \b
     Exit codes: 0 nothing is in the way, 1 there is a problem. Warnings are no problems.
@@ -56,7 +56,8 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     if ui_port.verdict == "problem":
         # `tidemark up` may well be what has it.
         ui_port = replace(ui_port, verdict="warning")
-    programs, rest = [machine.python(), machine.java(env), machine.jars()], [machine.memory(), ui_port]
+    programs = [machine.python(), machine.java(env), machine.jars(), machine.class_archive()]
+    rest = [machine.memory(), ui_port]
     try:
         settings = Settings.load(env)
     except NoProjectError as error:

@@ -60,6 +60,21 @@ def jars(base: Path | None = None) -> Finding:
     return Finding("Spark's jars", "ok", f"{len(list(folder.glob('*.jar')))} in {folder}")
 
 
+def class_archive(base: Path | None = None) -> Finding:
+    """Whether sessions share the classes of Spark's JVM, which makes their start some seconds shorter."""
+    from tidemark.spark.class_archive import class_archive as archive_of_machine  # noqa: PLC0415 - loads pyspark
+
+    archive = archive_of_machine(base)
+    if archive.is_file():
+        return Finding("Spark's classes", "ok", f"kept in {archive}")
+    return Finding(
+        "Spark's classes",
+        "warning",
+        "not kept: each start of Spark takes some seconds longer",
+        "run `python -m tidemark.spark.write_class_archive` (a minute, once)",
+    )
+
+
 def writable(subject: str, folder: Path, setting: str) -> Finding:
     """Whether files can be written in `folder` (created when missing), which the variable `setting` chooses."""
     try:
