@@ -20,7 +20,7 @@ from tidemark.center.service import ACROSS
 from tidemark.dagster_internals.connections import keep_connections
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import host_folder
+from tidemark.warm_runs.worker_options import host_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

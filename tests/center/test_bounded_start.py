@@ -19,7 +19,7 @@ from tidemark.dependency_model.status import Event, Quality, RunState, SliceStat
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.store import StateStore
-from tidemark.state_store.stored_slices import StoredSlices
+from tidemark.state_store.stored_known_slices import StoredSlices
 from tidemark.state_store.transition import Transition
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tests.olap.examples import DAY, NEXT_DAY, all_types, gmv, rows
-from tidemark.olap.checksum import content_checksum
+from tidemark.olap.content_checksum import content_checksum
 from tidemark.olap.errors import (
     OlapComparisonError,
     OlapPartitionError,

@@ -39,11 +39,11 @@ _OTHERS = {
     "console/commands/new.py",
     "console/project_files.py",
     "console/servers/jars.py",
-    "dagster_internals/step_logs.py",
+    "dagster_internals/step_output_files.py",
     "spark/jars.py",
     "spark/write_class_archive.py",
     "system/files.py",
-    "warehouse/json_cache.py",
+    "warehouse/cache_file.py",
 }
 
 

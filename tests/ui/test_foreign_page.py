@@ -22,8 +22,8 @@ from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.dagster_server.process_sessions import session_members
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.preflight.port import free_port
-from tidemark.system.child_environment import TOKEN_VARIABLE
 from tidemark.system.settings import Settings
+from tidemark.system.token_variable import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

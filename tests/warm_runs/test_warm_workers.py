@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tidemark.warm_runs.options import WarmWorkerOptions
 from tidemark.warm_runs.warm_workers import WarmWorkers, Worker
+from tidemark.warm_runs.worker_options import WarmWorkerOptions
 
 
 @dataclass(eq=False)

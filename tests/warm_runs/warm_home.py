@@ -17,7 +17,7 @@ from dagster._core.origin import JobPythonOrigin
 from tests.project import CHECKOUT
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import host_folder
+from tidemark.warm_runs.worker_options import host_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tidemark.capture.heartbeat.health import USUAL, Threshold
+from tidemark.capture.heartbeat.idle_or_broken import USUAL, Threshold
 from tidemark.capture.shard_pattern import ShardPattern
 from tidemark.dependency_model.time import Calendar
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
-from tidemark.dagster_internals.step_logs import remove_step_logs
+from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore

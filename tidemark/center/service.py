@@ -28,7 +28,7 @@ from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import host_folder
+from tidemark.warm_runs.worker_options import host_folder
 
 if TYPE_CHECKING:
     import dagster as dg

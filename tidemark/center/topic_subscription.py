@@ -7,7 +7,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from tidemark.center.detectors.kafka_source import KafkaSource
-from tidemark.center.detectors.topic import TopicDetector
+from tidemark.center.detectors.topic_detector import TopicDetector
 from tidemark.system.errors import SettingsError
 
 if TYPE_CHECKING:

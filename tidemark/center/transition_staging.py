@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.center.stale_inputs import late_events
+from tidemark.center.inputs_changed_during_run import late_events
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import steps
 from tidemark.dependency_model.status.reported_events import events_of

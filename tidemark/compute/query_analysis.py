@@ -19,7 +19,7 @@ from deltalake import DeltaTable
 from tidemark.compute.business_time import slice_columns, sql_parameters
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.errors import EntityError
-from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
+from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.partition_keys import first_slice
 
 if TYPE_CHECKING:

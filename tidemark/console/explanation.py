@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-    from tidemark.console.slice_record import SliceRecord
+    from tidemark.console.slice_provenance import SliceRecord
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Clause, Explanation

@@ -14,7 +14,7 @@ from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.store import StateStore
-from tidemark.state_store.stored_slices import StoredSlices
+from tidemark.state_store.stored_known_slices import StoredSlices
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.heartbeat.idle_or_broken import Health
 from tidemark.capture.heartbeat.liveness import Liveness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.capture.heartbeat.health import Diagnosis
+    from tidemark.capture.heartbeat.idle_or_broken import Diagnosis
     from tidemark.warehouse.warehouse import Warehouse
 
 NAME: Final = "heartbeat"

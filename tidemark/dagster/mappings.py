@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tidemark.dependency_model.entity import Entity
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.olap.arrow_types import canonical
-from tidemark.olap.checksum import content_checksum
+from tidemark.olap.content_checksum import content_checksum
 from tidemark.olap.errors import OlapComparisonError, OlapSchemaError
 from tidemark.olap.partition_values import describe, with_partition_columns
 from tidemark.olap.store import Publication

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.inference_cache import analysis_version
-from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

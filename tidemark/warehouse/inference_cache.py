@@ -16,7 +16,7 @@ from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import ParseError, QueryError
-from tidemark.warehouse.json_cache import cache_path, read_cache, write_cache
+from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

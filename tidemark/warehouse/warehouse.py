@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from tidemark.capture.heartbeat.health import Threshold
+from tidemark.capture.heartbeat.idle_or_broken import Threshold
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.entity import CapturedSource, Dependency, Entity, EntityKind, EntityState, LateEvents
 from tidemark.dependency_model.entity.dependency import COMPLETED

@@ -24,7 +24,7 @@ from tidemark.dagster_internals.execution import (
     execute_run_iterator,
     serializable_error_info_from_exc_info,
 )
-from tidemark.dagster_internals.step_logs import capture_directly
+from tidemark.dagster_internals.step_output_files import capture_directly
 from tidemark.warm_runs.launcher import NOT_BEGUN
 from tidemark.warm_runs.process_state import process_state_kept
 

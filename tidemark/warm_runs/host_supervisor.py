@@ -7,8 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from tidemark.system.child_environment import without_token
 from tidemark.system.files import private_directory
+from tidemark.system.token_variable import without_token
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

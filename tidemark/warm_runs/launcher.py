@@ -21,8 +21,8 @@ from tidemark.dagster_internals.launching import (
 from tidemark.system.settings import Settings
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.options import WarmWorkerOptions, host_folder
 from tidemark.warm_runs.run_journal import Journal
+from tidemark.warm_runs.worker_options import WarmWorkerOptions, host_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tidemark.warm_runs.options import WarmWorkerOptions
+    from tidemark.warm_runs.worker_options import WarmWorkerOptions
 
 _STARTS: Final = 3
 """So many workers in a row that end before they are ready, and they take nothing until one is."""

@@ -24,7 +24,7 @@ from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
 from tidemark.system.project_root import make_project_importable
 from tidemark.warm_runs.host_socket import MOST_BYTES, close_address, open_address
-from tidemark.warm_runs.options import folder_in
+from tidemark.warm_runs.worker_options import folder_in
 
 if TYPE_CHECKING:
     import socket

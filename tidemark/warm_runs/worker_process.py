@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tidemark.warm_runs.options import WarmWorkerOptions
     from tidemark.warm_runs.warm_workers import WarmWorkers
+    from tidemark.warm_runs.worker_options import WarmWorkerOptions
 
 _GRACE_SECONDS: Final = 15.0
 """So long a run may take to end once it was told to."""

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from tidemark.capture.binlog.binlog_columns import Binlog
+from tidemark.capture.binlog.columnar_binlog import Binlog
 from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
 
 MINUTE = 60_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tidemark.capture.heartbeat.health import USUAL, Health
+from tidemark.capture.heartbeat.idle_or_broken import USUAL, Health
 from tidemark.capture.heartbeat.liveness import STALLED, Liveness, note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.system.settings import Settings

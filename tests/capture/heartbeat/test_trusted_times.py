@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.trusted_times import TOLERANCE_MS, trust_times
 from tidemark.capture.planning.commit_planner import TopicStream

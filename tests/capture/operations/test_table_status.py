@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.commits.commit_state import Commit, CommitState
 from tidemark.capture.commits.slice_end import SliceEnd
-from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.heartbeat.idle_or_broken import Health
 from tidemark.capture.operations.snapshot_blockers import held_back_by
 from tidemark.capture.operations.table_status import Around, table_status
 from tidemark.capture.source_table import SourceTable

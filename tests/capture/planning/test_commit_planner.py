@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.initial_load.load_events import Missing
 from tidemark.capture.planning.commit_planner import (

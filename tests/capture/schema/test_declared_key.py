@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.capture.apply.batch_columns import check_key
+from tidemark.capture.apply.columns_by_batch import check_key
 from tidemark.capture.errors import DeclaredKeyError
 from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.source_table import SourceTable

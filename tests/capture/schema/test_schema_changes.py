@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.capture.streams import Stream, at
-from tidemark.capture.apply.batch_columns import of_one_type
+from tidemark.capture.apply.columns_by_batch import of_one_type
 from tidemark.capture.binlog.continuity import Again, Judged
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.commits.commit_state import CommitState

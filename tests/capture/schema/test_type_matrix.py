@@ -13,7 +13,7 @@ from tests.capture.source.kafka.sent import SentValues, messages
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at
 from tidemark.capture.apply.batch_changes import table_changes
-from tidemark.capture.apply.batch_columns import columns_by_batch
+from tidemark.capture.apply.columns_by_batch import columns_by_batch
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion

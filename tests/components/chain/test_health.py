@@ -16,7 +16,7 @@ import pytest
 from tests.components.availability import MARIADB, require
 from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.heartbeat.errors import DatabaseDownError
-from tidemark.capture.heartbeat.health import Health
+from tidemark.capture.heartbeat.idle_or_broken import Health
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeats
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.capture.heartbeat.health import Diagnosis
+    from tidemark.capture.heartbeat.idle_or_broken import Diagnosis
     from tidemark.capture.operations.ingestion_report import IngestReport
     from tidemark.console.servers.kafka import Kafka
 

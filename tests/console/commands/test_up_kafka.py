@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from tests.components.availability import KAFKA, MARIADB, require
 from tests.project import CHECKOUT
 from tidemark.console.main import main
-from tidemark.console.preflight import servers
+from tidemark.console.preflight import installed_servers
 from tidemark.console.servers.programs import RequiredProgram
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
@@ -32,7 +32,7 @@ ABSENT = RequiredProgram("MariaDB", (("no-such-mariadbd",),), "install the packa
 def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "MARIADB", ABSENT)
+    monkeypatch.setattr(installed_servers, "MARIADB", ABSENT)
     refused = CliRunner().invoke(main, ["up-kafka", "--port", "0"], env={"TIDEMARK_DATA": str(tmp_path / "data")})
     assert refused.exit_code == 1
     assert "MariaDB: not installed: no-such-mariadbd" in refused.output
@@ -41,10 +41,12 @@ def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
 
 
 def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "KAFKA", RequiredProgram("Kafka", (("no-such-mvn",),), "install Maven"))
-    assert [finding.verdict for finding in servers.servers(tmp_path) if finding.subject == "Kafka"] == ["problem"]
-    monkeypatch.setattr(servers, "are_there", lambda _: True)
-    assert [finding for finding in servers.servers(tmp_path) if finding.subject == "Kafka"] == []
+    monkeypatch.setattr(installed_servers, "KAFKA", RequiredProgram("Kafka", (("no-such-mvn",),), "install Maven"))
+    assert [finding.verdict for finding in installed_servers.servers(tmp_path) if finding.subject == "Kafka"] == [
+        "problem"
+    ]
+    monkeypatch.setattr(installed_servers, "are_there", lambda _: True)
+    assert [finding for finding in installed_servers.servers(tmp_path) if finding.subject == "Kafka"] == []
 
 
 @pytest.mark.long

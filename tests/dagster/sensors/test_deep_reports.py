@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 import pytest
 
-from tests.center.detectors.test_topic import ListSource
+from tests.center.detectors.test_topic_detector import ListSource
 from tests.compute.small_warehouse import DECLARED, small_warehouse
-from tidemark.center.detectors.topic import TopicDetector
+from tidemark.center.detectors.topic_detector import TopicDetector
 from tidemark.center.fact_intake import FactIntake
 from tidemark.center.sensor_host import SensorHost
 from tidemark.dagster.sensors.readiness import readiness_sensor

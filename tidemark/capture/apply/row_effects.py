@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.capture.planning.commit_planner import PlannedBatch
 from tidemark.capture.planning.table_effects import RowEffect, Swept
-from tidemark.capture.schema.ddl.effects import ColumnsSet
+from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.commit_info import Transaction
 from tidemark.delta.empty_commit import commit_nothing

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.batch_changes import BatchStats, batch_stats, held_changes
-from tidemark.capture.apply.batch_columns import columns_by_batch, of_one_type
+from tidemark.capture.apply.columns_by_batch import columns_by_batch, of_one_type
 from tidemark.capture.apply.row_effects import apply_effect, effects_by_batch
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState

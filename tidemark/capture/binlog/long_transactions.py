@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tidemark.capture.binlog.binlog_columns import Binlog
+from tidemark.capture.binlog.columnar_binlog import Binlog
 from tidemark.capture.binlog.record_runs import MINUTE_MS
 
 

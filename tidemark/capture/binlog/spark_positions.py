@@ -6,7 +6,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.capture.binlog.binlog_columns import COLUMNS
+from tidemark.capture.binlog.columnar_binlog import COLUMNS
 from tidemark.capture.binlog.continuity import Again
 
 _NO_END: Final = 2**63 - 1

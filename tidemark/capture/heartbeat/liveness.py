@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
-from tidemark.capture.heartbeat.health import Diagnosis, Health, Threshold, diagnose
+from tidemark.capture.heartbeat.idle_or_broken import Diagnosis, Health, Threshold, diagnose
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.system.files import replace_text
 from tidemark.system.settings import Settings

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.heartbeat.heartbeat_record import Beat
 
 MINUTE_MS = 60_000

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.batch_changes import held_changes
-from tidemark.capture.apply.batch_columns import columns_by_batch
+from tidemark.capture.apply.columns_by_batch import columns_by_batch
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.continuity_policy import SPARSE
 from tidemark.capture.commits.capture_lease import CaptureLease

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.commits.commit_state import Commit, CommitState
 from tidemark.capture.epoch_time import utc
-from tidemark.capture.heartbeat.health import Diagnosis, Health
+from tidemark.capture.heartbeat.idle_or_broken import Diagnosis, Health
 from tidemark.capture.heartbeat.liveness import Liveness
 from tidemark.capture.source_table import SourceTable, topic_of
 

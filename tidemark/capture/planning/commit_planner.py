@@ -15,7 +15,7 @@ from itertools import accumulate, groupby
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
-from tidemark.capture.binlog.minute_statistics import EventMinute
+from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.initial_load.load_events import Missing
 

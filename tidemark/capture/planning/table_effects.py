@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.planning.binlog_order import BinlogOrder
-from tidemark.capture.schema.ddl.effects import ColumnsSet, Emptied, StatementEffect, Unproven
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
+from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, Emptied, StatementEffect, Unproven
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 

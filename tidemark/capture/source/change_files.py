@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.errors import CorruptFileError, MalformedLineError
-from tidemark.capture.source.event_time import END_MS
 from tidemark.capture.source.expanded_size import MAX_LINE_BYTES
+from tidemark.capture.source.possible_event_time import END_MS
 
 # Of a compressed record.
 _RECORD_BYTES = 35

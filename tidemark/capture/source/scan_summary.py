@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.capture.binlog.binlog_columns import Binlog, binlogs_of
+from tidemark.capture.binlog.columnar_binlog import Binlog, binlogs_of
 from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.dropped_shards import Dropped
+from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
-from tidemark.capture.binlog.minute_statistics import EventMinute
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
 from tidemark.capture.binlog.spark_positions import with_positions
@@ -27,7 +27,7 @@ from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
 from tidemark.capture.schema.recorded_schema import RecordDeclarations, parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange
-from tidemark.capture.source.event_time import is_event_time
+from tidemark.capture.source.possible_event_time import is_event_time
 
 Group = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.center.detectors.topic import TopicMessage
+from tidemark.center.detectors.topic_detector import TopicMessage
 from tidemark.system.kafka_client import librdkafka
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.console.dagster_server.process_sessions import stop_session
 from tidemark.console.servers.server_process import ServerProcess, start
-from tidemark.system.child_environment import without_token
+from tidemark.system.token_variable import without_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

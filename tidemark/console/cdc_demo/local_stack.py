@@ -18,9 +18,9 @@ from tidemark.console.preflight.port import free_port
 from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
-from tidemark.system.child_environment import TOKEN_VARIABLE
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import ENV_PREFIX
+from tidemark.system.token_variable import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

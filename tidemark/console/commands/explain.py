@@ -18,7 +18,7 @@ from tidemark.dependency_model.status import RunState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.console.slice_record import SliceRecord
+    from tidemark.console.slice_provenance import SliceRecord
     from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.explanation import Explanation
 
@@ -87,7 +87,7 @@ def _record(stands: WarehouseStatus, slice_: Slice) -> SliceRecord | None:
     if stands.store is None or stands.store.read.current(slice_) is None:
         return None
     from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415 - keeps --help fast
-    from tidemark.console.slice_record import existing_home, slice_record  # noqa: PLC0415
+    from tidemark.console.slice_provenance import existing_home, slice_record  # noqa: PLC0415
 
     home = existing_home(dagster_home(stands.warehouse.settings, os.environ))
     return slice_record(stands.warehouse, stands.store, slice_, home)

@@ -67,8 +67,8 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
     """Raise PreflightError for anything that the servers, Dagster or its runs would fail for later."""
     from tidemark.console.dagster_server.server import HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
+    from tidemark.console.preflight.installed_servers import servers  # noqa: PLC0415
     from tidemark.console.preflight.port import port as port_finding  # noqa: PLC0415
-    from tidemark.console.preflight.servers import servers  # noqa: PLC0415
     from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
 
     ui = [port_finding(HOST, port)] if port else []

@@ -21,7 +21,7 @@ import dagster as dg
 import yaml
 
 from tidemark.dagster_internals.serving import DAEMON_MODULE, DEVELOPMENT, code_servers
-from tidemark.system.child_environment import TOKEN_VARIABLE, without_token
+from tidemark.system.token_variable import TOKEN_VARIABLE, without_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

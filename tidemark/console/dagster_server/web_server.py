@@ -25,8 +25,8 @@ from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProto
 from tidemark.console.dagster_server.query_guard import QueryGuard
 from tidemark.console.dagster_server.report_guard import ReportGuard
 from tidemark.dagster_internals.serving import workspace_context
-from tidemark.system.child_environment import TOKEN_VARIABLE
 from tidemark.system.http_guard import HttpGuard, host_names
+from tidemark.system.token_variable import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from tidemark.console.servers.errors import ComponentMissingError
 from tidemark.console.servers.server_process import run
 from tidemark.system.checksums import require_checksums
-from tidemark.system.child_environment import without_token
+from tidemark.system.token_variable import without_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering.commit_with_conflicts import Committed, Label, commit_groups, source_files
 from tidemark.delta.clustering.file_groups import FileGroup, batches, groups_of, not_clustered, partition_key
+from tidemark.delta.clustering.optimize_zorder_fallback import zorder_table
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.clustering.rewrite import Rewritten, rewrite_groups
 from tidemark.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
-from tidemark.delta.clustering.zorder import zorder_table
 from tidemark.delta.commit_conflict import BackOff, StaleReadError
 from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.errors import CommitConflictError

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.delta.clustering.overlapping_files import Boxes, spans_of
+from tidemark.delta.clustering.files_to_recluster import FileKeyRanges, spans_of
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 
@@ -87,22 +87,22 @@ def _to_merge(
     chosen = passes.pop(None, [])
     if chosen and passes:
         sizes = [visible_bytes(file) for file in files]
-        boxes = Boxes.of(sizes, [spans_of(files, column) for column in columns])
+        ranges = FileKeyRanges.of(sizes, [spans_of(files, column) for column in columns])
         for own in sorted(passes.values(), key=lambda own: sum(sizes[at] for at in own)):
-            chosen = [*chosen, *_of_pass(boxes, chosen, own, target_bytes)]
+            chosen = [*chosen, *_of_pass(ranges, chosen, own, target_bytes)]
     return [files[at] for at in chosen]
 
 
-def _of_pass(boxes: Boxes, chosen: Sequence[int], own: Sequence[int], target_bytes: int) -> list[int]:
+def _of_pass(ranges: FileKeyRanges, chosen: Sequence[int], own: Sequence[int], target_bytes: int) -> list[int]:
     """What is clustered again of an earlier pass.
 
     Of one that is not large beside `chosen`: files that overlap with these, and small ones. Of a large one: those of
     its files that are not large beside what came into their bounds.
     """
-    if boxes.sizes[list(own)].sum() > _MERGED_RATIO * boxes.sizes[list(chosen)].sum():
-        return boxes.badly_overlapped(chosen, own, _MERGED_RATIO)
-    inside = boxes.bytes_inside(chosen, own)
-    return [at for at, here in zip(own, inside, strict=True) if here or boxes.sizes[at] < target_bytes / 2]
+    if ranges.sizes[list(own)].sum() > _MERGED_RATIO * ranges.sizes[list(chosen)].sum():
+        return ranges.badly_overlapped(chosen, own, _MERGED_RATIO)
+    inside = ranges.bytes_inside(chosen, own)
+    return [at for at, here in zip(own, inside, strict=True) if here or ranges.sizes[at] < target_bytes / 2]
 
 
 def _bytes_of(files: Sequence[LiveFile]) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT
-from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import EntityError, ParseError, TidemarkError
 

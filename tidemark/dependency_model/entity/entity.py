@@ -22,7 +22,7 @@ from tidemark.dependency_model.entity.field_types import (
 )
 from tidemark.dependency_model.entity.quality_rules import QualityField
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
-from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.local_calendar import Calendar
 
 
 class EntityKind(Enum):

@@ -9,8 +9,8 @@ from typing import Annotated, TypeVar
 from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
 
 from tidemark.dependency_model.offset.offset import Offset
-from tidemark.dependency_model.time.calendar import Calendar
 from tidemark.dependency_model.time.cron import Cron
+from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import TidemarkError
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
-from tidemark.dependency_model.graph.edge_maintenance import Wiring
+from tidemark.dependency_model.graph.declared_edges import DeclaredEdges
 from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.graph.topological_order import topological_order
 from tidemark.dependency_model.graph.validation import problems_of
 from tidemark.dependency_model.offset.offset import SAME
 from tidemark.dependency_model.suggestion import did_you_mean, shown
-from tidemark.dependency_model.time.calendar import checked_seconds
+from tidemark.dependency_model.time.local_calendar import checked_seconds
 from tidemark.dependency_model.time.window import Window, seconds_of
 from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
 from tidemark.errors import UnknownEntityError
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 class DependencyGraph:
     """Built once, changed entity by entity. Questions about an unknown entity raise UnknownEntityError."""
 
-    def __init__(self, wiring: Wiring) -> None:
-        self._wiring = wiring
-        self._nodes = wiring.nodes
-        self._edges = wiring.edges
+    def __init__(self, edges: DeclaredEdges) -> None:
+        self._declared_edges = edges
+        self._nodes = edges.nodes
+        self._edges = edges.adjacency
 
     @classmethod
     def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
         """The graph of these entities. What is wrong with it, `problems()` says."""
-        return cls(Wiring(entities if not hasattr(entities, "values") else entities.values()))
+        return cls(DeclaredEdges(entities if not hasattr(entities, "values") else entities.values()))
 
     def put(self, entity: Entity) -> None:
         """Add an entity, or replace the one of its name; the graph is then as if built so."""
-        self._wiring.put(entity)
+        self._declared_edges.put(entity)
 
     def remove(self, name: str) -> None:
         """Take an entity away; the graph is then as if built without it."""
         self._node(name)
-        self._wiring.remove(name)
+        self._declared_edges.remove(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
@@ -132,7 +132,7 @@ class DependencyGraph:
     def series_of(self, name: str) -> tuple[str, ...]:
         """The other entities of an entity's series, in order of name."""
         series = self._node(name).entity.series
-        return tuple(other for other in self._wiring.series(series) if other != name) if series else ()
+        return tuple(other for other in self._declared_edges.series(series) if other != name) if series else ()
 
     def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
         """An entity's existing slices that share time with a window: of one sub-partition, where the entity has it."""
@@ -154,7 +154,7 @@ class DependencyGraph:
 
     def problems(self) -> tuple[EntityError, ...]:
         """Everything that is wrong between the entities."""
-        return tuple(problems_of(self._wiring))
+        return tuple(problems_of(self._declared_edges))
 
     def topological(self) -> tuple[str, ...]:
         """The names of all entities, each after those whose slices of the same time it needs."""

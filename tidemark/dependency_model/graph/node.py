@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub, combinations
 from tidemark.dependency_model.slice import STATIC_KEY, Slice
 from tidemark.dependency_model.suggestion import shown
-from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.errors import NoSuchSliceError
 

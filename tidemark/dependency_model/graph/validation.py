@@ -5,43 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.graph.cycle import cycles, format_cycle
-from tidemark.dependency_model.graph.edge_maintenance import with_place
+from tidemark.dependency_model.graph.declared_edges import with_place
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tidemark.dependency_model.graph.edge_maintenance import Wiring
+    from tidemark.dependency_model.graph.declared_edges import DeclaredEdges
     from tidemark.dependency_model.graph.node import Node
 
 HINT_LIMIT = 50
 """For so many unknown names the nearest known one is looked up."""
 
 
-def problems_of(wiring: Wiring) -> Iterator[EntityError]:
+def problems_of(edges: DeclaredEdges) -> Iterator[EntityError]:
     """Unknown names, offsets without meaning, states that nobody reaches, sub-partitions that nobody has, cycles."""
     hints = 0
-    for name in wiring.nodes:
-        for problem in wiring.broken.get(name, ()):
+    for name in edges.nodes:
+        for problem in edges.broken.get(name, ()):
             if problem.found and problem.hint is None and hints < HINT_LIMIT:
                 hints += 1
-                problem.hint = did_you_mean(problem.found, wiring.nodes)
+                problem.hint = did_you_mean(problem.found, edges.nodes)
             yield problem
-    for node in wiring.nodes.values():
+    for node in edges.nodes.values():
         if node.entity.snapshot_of:
-            yield from _of_snapshot(node, wiring)
-        for edge in wiring.edges.upstream[node.name]:
+            yield from _of_snapshot(node, edges)
+        for edge in edges.adjacency.upstream[node.name]:
             dependency = edge.dependency
             if not edge.up.states.issuperset(dependency.states):
                 yield from _of_states(node, edge.up, dependency.states)
             if dependency.sub:
                 yield from _of_sub_partitions(node, edge.up, dependency.sub)
-    for way in cycles(wiring.nodes, wiring.edges):
+    for way in cycles(edges.nodes, edges.adjacency):
         kind = "needs itself" if way[0] == way[-1] else "needs its own future"
         hint = "let one of them follow an earlier slice, as with Set -1"
         problem = EntityError(f"{kind}: {format_cycle(way)}", hint=hint)
-        yield with_place(problem, wiring.nodes[way[0].entity].entity, way[1].entity)
+        yield with_place(problem, edges.nodes[way[0].entity].entity, way[1].entity)
 
 
 def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityError]:
@@ -69,8 +69,8 @@ def _of_sub_partitions(node: Node, up: Node, chosen: dict[str, tuple[str, ...]])
                 yield with_place(problem, node.entity, value)
 
 
-def _of_snapshot(node: Node, wiring: Wiring) -> Iterator[EntityError]:
+def _of_snapshot(node: Node, edges: DeclaredEdges) -> Iterator[EntityError]:
     table = node.entity.snapshot_of
-    if table and table not in wiring.nodes:
-        hint = did_you_mean(table, wiring.nodes)
+    if table and table not in edges.nodes:
+        hint = did_you_mean(table, edges.nodes)
         yield with_place(EntityError("tags versions of an unknown entity", found=table, hint=hint), node.entity, table)

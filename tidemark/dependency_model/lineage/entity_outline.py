@@ -9,8 +9,8 @@ from tidemark.dependency_model.lineage.known_tables import Table
 from tidemark.dependency_model.time.partition_columns import partition_columns
 
 if TYPE_CHECKING:
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
 

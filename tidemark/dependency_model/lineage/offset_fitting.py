@@ -16,8 +16,8 @@ from tidemark.dependency_model.time.period import Period
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
 
 _STRETCHES_LIMIT: Final = 2
 _TRIED: Final = 3

@@ -22,8 +22,8 @@ from tidemark.errors import ParseError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
 _MOVES: Final = frozenset(["date_add", "add_unit", "+", "-"])

@@ -7,11 +7,11 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Column
-from tidemark.dependency_model.lineage.constraint_network import Domain, Network, Variable
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
 from tidemark.dependency_model.lineage.offset_fitting import Fit
 from tidemark.dependency_model.lineage.parameters import parameters
 from tidemark.dependency_model.lineage.query_times import query_times
+from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing, Variable
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.type_conversion import Conversion
 from tidemark.dependency_model.time.partition_columns import partition_columns
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
     from tidemark.dependency_model.lineage.relation import Relation
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
 Needed = dict[int, frozenset[int]] | str
@@ -50,14 +50,14 @@ class Evaluation:
         self, business_times: Iterable[int], relations: Sequence[Relation], session: QuerySession
     ) -> dict[str, Needed]:
         """By table with slices, at chosen business times (slices of the downstream)."""
-        evaluator, networks = self._networks(relations, session)
+        evaluator, narrowings = self._narrowings(relations, session)
         needed: dict[str, Needed] = {}
         for ordinal in business_times:
             evaluator.begin(parameters(self.grid, ordinal))
             known: dict[object, Domain] = {}
-            for network in networks:
-                near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in network.occurrences}
-                for occurrence, domain in network.read(near, known).items():
+            for narrowing in narrowings:
+                near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
+                for occurrence, domain in narrowing.read(near, known).items():
                     _add(needed, occurrence.table, ordinal, domain)
             if all(isinstance(reason, str) for reason in needed.values()):
                 break
@@ -72,7 +72,9 @@ class Evaluation:
         """What finds offsets to a table."""
         return _fit(self.calendar, self.period, self.subjects[name])
 
-    def _networks(self, relations: Sequence[Relation], session: QuerySession) -> tuple[Evaluator, list[Network]]:
+    def _narrowings(
+        self, relations: Sequence[Relation], session: QuerySession
+    ) -> tuple[Evaluator, list[SliceNarrowing]]:
         variables = {
             occurrence: Variable(
                 occurrence,
@@ -89,7 +91,7 @@ class Evaluation:
             occurrence: tuple(column.name for column in variable.columns) for occurrence, variable in variables.items()
         }
         evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), names)
-        return evaluator, [Network(relation, variables, evaluator) for relation in relations]
+        return evaluator, [SliceNarrowing(relation, variables, evaluator) for relation in relations]
 
 
 def _add(needed: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:

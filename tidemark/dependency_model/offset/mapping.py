@@ -16,8 +16,8 @@ from tidemark.errors import ParseError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
 

@@ -12,7 +12,7 @@ from tidemark.dependency_model.time.period import Period
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
-    from tidemark.dependency_model.time.calendar import Calendar
+    from tidemark.dependency_model.time.local_calendar import Calendar
 
 Stretch = tuple[int, int]
 """Start and end in seconds since 1970-01-01T00:00Z."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.subject.subject_id import ConditionValues
-    from tidemark.dependency_model.time.calendar import Calendar
+    from tidemark.dependency_model.time.local_calendar import Calendar
 
 
 def slices_of(text: str, graph: DependencyGraph, allowance: Allowance | None = None) -> tuple[Slice, ...]:

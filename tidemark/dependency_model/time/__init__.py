@@ -1,6 +1,6 @@
 """Business time: periods, time zones, and the windows that tile the time line."""
 
-from tidemark.dependency_model.time.calendar import Calendar
+from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.window import Window
 

@@ -17,8 +17,8 @@ from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tidemark.dependency_model.time.calendar import Calendar
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
 _YEARS: Final = 5

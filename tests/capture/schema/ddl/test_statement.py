@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.schema.ddl.effects import ColumnsSet, Emptied, Unproven
 from tidemark.capture.schema.ddl.statement import statement_effects
+from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, Emptied, Unproven
 
 HARMLESS = (
     "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (x) REFERENCES y (z)",

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tidemark.capture.schema.ddl.column_definition import ColumnDefinition, UnknownDefinitionError
-from tidemark.capture.schema.ddl.effects import ColumnsSet, StatementEffect, Unproven
 from tidemark.capture.schema.ddl.tokens import Cursor, Word, between_commas
+from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, StatementEffect, Unproven
 
 _INDEXES: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL")
 _OPTIONS: Final = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.schema.ddl.effects import StatementEffect
 from tidemark.capture.schema.ddl.statement import statement_effects
+from tidemark.capture.schema.ddl.unlogged_row_effects import StatementEffect
 
 _SHOWN = 200
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from tidemark.capture.schema.ddl.alter import altered
 from tidemark.capture.schema.ddl.column_definition import UnknownDefinitionError
-from tidemark.capture.schema.ddl.effects import Emptied, StatementEffect, Unproven
 from tidemark.capture.schema.ddl.tokens import Cursor, UnreadableStatementError, Word, mentioned_tables, words_of
+from tidemark.capture.schema.ddl.unlogged_row_effects import Emptied, StatementEffect, Unproven
 
 # Statements whose changes of rows, if any, are row events.
 _HARMLESS: Final = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.slow_clock import Spans
 from tidemark.capture.snapshots.late.late_minutes import LateMinute
-from tidemark.capture.snapshots.late.restated_slices import count_late, slices_to_restate
+from tidemark.capture.snapshots.late.slices_to_restate import count_late, slices_to_restate
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar
 

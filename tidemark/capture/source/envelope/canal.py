@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.source.envelope.change_record import line_of_message
-from tidemark.capture.source.event_time import is_event_time
+from tidemark.capture.source.possible_event_time import is_event_time
 
 _VALUE = """
     type: STRING, database: STRING, table: STRING, es: BIGINT, isDdl: BOOLEAN, sql: STRING, mysqlType: STRING,

@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.source.change_files import ChangeFile
 from tidemark.capture.source.envelope.change_record import line_of_message
-from tidemark.capture.source.event_time import is_event_time
+from tidemark.capture.source.possible_event_time import is_event_time
 from tidemark.capture.source_table import topic_of
 
 _VALUE = """

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.slice_end import SliceEnd
-from tidemark.capture.snapshots.late import restated_slices as slices
-from tidemark.capture.snapshots.late.restated_slices import count_late, slices_to_restate
+from tidemark.capture.snapshots.late import slices_to_restate as slices
+from tidemark.capture.snapshots.late.slices_to_restate import count_late, slices_to_restate
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 

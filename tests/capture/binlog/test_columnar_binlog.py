@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.capture.binlog.logs import Log, logs
-from tidemark.capture.binlog.binlog_columns import COLUMNS, binlogs_of
+from tidemark.capture.binlog.columnar_binlog import COLUMNS, binlogs_of
 from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.position import Gtid
 from tidemark.capture.binlog.record_runs import runs_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.system.child_environment import without_token
+from tidemark.system.token_variable import without_token
 
 
 def test_the_token_is_left_out_and_nothing_else() -> None:

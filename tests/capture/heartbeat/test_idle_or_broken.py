@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.heartbeat.health import Health, Threshold, diagnose
+from tidemark.capture.heartbeat.idle_or_broken import Health, Threshold, diagnose
 
 NOW = datetime(2026, 3, 24, 0, 0, 30, tzinfo=UTC)
 

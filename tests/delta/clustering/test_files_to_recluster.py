@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import DataType, DateType, DoubleType, LongType, StringType, TimestampType
 
 from tidemark.delta.clustering.file_groups import CLUSTERED, not_clustered
-from tidemark.delta.clustering.overlapping_files import Boxes, Span, spans_of
+from tidemark.delta.clustering.files_to_recluster import FileKeyRanges, Span, spans_of
 from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 
@@ -42,10 +42,10 @@ def test_as_a_slow_count_says(files: list[tuple[int, tuple[Span | None, Span | N
     spans = [[own[key] for _, own, _ in files] for key in (0, 1)]
     chosen_files = [at for at, (_, _, is_new) in enumerate(files) if is_new]
     others = [at for at, (_, _, is_new) in enumerate(files) if not is_new]
-    boxes = Boxes.of(sizes, spans)
+    ranges = FileKeyRanges.of(sizes, spans)
     slow = {other: slowly_inside(sizes, spans, chosen_files, other) for other in others}
-    assert boxes.bytes_inside(chosen_files, others).tolist() == pytest.approx(list(slow.values()))
-    inside = boxes.badly_overlapped(chosen_files, others, ratio)
+    assert ranges.bytes_inside(chosen_files, others).tolist() == pytest.approx(list(slow.values()))
+    inside = ranges.badly_overlapped(chosen_files, others, ratio)
     assert set(inside) <= {other for other in others if sizes[other] <= ratio * slow[other] * (1 + 1e-9)}
     # Never more than so many times the new bytes, and nothing worse is left out than what was taken.
     budget = ratio * sum(sizes[at] for at in chosen_files)
@@ -58,8 +58,8 @@ def test_as_a_slow_count_says(files: list[tuple[int, tuple[Span | None, Span | N
 
 
 def test_of_many_files_some_stand_for_all() -> None:
-    boxes = Boxes.of([1] * 5_000 + [100, 100], [[(0, 9)] * 5_000 + [(0, 9), (10, 19)]])
-    assert boxes.bytes_inside(range(5_000), [5_000, 5_001]).tolist() == [5_000, 0]
+    ranges = FileKeyRanges.of([1] * 5_000 + [100, 100], [[(0, 9)] * 5_000 + [(0, 9), (10, 19)]])
+    assert ranges.bytes_inside(range(5_000), [5_000, 5_001]).tolist() == [5_000, 0]
 
 
 KEYS = (ClusterColumn("user", "user", LongType(), 1.0), ClusterColumn("day", "day", LongType(), 1.0))
@@ -127,4 +127,4 @@ def test_bounds_of_every_type_have_their_order(kind: DataType, low: str, high: s
 def test_a_file_without_bounds_may_hold_anything(text: str) -> None:
     column = ClusterColumn("key", "k", DateType(), 1.0)
     assert spans_of([LiveFile({"path": "p", "stats": text})], column) == [None]
-    assert Boxes.of([5, 5], [[None, ("a", "b")]]).bytes_inside([1], [0]).tolist() == [5]
+    assert FileKeyRanges.of([5, 5], [[None, ("a", "b")]]).bytes_inside([1], [0]).tolist() == [5]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from tidemark.dagster_internals.step_logs import remove_step_logs
+from tidemark.dagster_internals.step_output_files import remove_step_logs
 
 if TYPE_CHECKING:
     from pathlib import Path

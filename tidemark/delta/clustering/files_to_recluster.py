@@ -27,8 +27,8 @@ Span = tuple[Bound, Bound]
 
 
 @dataclass(frozen=True)
-class Boxes:
-    """Files as boxes: for each key the places of the lowest and the highest value among the ends of all files.
+class FileKeyRanges:
+    """Files as ranges: for each key the places of the lowest and the highest value among the ends of all files.
 
     Places are whole numbers, so that a width is how many ends a file holds: ends are where the data are.
     """
@@ -38,7 +38,7 @@ class Boxes:
     highs: tuple[Positions, ...]
 
     @classmethod
-    def of(cls, sizes: Sequence[int], spans: Sequence[Sequence[Span | None]]) -> "Boxes":
+    def of(cls, sizes: Sequence[int], spans: Sequence[Sequence[Span | None]]) -> "FileKeyRanges":
         """`spans`: for each key the files' bounds, None for a file without: it may hold anything."""
         placed = [_span_arrays(own) for own in spans]
         size = np.maximum(1.0, np.asarray(sizes, dtype=np.float64))

@@ -77,7 +77,7 @@ class Condition:
         return outcome
 
 
-class Network:
+class SliceNarrowing:
     """The variables and conditions of one relation."""
 
     def __init__(self, relation: Relation, variables: Mapping[Occurrence, Variable], evaluator: Evaluator) -> None:

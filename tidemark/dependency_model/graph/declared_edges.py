@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.entity import Entity
 
 
-class Wiring:
+class DeclaredEdges:
     """`declared` are the entities as they are written, `nodes` what stands for them (a project stands for two).
 
     `_unmet` holds, by the name they ask for, those with a dependency that could not be drawn: a change may repair it.
@@ -29,7 +29,7 @@ class Wiring:
     def __init__(self, entities: Iterable[Entity]) -> None:
         self.declared: dict[str, Entity] = {}
         self.nodes: dict[str, Node] = {}
-        self.edges = Adjacency()
+        self.adjacency = Adjacency()
         self.broken: dict[str, list[EntityError]] = {}
         self._unmet: dict[str, set[str]] = {}
         self._members: dict[str, set[str]] = {}
@@ -67,7 +67,7 @@ class Wiring:
         if entity.project:
             self._members[entity.project].discard(name)
         for gone in _standing_for(entity):
-            touched.update(self.edges.remove(gone))
+            touched.update(self.adjacency.remove(gone))
             del self.nodes[gone]
             self._forget_problems(gone)
         return touched
@@ -90,13 +90,13 @@ class Wiring:
     def _stand(self, entity: Entity) -> None:
         for name in _standing_for(entity):
             self.nodes[name] = Node(root_of(entity) if name != entity.name else entity)
-            self.edges.add(name)
+            self.adjacency.add(name)
 
     def _redraw(self, name: str) -> None:
         node = self.nodes.get(name)
         if node is None:
             return
-        self.edges.disconnect(name)
+        self.adjacency.disconnect(name)
         self._forget_problems(name)
         self._connect(node)
 
@@ -107,7 +107,7 @@ class Wiring:
 
     def _connect(self, node: Node) -> None:
         drawn = (self._edge(node, dependency, state) for state, dependency in self._dependencies(node))
-        self.edges.connect(node.name, [edge for edge in drawn if edge])
+        self.adjacency.connect(node.name, [edge for edge in drawn if edge])
 
     def _dependencies(self, node: Node) -> Iterator[tuple[str, Dependency]]:
         """State and dependency of everything that an entity needs: what it declares, and what its project adds."""
