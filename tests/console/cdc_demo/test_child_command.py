@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import time
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
-from tidemark.console.cdc_demo.child_command import child
+from tidemark.console.cdc_demo.child_command import ChildCommand, children
+from tidemark.console.dagster_server.process_sessions import session_members
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +23,7 @@ PROGRAM = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
 
 def _environment(folder: Path, given: dict[str, str]) -> dict[str, str]:
     """What a command sees that is started with these variables."""
-    with child("shown", [], folder, given) as started:
+    with children([ChildCommand("shown", [], 60.0, given)], folder) as (started,):
         started.process.wait(60)
     environment: dict[str, str] = json.loads(started.log.read_text())
     return environment
@@ -28,8 +32,12 @@ def _environment(folder: Path, given: dict[str, str]) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the place of `tidemark`: a program that prints its environment."""
-    interpreter = tmp_path / "interpreter"
-    interpreter.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{PROGRAM}'\n")
+    _replace(f"exec {sys.executable} -c '{PROGRAM}'", tmp_path, monkeypatch)
+
+
+def _replace(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interpreter = folder / "interpreter"
+    interpreter.write_text(f"#!/bin/sh\n{script}\n")
     interpreter.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(interpreter))
 
@@ -45,3 +53,24 @@ def test_the_token_is_not_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_token_is_given(tmp_path: Path) -> None:
     assert _environment(tmp_path / "log", {"TIDEMARK_TOKEN": "canary"})["TIDEMARK_TOKEN"] == "canary"
+
+
+def test_all_are_told_at_once_and_those_that_go_on_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace("trap '' TERM INT\necho there\nwhile :; do sleep 0.1; done", tmp_path, monkeypatch)
+    commands = [ChildCommand(name, [], 2.0, {}) for name in ("a", "b", "c")]
+    with children(commands, tmp_path) as started:
+        for server in started:
+            server.wait_until(lambda log=server.log: "there" in log.read_text(), 60)  # type: ignore[misc]
+        begun = time.monotonic()
+    assert 2 <= time.monotonic() - begun < 5.5
+    assert [server.process.poll() for server in started] == [-signal.SIGKILL] * 3
+    assert [session_members(server.pid) for server in started] == [[], [], []]
+
+
+def test_what_was_started_before_one_that_fails_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace("echo $$ > pid\nexec sleep 600", tmp_path, monkeypatch)
+    commands = [ChildCommand(name, [], 5.0, {}) for name in ("a", "b")]
+    (tmp_path / "b").write_text("no folder")
+    with pytest.raises(OSError, match="b"), children(commands, tmp_path):
+        pass
+    assert not [process for process in psutil.Process().children() if process.status() != psutil.STATUS_ZOMBIE]

@@ -1,4 +1,4 @@
-"""Another `tidemark` command as a part of the chain: in a session of its own, its words in a log."""
+"""Other `tidemark` commands as parts of the chain: each in a session of its own, its words in a log."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tidemark.console.dagster_server.process_sessions import stop_session
 from tidemark.console.servers.server_process import ServerProcess, start
@@ -17,26 +19,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-# `up` lets runs end, `capture run` its pass.
-_GRACE_SECONDS: Final = 45.0
+
+@dataclass(frozen=True)
+class ChildCommand:
+    """`tidemark <arguments>`; `grace_seconds` is how long it may take to end once it is told to."""
+
+    name: str
+    arguments: Sequence[str]
+    grace_seconds: float
+    env: Mapping[str, str]
 
 
 @contextmanager
-def child(name: str, arguments: Sequence[str], directory: Path, env: Mapping[str, str]) -> Iterator[ServerProcess]:
-    """Start `tidemark <arguments>`; in the end ask it to stop, and stop it with all that it started if it does not."""
-    # A command of ours is no server of others: it has our environment, but the token only where `env` has it.
-    words = [sys.executable, "-m", "tidemark.console", *arguments]
-    started = start(name, words, directory, {**without_token(os.environ), **env})
+def children(commands: Sequence[ChildCommand], directory: Path) -> Iterator[tuple[ServerProcess, ...]]:
+    """Start all of them, each in its folder below `directory`; in the end ask all at once to stop.
+
+    What has not ended when its grace is over is stopped with all that it started.
+    """
+    started: list[ServerProcess] = []
     try:
-        yield started
+        for command in commands:
+            started.append(_start(command, directory / command.name))  # noqa: PERF401 - those before one that fails
+        yield tuple(started)
     finally:
-        _stop(started)
+        _stop(started, [command.grace_seconds for command in commands])
 
 
-def _stop(started: ServerProcess) -> None:
-    """It tells its own children: a signal to all of them would take Spark from under a pass that ends."""
-    if started.process.poll() is None:
-        os.kill(started.pid, signal.SIGTERM)
+def _start(command: ChildCommand, directory: Path) -> ServerProcess:
+    # A command of ours is no server of others: it has our environment, but the token only where `env` has it.
+    words = [sys.executable, "-m", "tidemark.console", *command.arguments]
+    return start(command.name, words, directory, {**without_token(os.environ), **command.env})
+
+
+def _stop(started: Sequence[ServerProcess], graces: Sequence[float]) -> None:
+    """Each tells its own children: a signal to all of them would take Spark from under a pass that ends."""
+    for server in started:
+        if server.process.poll() is None:
+            os.kill(server.pid, signal.SIGTERM)
+    begun = time.monotonic()
+    for grace, server in sorted(zip(graces, started, strict=False), key=lambda pair: pair[0]):
         with suppress(subprocess.TimeoutExpired):
-            started.process.wait(_GRACE_SECONDS)
-    stop_session(started.process, in_a_hurry=lambda: True)
+            server.process.wait(max(0.0, begun + grace - time.monotonic()))
+        stop_session(server.process, in_a_hurry=lambda: True)

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.console.cdc_demo.child_command import child
+from tidemark.console.cdc_demo.child_command import ChildCommand, children
 from tidemark.console.cdc_demo.recording import Recording
 from tidemark.console.cdc_demo.replay_speed import Pace
 from tidemark.console.cdc_demo.servers import Servers, servers
@@ -19,6 +19,7 @@ from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
 from tidemark.system.kafka_client import KafkaSecurity
+from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import ENV_PREFIX
 from tidemark.system.token_variable import TOKEN_VARIABLE
 
@@ -83,21 +84,26 @@ def chain(
         pace = Pace(player.at or 0, time.monotonic(), day_seconds)
         # The tables are declared before anybody looks for them.
         player.play(pace.first)
-        env = _environment(data, running)
+        env = _environment(settings.root, data, running)
         say("starting distribution, capture and Dagster")
         port = port or free_port(LOOPBACK)
-        commands = {
-            "distribution": ["capture", "distribute"],
-            "capture": ["capture", "run", "--every", _CAPTURE_SECONDS],
-            _SERVES_PAGES: ["up", "--json", "--port", str(port)],
-        }
-        children = tuple(
-            stack.enter_context(child(name, words, data / name, {**_nothing_else(data), **env, **_token_of(name)}))
-            for name, words in commands.items()
-        )
-        started = Chain(running, children, player, pace, env, f"http://{LOOPBACK}:{port}")
+        commands = stack.enter_context(children(_commands(data, env, port), data))
+        started = Chain(running, commands, player, pace, env, f"http://{LOOPBACK}:{port}")
         _wait(started, stopped)
         yield started
+
+
+def _commands(data: Path, env: Mapping[str, str], port: int) -> list[ChildCommand]:
+    """In the order in which they are started; whatever they are cut off from, the next start begins again."""
+    words_and_graces = {
+        "distribution": (["capture", "distribute"], 10.0),
+        "capture": (["capture", "run", "--every", _CAPTURE_SECONDS], 6.0),
+        _SERVES_PAGES: (["up", "--json", "--port", str(port)], 16.0),
+    }
+    return [
+        ChildCommand(name, words, grace, {**_nothing_else(data), **env, **_token_of(name)})
+        for name, (words, grace) in words_and_graces.items()
+    ]
 
 
 def _player(stack: ExitStack, running: Servers, changes: Path) -> Player:
@@ -108,9 +114,11 @@ def _player(stack: ExitStack, running: Servers, changes: Path) -> Player:
     return Player(instances)
 
 
-def _environment(data: Path, running: Servers) -> dict[str, str]:
+def _environment(root: Path, data: Path, running: Servers) -> dict[str, str]:
     """What every command of the chain has to be told; no heartbeats of today: the databases live in March."""
     return {
+        # They start in folders of their own, which need not be below the project's.
+        ROOT_VARIABLE: str(root),
         "TIDEMARK_DATA": str(data),
         "DAGSTER_HOME": str(data / "dagster_home"),
         "TIDEMARK_KAFKA": running.kafka.bootstrap_servers,
