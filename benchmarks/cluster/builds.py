@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchmarks.timing import cpu_seconds
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.quoting.spark import path_table
-from tidemark.spark.session_settings import settings
+from tidemark.spark.temporary_settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

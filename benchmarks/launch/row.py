@@ -17,7 +17,7 @@ from benchmarks.launch.location import START
 from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
 from tidemark.center.launchers.run_tags import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.service import ACROSS
-from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.worker_options import host_folder

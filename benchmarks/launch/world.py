@@ -14,8 +14,8 @@ import yaml
 
 from benchmarks.launch.location import MODULE, SENSOR, SPARK, write_declarations
 from tidemark.center.service import ACROSS
-from tidemark.console.dagster_server.process_sessions import stop_session
 from tidemark.console.dagster_server.server import DagsterServer
+from tidemark.console.dagster_server.stop_process_session import stop_session
 from tidemark.console.preflight.port import free_port
 from tidemark.system.project_root import project_root
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.capture import measure
 from benchmarks.capture.messages import updates
-from tidemark.capture.distribution.physical_table import physical_of
+from tidemark.capture.distribution.physical_table_of_message import physical_of
 
 
 @pytest.mark.components

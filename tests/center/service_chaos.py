@@ -32,8 +32,8 @@ from benchmarks.launch.location import SENSOR, START
 from benchmarks.launch.row import slices_of
 from benchmarks.launch.world import LaunchWorld
 from tests.components.postgres import Postgres, postgres
-from tidemark.console.dagster_server.process_sessions import stop_session
-from tidemark.dagster_internals.connections import keep_connections
+from tidemark.console.dagster_server.stop_process_session import stop_session
+from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.errors import TransientError
 from tidemark.state_store.schema import SLICES
 from tidemark.state_store.store import StateStore

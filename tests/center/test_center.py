@@ -12,7 +12,7 @@ import pytest
 from tests.dependency_model.world import entity, graph
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
-from tidemark.dependency_model.readiness.manifest import UsedSlice
+from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState
 from tidemark.errors import ParseError, TransitionError

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql.types import DateType, StringType, StructField, StructType
 
 from tests.compute.analyzed_plan import column_sources, tables_read
-from tidemark.compute.dry_run import empty_input
+from tidemark.compute.function_dry_run import empty_input
 from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from tests.compute.dataframe_programs import TABLES, generate
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
-from tidemark.compute.dry_run import _plan, empty_input
+from tidemark.compute.function_dry_run import _plan, empty_input
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.spark_plan.function_reads import business_times, infer_reads
 from tidemark.dependency_model.offset import mapping_between

@@ -9,8 +9,8 @@ import pytest
 
 from tests.compute.analyzed_plan import tables_read
 from tests.compute.small_warehouse import small_warehouse
-from tidemark.compute.dry_run import empty_input
 from tidemark.compute.errors import UnreadFunctionError
+from tidemark.compute.function_dry_run import empty_input
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.asset_bodies import refuse_unread
 from tidemark.delta.delta_rs_table import read_partition

@@ -13,7 +13,7 @@ from tests.dependency_model.lineage.corpus import cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
-from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time import Period
 

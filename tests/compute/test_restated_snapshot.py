@@ -13,7 +13,7 @@ from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.slice_computer import Computer
 from tidemark.compute.snapshot_reader import Snapshots
-from tidemark.compute.snapshot_tags import claims_of_tags, version_of_tag
+from tidemark.compute.table_version_tags import claims_of_tags, version_of_tag
 from tidemark.dagster.metadata.slice import preview_table
 from tidemark.delta.clustering.filter_usage import usage_log
 from tidemark.delta.clustering.usage_recorder import UsageRecorder

@@ -17,7 +17,7 @@ from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
-from tidemark.warehouse.partition_keys import dagster_key, slice_key
+from tidemark.warehouse.dagster_partition_keys import dagster_key, slice_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

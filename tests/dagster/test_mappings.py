@@ -11,7 +11,7 @@ from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import Entity, parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
-from tidemark.warehouse.partition_keys import dagster_key, slice_key
+from tidemark.warehouse.dagster_partition_keys import dagster_key, slice_key
 
 UNTIL = datetime(2026, 12, 1, tzinfo=UTC)
 FROM = "2025-01-01"

@@ -9,7 +9,7 @@ from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.time import Period
-from tidemark.warehouse.partition_keys import dagster_key, slice_key
+from tidemark.warehouse.dagster_partition_keys import dagster_key, slice_key
 
 CASES = [
     ("hour", "Europe/Paris", "2026-03-28T00", "2026-03-30"),

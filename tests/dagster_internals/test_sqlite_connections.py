@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 import sqlalchemy as db
 
-from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.dagster_internals.sqlite_connections import open_files
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ RUNS = 40
 WRITER = """
 import os, signal, sys
 import dagster as dg
-from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.long_lived_connections import keep_connections
 
 instance = dg.DagsterInstance.from_config(sys.argv[1])
 keep_connections(instance)

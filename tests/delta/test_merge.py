@@ -69,7 +69,7 @@ def test_a_large_rewrite_is_shared_by_tasks_and_compiled(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(merge_attempt, "_TASK_BYTES", 3_000)
-    monkeypatch.setattr("tidemark.spark.session_settings._COMPILED_ROWS", 400)
+    monkeypatch.setattr("tidemark.spark.temporary_settings._COMPILED_ROWS", 400)
     monkeypatch.setattr(merge_attempt, "_MOST_NAMED", 3)
     path, session = tmp_path / "t", spark.newSession()
     rows = session.range(0, 400, 1, 4).selectExpr("id", "'x' AS part", "md5(string(id)) AS v", "0L AS _offset")

@@ -11,7 +11,7 @@ from tests.docs.reference import FOLDER, pages
 from tests.docs.setting_words import SETTINGS
 from tidemark.dependency_model.entity.entity_parser import parse_entity
 from tidemark.dependency_model.entity.quality_rules import RULES
-from tidemark.dependency_model.lineage.parameters import parameter_names
+from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.time.period import Period
 from tidemark.system.settings import Settings

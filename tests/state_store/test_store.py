@@ -11,8 +11,8 @@ import pytest
 
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
-from tidemark.dependency_model.readiness.manifest import ManifestClause, SliceManifest, UsedSlice
 from tidemark.dependency_model.readiness.release import Reason
+from tidemark.dependency_model.readiness.slice_manifest import ManifestClause, SliceManifest, UsedSlice
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.database import Database

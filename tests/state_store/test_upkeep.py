@@ -22,7 +22,7 @@ from tidemark.state_store.errors import (
     StateSettingError,
     StateStoreDownError,
 )
-from tidemark.state_store.json_lines import export_lines, import_lines
+from tidemark.state_store.json_lines_export import export_lines, import_lines
 from tidemark.state_store.lease import Lease
 from tidemark.state_store.migrations import ALL, migrate
 from tidemark.state_store.schema import LEASES, METADATA, MIGRATIONS

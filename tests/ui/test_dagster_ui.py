@@ -17,7 +17,7 @@ from tidemark.console.project_files import SAMPLE
 from tidemark.dagster.assets import build_assets
 from tidemark.olap import open_store
 from tidemark.system.settings import Settings
-from tidemark.warehouse.partition_keys import period_of
+from tidemark.warehouse.dagster_partition_keys import period_of
 from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.foreign_page import FORM, IMAGE, POST, SOCKET, page_server
 from tests.ui.quick_location import write_declarations
 from tidemark.console.dagster_server.dagster_home import prepare_home
-from tidemark.console.dagster_server.process_sessions import session_members
 from tidemark.console.dagster_server.server import DagsterServer
+from tidemark.console.dagster_server.stop_process_session import session_members
 from tidemark.console.preflight.port import free_port
 from tidemark.system.settings import Settings
 from tidemark.system.token_variable import TOKEN_VARIABLE

@@ -26,8 +26,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
-from tidemark.api.handlers import Queries
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.request_limits import RequestLimits, TokenBuckets
 from tidemark.api.response_models import ErrorModel, HealthModel, ReceiptModel, SlicesModel

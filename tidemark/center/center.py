@@ -21,10 +21,10 @@ from tidemark.center.transition_staging import Staging
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.readiness.earliest_time import earliest
 from tidemark.dependency_model.readiness.explanation import explain
-from tidemark.dependency_model.readiness.manifest import SliceManifest, manifest_of
 from tidemark.dependency_model.readiness.overview import missing_inputs
 from tidemark.dependency_model.readiness.release import Release, release
-from tidemark.dependency_model.readiness.scheduled_entity import is_marker, next_state
+from tidemark.dependency_model.readiness.self_starting_slices import is_marker, next_state
+from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, manifest_of
 from tidemark.dependency_model.status import Event
 from tidemark.errors import TidemarkError
 from tidemark.state_store.errors import EventKnownError

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.manifest import SliceManifest
+    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.reader import StateReader

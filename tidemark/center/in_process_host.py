@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
-from tidemark.center.fact_intake import FactIntake
 from tidemark.center.launchers.in_process_runs import InProcessRuns, close_interrupted
 from tidemark.center.pools import Pools
-from tidemark.dagster_internals.connections import keep_connections
+from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.dependency_model.status import Event
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class InProcessHost:
 
     def __init__(self, warehouse: Warehouse, job: dg.JobDefinition, instance: dg.DagsterInstance, name: str) -> None:
         self._warehouse, self._job, self._instance, self._name = warehouse, job, instance, name
-        self._intake = FactIntake(warehouse, name)
+        self._intake = CenterTick(warehouse, name)
         self.center = self._intake.center
         keep_connections(instance)
         close_interrupted(instance, name)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.manifest import SliceManifest
+    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.status.consequence import KnownStatuses
 
 _UNKNOWN = SliceStatus()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
-from tidemark.center.fact_intake import FactIntake
 from tidemark.center.launchers.sensor_run_requests import DagsterRequests
 from tidemark.center.pools import Pools
 from tidemark.state_store.lease import Lease
@@ -30,7 +30,7 @@ class SensorHost:
     active = ""
 
     def __init__(self, warehouse: Warehouse) -> None:
-        self._intake = FactIntake(warehouse, "sensor")
+        self._intake = CenterTick(warehouse, "sensor")
         self.store, self.center = self._intake.store, self._intake.center
         self._lease: Lease | None = None
         self._requests = DagsterRequests(warehouse.graph)

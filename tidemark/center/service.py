@@ -15,13 +15,13 @@ import psycopg2
 from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
+from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.event_wakeup import Waker, waker_of
-from tidemark.center.fact_intake import FactIntake
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
-from tidemark.center.topic_subscription import subscription_of
+from tidemark.center.topic_subscription_thread import subscription_of
 from tidemark.errors import TerminalError, TransientError
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
@@ -75,7 +75,7 @@ class Service:
         tell: Tell,
         policy: LaunchPolicy | None = None,
     ) -> None:
-        self._intake = FactIntake(warehouse, "center")
+        self._intake = CenterTick(warehouse, "center")
         self.store, self.center = self._intake.store, self._intake.center
         self.store.write.fence = _NOWHERE
         lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)

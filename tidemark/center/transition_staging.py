@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tidemark.center.inputs_changed_during_run import late_events
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import steps
-from tidemark.dependency_model.status.reported_events import events_of
+from tidemark.dependency_model.status.report_to_events import events_of
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.center.fact import Fact
     from tidemark.center.in_memory_state import CenterMemory
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.manifest import SliceManifest
+    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.transition import Facts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.time.partition_columns import clock_values, partition_columns
 from tidemark.dependency_model.time.period import Period
-from tidemark.warehouse.partition_keys import dagster_key, period_of
+from tidemark.warehouse.dagster_partition_keys import dagster_key, period_of
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity

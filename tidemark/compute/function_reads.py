@@ -62,7 +62,7 @@ def _analyse(session: SparkSession, warehouse: Warehouse, name: str, plans: Infe
 
 def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, Read]:
     """What a function reads of its parameters. Raises EntityError, and what the function raises."""
-    from tidemark.compute.dry_run import analyzed_plans  # noqa: PLC0415 - loads Spark
+    from tidemark.compute.function_dry_run import analyzed_plans  # noqa: PLC0415 - loads Spark
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
     from tidemark.dependency_model.lineage.spark_plan.function_reads import business_times, infer_reads  # noqa: PLC0415 - loads the SQL parser
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from tidemark.capture.snapshots.late.late_change_table import late_path
-from tidemark.capture.snapshots.late.restated_snapshot import with_late_changes
+from tidemark.capture.snapshots.late.snapshot_with_late_changes import with_late_changes
 from tidemark.compute.business_time import partition_values, slice_values, sql_parameters
-from tidemark.compute.query_results import empty, has_columns, query_result
-from tidemark.compute.snapshot_tags import readable_snapshot
+from tidemark.compute.entity_query_result import empty, has_columns, query_result
+from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
 from tidemark.delta.version_reader import VersionReader
-from tidemark.dependency_model.readiness.manifest import UsedSlice
+from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 from tidemark.dependency_model.time.partition_columns import partition_columns
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from tidemark.dependency_model.readiness.manifest import SliceManifest
+    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse

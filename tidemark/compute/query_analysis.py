@@ -20,7 +20,7 @@ from tidemark.compute.business_time import slice_columns, sql_parameters
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.errors import EntityError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
-from tidemark.warehouse.partition_keys import first_slice
+from tidemark.warehouse.dagster_partition_keys import first_slice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

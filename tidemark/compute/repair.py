@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import QualityError, RepairSourceError
-from tidemark.compute.snapshot_tags import version_of_tag
+from tidemark.compute.table_version_tags import version_of_tag
 from tidemark.delta.file_statistics import file_statistics, require_table
 from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidemark.delta.clustering.usage_recorder import UsageRecorder
     from tidemark.delta.delta_rs_table import TableMetrics
     from tidemark.dependency_model.entity import Entity
-    from tidemark.dependency_model.readiness.manifest import SliceManifest
+    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse

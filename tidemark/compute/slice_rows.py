@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from tidemark.compute.business_time import partition_values
 from tidemark.compute.snapshot_reader import Snapshots
-from tidemark.compute.snapshot_tags import readable_snapshot
+from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import query_rows
 from tidemark.delta.file_statistics import require_table
-from tidemark.warehouse.partition_keys import period_of
+from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.capture.snapshots.tagging import tag_missing
-from tidemark.compute.snapshot_tags import claims_of_tags
+from tidemark.compute.table_version_tags import claims_of_tags
 from tidemark.delta.vacuum import plan_vacuum
 from tidemark.delta.vacuum import vacuum as vacuum_table
 

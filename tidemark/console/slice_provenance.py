@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
-from tidemark.warehouse.partition_keys import partition_of, period_of
+from tidemark.warehouse.dagster_partition_keys import partition_of, period_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import dagster as dg
 
-    from tidemark.dependency_model.readiness.manifest import UsedSlice
+    from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
     from tidemark.state_store.transition import Transition

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import SnapshotMissingError, UnreadFunctionError
+from tidemark.dagster.granted_slice_manifests import granted_manifests, manifest_metadata
 from tidemark.dagster.metadata.capture import CaptureMetadata
 from tidemark.dagster.metadata.slice import SliceDrawings
-from tidemark.dagster.run_manifests import granted_manifests, manifest_metadata
 from tidemark.dagster.slice_results import StepResult, slice_results
-from tidemark.warehouse.partition_keys import period_of, slice_of
+from tidemark.warehouse.dagster_partition_keys import period_of, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,7 +13,7 @@ from tidemark.compute.quality_checks import check_names
 from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset_columns_and_files import code_references, column_metadata
-from tidemark.dagster.metadata.rules import rule_in_words
+from tidemark.dagster.metadata.rules_in_words import rule_in_words
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.resources.runtimes import Runtimes

@@ -9,9 +9,9 @@ import dagster as dg
 
 from tidemark.compute.business_time import slice_values
 from tidemark.dagster.asset_bodies import requested_slices
-from tidemark.dagster.run_manifests import granted_manifests, manifest_metadata
+from tidemark.dagster.granted_slice_manifests import granted_manifests, manifest_metadata
 from tidemark.delta.delta_rs_table import read_partition
-from tidemark.warehouse.partition_keys import partition_of
+from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.warehouse.code_version import code_version
-from tidemark.warehouse.partition_keys import slice_key
+from tidemark.warehouse.dagster_partition_keys import slice_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.warehouse.partition_keys import TIME_DIMENSION, dagster_key, first_slice, part_dimension, part_key
+from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, dagster_key, first_slice, part_dimension, part_key
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity

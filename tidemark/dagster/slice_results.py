@@ -12,7 +12,7 @@ import dagster as dg
 
 from tidemark.compute.errors import QualityError
 from tidemark.dagster.metadata.slice import figures, slice_metadata
-from tidemark.warehouse.partition_keys import partition_of
+from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

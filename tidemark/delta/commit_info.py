@@ -8,7 +8,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from tidemark.spark.session_settings import settings
+from tidemark.spark.temporary_settings import settings
 
 LAST_VERSION = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"

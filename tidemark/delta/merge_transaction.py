@@ -20,7 +20,7 @@ from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_strategy import MergeDecision, Strategy, TouchedPartition, decide, is_small
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import among, quote
-from tidemark.spark.session_settings import settings, worth_compiling
+from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
 # Partition types whose text is the same in Spark and in the log.

@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.readiness.manifest import SliceManifest
+from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.errors import TidemarkError

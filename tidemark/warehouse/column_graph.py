@@ -111,7 +111,7 @@ def _valid(entry: Any, key: str) -> dict[str, Any] | None:
 def _analyse(name: str, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Any]:
     from tidemark.dependency_model.lineage.column_lineage import column_lineage  # noqa: PLC0415 - loads the SQL parser
     from tidemark.dependency_model.lineage.known_tables import Table, Tables  # noqa: PLC0415
-    from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
     from tidemark.dependency_model.time.partition_columns import partition_columns  # noqa: PLC0415
 
     tables = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
+from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agreed, agreed_with_plan
-from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities

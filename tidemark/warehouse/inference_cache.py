@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.entity import Entity
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.system.settings import Settings
 
 _MODEL: Final = Path(__file__).resolve().parent.parent / "dependency_model"
@@ -94,10 +94,10 @@ class InferenceCache:
         (self._new if lasting else self._passing)[entity.name] = entry
 
     def _analyse(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
+        from tidemark.dependency_model.lineage.business_time_parameters import parameter_names  # noqa: PLC0415
         from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
         from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
-        from tidemark.dependency_model.lineage.parameters import parameter_names  # noqa: PLC0415
-        from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
+        from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
 
         self.analysed += 1
         queries = [read_query(text.text, file=text.file, first_line=text.first_line) for text in texts]

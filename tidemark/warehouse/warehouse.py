@@ -15,8 +15,8 @@ from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.system.garbage_collection import collection_paused
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
+from tidemark.warehouse.dagster_partition_keys import first_slice
 from tidemark.warehouse.declarations import read_declarations
-from tidemark.warehouse.partition_keys import first_slice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from dagster import Array, Bool, DagsterRun, DagsterRunStatus, DefaultRunLauncher, Field, Int
 
-from tidemark.dagster_internals.launching import (
+from tidemark.dagster_internals.run_launcher import (
     GRPC_INFO_TAG,
     CheckRunHealthResult,
     ConfigurableClass,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from dagster import DagsterInstance
 
-    from tidemark.dagster_internals.launching import ConfigurableClassData
+    from tidemark.dagster_internals.run_launcher import ConfigurableClassData
 
 RUN_TAG: Final = "tidemark/run"
 """The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""

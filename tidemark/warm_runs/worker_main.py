@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dagster import DagsterInstance
 
-from tidemark.dagster_internals.connections import keep_connections
 from tidemark.dagster_internals.execution import capture_interrupts, pop_captured_interrupt
+from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.system.project_root import make_project_importable
 from tidemark.warm_runs.execution import Execution

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from tidemark.capture.binlog.consecutive_records import Seen
 from tidemark.capture.binlog.position import Gtid, Position
-from tidemark.capture.binlog.record_runs import Seen
 
 if TYPE_CHECKING:
     import random

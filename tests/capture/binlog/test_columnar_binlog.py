@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from tests.capture.binlog.logs import Log, logs
 from tidemark.capture.binlog.columnar_binlog import COLUMNS, binlogs_of
-from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.consecutive_records import runs_of
+from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.position import Gtid
-from tidemark.capture.binlog.record_runs import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.capture.binlog.record_runs import Seen
+    from tidemark.capture.binlog.consecutive_records import Seen
 
 SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 FORMS = ("1-7-{}", "2-7-{}", SERVER + ":{}", "1-{}", None)

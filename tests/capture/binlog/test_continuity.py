@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.capture.binlog.logs import Log, logs
+from tidemark.capture.binlog.consecutive_records import Run, Seen, runs_of
 from tidemark.capture.binlog.continuity import BinlogProgress, judge
-from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.finding import FindingKind
+from tidemark.capture.binlog.gtid_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.position import BinlogFile, Gtid, Position
-from tidemark.capture.binlog.record_runs import Run, Seen, runs_of
 
 
 @dataclass

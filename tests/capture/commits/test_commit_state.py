@@ -7,7 +7,7 @@ from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.commits.slice_end import SliceEnd
-from tidemark.capture.schema.column_types import source_column
+from tidemark.capture.schema.lake_column_types import source_column
 from tidemark.capture.schema.table_columns import ColumnShape, TableColumns
 
 AMOUNT = source_column("t", "amount", "DECIMAL", 10, 2)

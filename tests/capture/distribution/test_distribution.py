@@ -13,10 +13,10 @@ from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import PARTITIONS, SHARDS, Numbered, instances, message, tables
 from tests.capture.source.kafka.topics import send
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
+from tidemark.capture.distribution.prepare_topics import UNREADABLE, prepare
 from tidemark.capture.distribution.routes import Routes, logical_topic
 from tidemark.capture.distribution.service import Distribution, Done, distribute
 from tidemark.capture.distribution.session import DistributionSession
-from tidemark.capture.distribution.topics import UNREADABLE, prepare
 from tidemark.capture.source_table import SourceTable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.slow_clock import is_slow, slow_spans
-from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 
 MINUTE = 60_000
 

@@ -10,7 +10,7 @@ from tidemark.capture.binlog.continuity import Again, Judged
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError, DeclarationError
-from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange, evolve
 from tidemark.capture.schema.table_columns import TableColumns

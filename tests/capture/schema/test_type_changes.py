@@ -16,7 +16,7 @@ from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import current_version, read_rows, read_table
-from tidemark.delta.manifest import keep_manifest, manifest_files
+from tidemark.delta.symlink_manifest import keep_manifest, manifest_files
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

@@ -12,13 +12,13 @@ from tests.capture.schema.type_matrix import CELLS, EXAMPLES, MISFITS, TYPES, Ce
 from tests.capture.source.kafka.sent import SentValues, messages
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import Stream, at
-from tidemark.capture.apply.batch_changes import table_changes
 from tidemark.capture.apply.columns_by_batch import columns_by_batch
+from tidemark.capture.apply.table_changes_by_batch import table_changes
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
-from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 from tidemark.capture.schema.schema_changes import evolve
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.kafka.intake import OffsetRange, scan_messages

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tidemark.capture.schema.column_types import SourceColumn, source_column
+from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
 from tidemark.capture.schema.type_widening import conversion
 
 Declared = tuple[str, int | None, int | None]

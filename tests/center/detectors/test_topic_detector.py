@@ -11,7 +11,7 @@ import pytest
 from tests.center.test_center import CHAIN, CenterWorld
 from tests.warm_runs.warm_home import until
 from tidemark.center.detectors.topic_detector import TopicDetector, TopicMessage
-from tidemark.center.topic_subscription import TopicSubscription, subscription_of
+from tidemark.center.topic_subscription_thread import TopicSubscription, subscription_of
 from tidemark.system.errors import SettingsError
 from tidemark.system.settings import Settings
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tidemark.console.cdc_demo.child_command import ChildCommand, children
-from tidemark.console.dagster_server.process_sessions import session_members
+from tidemark.console.dagster_server.stop_process_session import session_members
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from tests.capture.distribution.stream import instances, message
 from tests.capture.source.kafka.topics import send
-from tidemark.capture.distribution import topics
+from tidemark.capture.distribution import prepare_topics
 from tidemark.capture.distribution.service import Done
 from tidemark.console.commands.capture.distribution_progress import Progress
 from tidemark.console.main import main
@@ -39,7 +39,7 @@ def test_a_broker_that_does_not_answer_is_a_reason_to_try_again(
 ) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
     monkeypatch.setenv("TIDEMARK_KAFKA", f"{LOOPBACK}:{free_port()}")
-    monkeypatch.setattr(topics, "_SECONDS", 0.5)
+    monkeypatch.setattr(prepare_topics, "_SECONDS", 0.5)
     result = CliRunner().invoke(main, ["capture", "distribute", "--json"])
     assert result.exit_code == 75
     assert json.loads(result.stdout)["error"]["transient"] is True

@@ -14,7 +14,7 @@ from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.repair import RepairRequest, downstream_slices, plan
 from tidemark.compute.runtime import Runtime
-from tidemark.compute.snapshot_tags import claims_of_tags, tag_version
+from tidemark.compute.table_version_tags import claims_of_tags, tag_version
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.resources import engine_resources
 from tidemark.delta.delta_rs_table import current_version, read_partition

@@ -8,7 +8,7 @@ import pytest
 
 from tests.dagster.kinds.world import RunningWarehouse, running
 from tidemark.center.detectors.event_log import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
-from tidemark.dagster.run_manifests import FORCE_TAG, WHY_KEY
+from tidemark.dagster.granted_slice_manifests import FORCE_TAG, WHY_KEY
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
 

@@ -20,7 +20,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
 from tidemark.system.settings import Settings
-from tidemark.warehouse.partition_keys import partition_of
+from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 
 from tests.center.detectors.test_topic_detector import ListSource
 from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tidemark.center.center_tick import CenterTick
 from tidemark.center.detectors.topic_detector import TopicDetector
-from tidemark.center.fact_intake import FactIntake
 from tidemark.center.sensor_host import SensorHost
 from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.dependency_model.status import Event
@@ -51,7 +51,7 @@ def bodies(depths: Iterable[int]) -> Iterator[bytes]:
 
 def assert_both_hosts_start(warehouse: Warehouse, folder: Path, depths: Iterable[int]) -> None:
     sent = list(bodies(depths))
-    before = FactIntake(warehouse, "center")
+    before = CenterTick(warehouse, "center")
     with TopicDetector("reports", ListSource(*sent), before.center, before.store.read) as detector:
         polled = detector.poll(len(sent))
     assert polled.messages == len(sent)
@@ -59,7 +59,7 @@ def assert_both_hosts_start(warehouse: Warehouse, folder: Path, depths: Iterable
     taken = [said for said in before.store.read.after(0) if said.event is Event.STARTED]
     assert taken
     with dg.instance_for_test(temp_dir=str(folder)) as instance:
-        service = FactIntake(warehouse, "center")
+        service = CenterTick(warehouse, "center")
         service.tick(instance)
         assert service.center.unreadable() == {}
         result = readiness_sensor(warehouse)(dg.build_sensor_context(instance=instance))

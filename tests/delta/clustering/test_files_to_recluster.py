@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.types import DataType, DateType, DoubleType, LongType, StringType, TimestampType
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.file_groups import CLUSTERED, not_clustered
 from tidemark.delta.clustering.files_to_recluster import FileKeyRanges, Span, spans_of
-from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 
 SPAN = st.none() | st.tuples(st.integers(0, 12), st.integers(0, 6)).map(

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.column_ranks import rank_column
 from tidemark.delta.clustering.split_tree import assign_files
-from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.clustering.tree_sql import file_of_row
 

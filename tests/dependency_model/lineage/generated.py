@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
-from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.offset import Offset, mapping_between
 from tidemark.dependency_model.time import Period
 from tidemark.dependency_model.time.sample_slices import sparse_slices

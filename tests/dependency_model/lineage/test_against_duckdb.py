@@ -19,7 +19,7 @@ import sqlglot
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tidemark.dependency_model.lineage.entity_outline import QuerySession
 from tidemark.dependency_model.lineage.known_tables import Tables
-from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.query_binding import bind
 from tidemark.dependency_model.lineage.slices_read import Evaluation
 from tidemark.dependency_model.time import Period

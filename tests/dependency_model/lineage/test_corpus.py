@@ -8,7 +8,7 @@ from tests.dependency_model.lineage.corpus import FOLDER, Case, cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
-from tidemark.dependency_model.lineage.query import read_query
+from tidemark.dependency_model.lineage.parsed_query import read_query
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

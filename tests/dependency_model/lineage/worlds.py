@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline
-from tidemark.dependency_model.lineage.query import Query, read_query
+from tidemark.dependency_model.lineage.parsed_query import Query, read_query
 from tidemark.dependency_model.time import Calendar, Period
 
 PARIS = Calendar("Europe/Paris")

@@ -13,7 +13,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import TRANSITIONS, Event, Quality, RunState, SliceStatus, apply
 from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS
 from tidemark.dependency_model.status.transition import row_of
-from tidemark.dependency_model.status.transitions_page import render
+from tidemark.dependency_model.status.transitions_document import render
 from tidemark.errors import TransitionError
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "transitions.md"
@@ -32,7 +32,7 @@ FIRST_RUN = (Event.RELEASED, Event.LAUNCHED, Event.STARTED, Event.COMPLETED, Eve
 
 def test_the_page_is_what_the_table_says() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(), (
-        "run: python -m tidemark.dependency_model.status.transitions_page > docs/transitions.md"
+        "run: python -m tidemark.dependency_model.status.transitions_document > docs/transitions.md"
     )
 
 

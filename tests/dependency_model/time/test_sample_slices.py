@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.dependency_model.world import graph
-from tidemark.dependency_model.graph.time_reach import latest_reach
+from tidemark.dependency_model.graph.reach_ahead_in_time import latest_reach
 from tidemark.dependency_model.offset import Offset, mapping_between
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.dependency_model.time.sample_slices import dense_slices, sparse_slices

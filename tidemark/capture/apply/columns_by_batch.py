@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import DeclarationError, DeclaredKeyError
-from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 from tidemark.capture.schema.column_names import ColumnNamesError, lake_name
 from tidemark.capture.schema.recorded_schema import TableSchema
 from tidemark.capture.schema.schema_changes import evolve

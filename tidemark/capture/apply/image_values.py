@@ -7,8 +7,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.schema.column_names import MAX_CHARACTERS
-from tidemark.capture.schema.column_types import SourceColumn
-from tidemark.capture.schema.source_encodings import NUMBER, RowEncodings
+from tidemark.capture.schema.lake_column_types import SourceColumn
+from tidemark.capture.schema.row_encodings_of_scan import NUMBER, RowEncodings
 from tidemark.capture.schema.zero_dates import printed_date, sent_date
 from tidemark.quoting.spark import quote
 

@@ -7,19 +7,19 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.capture.apply.batch_changes import BatchStats, batch_stats, held_changes
+from tidemark.capture.apply.apply_unlogged_effects import apply_effect, effects_by_batch
 from tidemark.capture.apply.columns_by_batch import columns_by_batch, of_one_type
-from tidemark.capture.apply.row_effects import apply_effect, effects_by_batch
+from tidemark.capture.apply.table_changes_by_batch import BatchStats, batch_stats, held_changes
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent, holds_at
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError
 from tidemark.capture.initial_load.load_events import pending_loads_at
-from tidemark.capture.planning.binlog_order import BinlogOrder
 from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
-from tidemark.capture.planning.effect_cuts import cut_at
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
+from tidemark.capture.planning.cuts_at_unlogged_effects import cut_at
 from tidemark.capture.planning.slice_ends import waits_of
-from tidemark.capture.planning.table_effects import RowEffect, table_effects
+from tidemark.capture.planning.unlogged_effects import RowEffect, table_effects
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.schema.table_evolution import ensure_table, merge_target
 from tidemark.capture.snapshots.late.late_change_table import LateChanges
@@ -33,7 +33,7 @@ from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.widen_columns import widen_columns
 from tidemark.dependency_model.time import Calendar
-from tidemark.spark.session_settings import settings, worth_compiling
+from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.consecutive_records import MINUTE_MS, Run
+from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, Position
-from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
 
 COLUMNS = ("instance", "offset", "event_ms", "binlog_file", "binlog_pos", "binlog_row", "gtid")
 """Those of a change record (envelope/record.py) that a binlog is made of."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self
 
-from tidemark.capture.binlog.continuity_policy import SPARSE, BinlogPolicy
+from tidemark.capture.binlog.consecutive_records import Run
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
+from tidemark.capture.binlog.gtid_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.record_runs import Run
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tidemark.capture.binlog.columnar_binlog import Binlog
-from tidemark.capture.binlog.record_runs import MINUTE_MS
+from tidemark.capture.binlog.consecutive_records import MINUTE_MS
 
 
 class LongTransaction(NamedTuple):

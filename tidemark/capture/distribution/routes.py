@@ -10,8 +10,8 @@ from zlib import crc32
 
 from tidemark.capture.distribution.errors import SharedTopicError, TopicPatternError
 from tidemark.capture.heartbeat.heartbeat_record import TABLE as HEARTBEAT
+from tidemark.capture.physical_tables_claimed_twice import shared_tables
 from tidemark.capture.source_table import SourceTable
-from tidemark.capture.table_ownership import shared_tables
 
 TOPICS: Final = "tables.{table}"
 _FIELDS: Final = frozenset({"table", "entity"})

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from tidemark.capture.distribution.errors import SessionLostError
+from tidemark.capture.distribution.prepare_topics import prepare
 from tidemark.capture.distribution.routes import TOPICS, Routes
 from tidemark.capture.distribution.session import DistributionSession
-from tidemark.capture.distribution.topics import prepare
 from tidemark.capture.distribution.transactional_id import member_name
 from tidemark.capture.source.kafka.errors import BrokerDownError
 from tidemark.capture.source_table import SourceTable

@@ -17,11 +17,11 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer, Topic
 
 from tidemark.capture.distribution.client_close import close_within, end_producer
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
-from tidemark.capture.distribution.physical_table import physical_of
+from tidemark.capture.distribution.physical_table_of_message import physical_of
+from tidemark.capture.distribution.prepare_topics import UNREADABLE, Topics
+from tidemark.capture.distribution.remembered_topics import NOTES
 from tidemark.capture.distribution.routes import Routes
 from tidemark.capture.distribution.topic_reader import GROUP, MessageBatch, TopicReader
-from tidemark.capture.distribution.topic_state import NOTES
-from tidemark.capture.distribution.topics import UNREADABLE, Topics
 from tidemark.capture.source_table import topic_of
 from tidemark.system.kafka_client import librdkafka
 

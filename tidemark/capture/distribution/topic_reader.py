@@ -20,7 +20,7 @@ from confluent_kafka import (
 )
 
 from tidemark.capture.distribution.errors import MessagesLostError, PlaceLostError, SessionLostError
-from tidemark.capture.distribution.topic_state import NOTES, Topic
+from tidemark.capture.distribution.remembered_topics import NOTES, Topic
 from tidemark.system.kafka_client import librdkafka
 
 GROUP: Final = "tidemark.distribution"

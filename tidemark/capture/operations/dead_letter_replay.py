@@ -14,15 +14,15 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.capture.apply.batch_changes import held_changes
 from tidemark.capture.apply.columns_by_batch import columns_by_batch
+from tidemark.capture.apply.table_changes_by_batch import held_changes
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
-from tidemark.capture.binlog.continuity_policy import SPARSE
+from tidemark.capture.binlog.gtid_policy import SPARSE
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.errors import ReplayUnreadableError
-from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
 from tidemark.capture.schema.table_evolution import ensure_table, merge_target
 from tidemark.capture.source.dead_letters import DeadLetter, DeadLetters
 from tidemark.capture.source.intake import Due

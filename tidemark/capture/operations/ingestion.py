@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from tidemark.capture.apply.reload import reload_table
+from tidemark.capture.apply.empty_for_reload import reload_table
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
 from tidemark.capture.apply.take_over import take_over
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
-from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
@@ -32,8 +32,8 @@ from tidemark.capture.operations.ingestion_report import (
     snapshot_waiting,
     untagged_warnings,
 )
-from tidemark.capture.operations.side_tables import trim_if_due
 from tidemark.capture.operations.step_state import StepPosition, StepResult, problem_of_instance, state_of_topics
+from tidemark.capture.operations.trim_side_tables import trim_if_due
 from tidemark.capture.planning.commit_planner import CommitPlan, make_plan
 from tidemark.capture.planning.read_groups import LAGGING_SHARE, read_groups
 from tidemark.capture.planning.readable_offsets import ReadableScan, readable_scan
@@ -49,7 +49,7 @@ from tidemark.capture.source.unrouted import Unrouted
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.dependency_model.time import Calendar
-from tidemark.spark.session_settings import settings, worth_compiling
+from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.crash_points import crash_point
 from tidemark.system.file_lock import only_one

@@ -4,16 +4,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.capture.binlog.continuity import BinlogProgress
-from tidemark.capture.binlog.continuity_policy import BinlogPolicy
 from tidemark.capture.binlog.dropped_shards import vanished_shards
 from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
 from tidemark.capture.heartbeat.judged_clocks import JudgedClocks, judge_clocks
 from tidemark.capture.heartbeat.trusted_times import trust_times
 from tidemark.capture.initial_load.load_events import LoadEvent, missing
-from tidemark.capture.planning.binlog_order import BinlogOrder, judge_binlogs
 from tidemark.capture.planning.commit_planner import ReadTransaction, TopicStream
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 

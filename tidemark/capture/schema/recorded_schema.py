@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.errors import DeclarationError, UnknownColumnTypeError
 from tidemark.capture.schema.column_names import ColumnNamesError, check_distinct
-from tidemark.capture.schema.column_types import SourceColumn, source_column
+from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
 
 _MAX_COLUMNS: Final = 4096
 """Of a table in MySQL."""

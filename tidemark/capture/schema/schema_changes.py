@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.errors import ColumnTypeError, UnknownColumnTypeError
 from tidemark.capture.schema.column_names import lake_name
-from tidemark.capture.schema.column_types import SourceColumn
+from tidemark.capture.schema.lake_column_types import SourceColumn
 from tidemark.capture.schema.recorded_schema import TableSchema
 from tidemark.capture.schema.table_columns import ColumnShape, TableColumns, in_lake
 from tidemark.capture.schema.type_widening import conversion

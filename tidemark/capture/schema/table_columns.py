@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
-from tidemark.capture.schema.column_types import SourceColumn, source_column
+from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
 from tidemark.capture.schema.type_widening import conversion
 
 

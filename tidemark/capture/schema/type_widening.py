@@ -7,7 +7,7 @@ the same bits and zeros behind them.
 
 import re
 
-from tidemark.capture.schema.column_types import SourceColumn
+from tidemark.capture.schema.lake_column_types import SourceColumn
 
 _HIGHEST = {"BOOLEAN": 1, "TINYINT": 2**7 - 1, "SMALLINT": 2**15 - 1, "INT": 2**31 - 1, "BIGINT": 2**63 - 1}
 # Whole numbers up to here have a binary fraction's bits to themselves.

@@ -13,12 +13,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from tidemark.capture.binlog.columnar_binlog import Binlog, binlogs_of
-from tidemark.capture.binlog.continuity_policy import BinlogPolicy
+from tidemark.capture.binlog.consecutive_records import MINUTE_MS, Run
 from tidemark.capture.binlog.dropped_shards import Dropped
 from tidemark.capture.binlog.event_minute_statistics import EventMinute
+from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
 from tidemark.capture.binlog.position import Position
-from tidemark.capture.binlog.record_runs import MINUTE_MS, Run
 from tidemark.capture.binlog.spark_positions import with_positions
 from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.load_events import LoadEvent, LoadRequest, parse_load_request

@@ -17,12 +17,12 @@ import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
 from tidemark.center.detectors.log_tail import Tail
-from tidemark.center.detectors.run_checks import RunChecks
+from tidemark.center.detectors.rules_checked_by_run import RunChecks
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.transition import Facts
-from tidemark.warehouse.partition_keys import partition_of, slice_of
+from tidemark.warehouse.dagster_partition_keys import partition_of, slice_of
 from tidemark.warm_runs.launcher import RUN_TAG
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from tidemark.center.errors import LauncherError
 from tidemark.center.launchers.job_subsets import JobSubsets
 from tidemark.center.launchers.run_tags import asset_keys, run_state, run_tags
-from tidemark.dagster_internals.connections import keep_connections
 from tidemark.dagster_internals.execution import (
     DagsterRunAlreadyExists,
     create_execution_plan,
     snapshot_from_execution_plan,
 )
-from tidemark.dagster_internals.launching import LaunchRunContext
+from tidemark.dagster_internals.long_lived_connections import keep_connections
+from tidemark.dagster_internals.run_launcher import LaunchRunContext
 from tidemark.warm_runs.launcher import NOT_BEGUN, WarmRunLauncher
 
 if TYPE_CHECKING:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 
 from tidemark.center.dispatch import DagsterRunState
-from tidemark.warehouse.partition_keys import TIME_DIMENSION, dagster_key, part_dimension, part_key, partition_of
+from tidemark.warehouse.dagster_partition_keys import (
+    TIME_DIMENSION,
+    dagster_key,
+    part_dimension,
+    part_key,
+    partition_of,
+)
 from tidemark.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import dagster as dg
 
 from tidemark.center.dispatch import DagsterRunState
 from tidemark.center.launchers.run_tags import run_state, run_tags
-from tidemark.dagster_internals.launching import LaunchRunContext
+from tidemark.dagster_internals.run_launcher import LaunchRunContext
 from tidemark.warm_runs.errors import WorkersDownError
 
 if TYPE_CHECKING:

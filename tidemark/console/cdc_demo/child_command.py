@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark.console.dagster_server.process_sessions import stop_session
+from tidemark.console.dagster_server.stop_process_session import stop_session
 from tidemark.console.servers.server_process import ServerProcess, start
 from tidemark.system.token_variable import without_token
 

@@ -72,9 +72,9 @@ def examine(settings: Settings) -> Examination:
     from tidemark.console.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
     from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
+    from tidemark.warehouse.declarations_against_settings import project_problems  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
     from tidemark.warehouse.kind_rules import unrunnable  # noqa: PLC0415
-    from tidemark.warehouse.project_rules import project_problems  # noqa: PLC0415
 
     root = settings.declarations
     read = read_with_dry_runs(root, settings)

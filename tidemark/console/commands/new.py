@@ -183,7 +183,7 @@ def _keys_and_period(sql: str, file: str) -> tuple[tuple[str, ...], str]:
     """Columns that are one row each, of a query that groups; the period whose parameters it uses. Raises QueryError."""
     from sqlglot import exp  # noqa: PLC0415 - keeps --help fast
 
-    from tidemark.dependency_model.lineage.query import read_query  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
 
     query = read_query(sql, file=file)
     names = query.parameters()

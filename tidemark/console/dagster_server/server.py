@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.console.dagster_server.errors import DagsterStartError
-from tidemark.console.dagster_server.process_sessions import stop_session
+from tidemark.console.dagster_server.stop_process_session import stop_session
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 3000
-_SERVICES: Final = "tidemark.console.dagster_server.services"
+_SERVICES: Final = "tidemark.console.dagster_server.web_server_and_daemon"
 _READY_SECONDS: Final = 180.0
 _POLL_SECONDS: Final = 0.3
 _TAIL_LINES: Final = 20
@@ -30,7 +30,7 @@ _LOCATIONS: Final = """{ workspaceOrError { ... on Workspace { locationEntries {
 
 @dataclass(frozen=True)
 class DagsterServer:
-    """Started services (tidemark.console.dagster_server.services); their output is in `log`."""
+    """Started services (tidemark.console.dagster_server.web_server_and_daemon); their output is in `log`."""
 
     process: subprocess.Popen[bytes]
     port: int

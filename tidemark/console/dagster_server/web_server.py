@@ -23,7 +23,7 @@ from starlette.middleware import Middleware
 
 from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
 from tidemark.console.dagster_server.query_guard import QueryGuard
-from tidemark.console.dagster_server.report_guard import ReportGuard
+from tidemark.console.dagster_server.report_asset_guard import ReportGuard
 from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.http_guard import HttpGuard, host_names
 from tidemark.system.token_variable import TOKEN_VARIABLE

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.runtime import Runtime
-from tidemark.dagster.metadata.plot import bar_plot
+from tidemark.dagster.metadata.layout_and_capture_plots import bar_plot
 from tidemark.dagster.resources import LakeResource, SparkResource
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, cluster_table
@@ -17,7 +17,7 @@ from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.replace_partition import partition_predicate
-from tidemark.warehouse.partition_keys import slice_of
+from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse
 
 JOB = "cluster"

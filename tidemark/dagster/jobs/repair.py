@@ -17,7 +17,7 @@ from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.repair import RepairReport
-from tidemark.warehouse.partition_keys import partition_of
+from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
 
 _SHOWN = 100

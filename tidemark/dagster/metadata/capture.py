@@ -9,9 +9,9 @@ import dagster as dg
 
 from tidemark.capture.commits.commit_state import FIRST_LOOK, commits
 from tidemark.capture.operations.collect_status import table_statuses
-from tidemark.dagster.metadata.plot import capture_plot
+from tidemark.dagster.metadata.layout_and_capture_plots import capture_plot
 from tidemark.errors import TidemarkError
-from tidemark.warehouse.partition_keys import period_of
+from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

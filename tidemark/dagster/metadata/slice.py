@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import dagster as dg
 from deltalake import DeltaTable
 
-from tidemark.dagster.metadata.chart import SHOWN_AT_ONCE, Series, bars, lines
+from tidemark.dagster.metadata.ads_slice_chart import SHOWN_AT_ONCE, Series, bars, lines
 from tidemark.dagster.metadata.column_types import table_schema
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from pydantic import Field
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import SnapshotRestatedError
-from tidemark.compute.snapshot_tags import readable_snapshot
+from tidemark.compute.table_version_tags import readable_snapshot
 
 # Dagster reads the annotations of a resource's fields.
 from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: TC001
 from tidemark.delta.delta_rs_table import read_partition, read_rows
 from tidemark.dependency_model.slice import Slice
 from tidemark.system.settings import Settings
-from tidemark.warehouse.partition_keys import slice_of
+from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Sensors that a project puts into its code location."""
 
-from tidemark.dagster.sensors.cluster import cluster_sensors
-from tidemark.dagster.sensors.heartbeat import heartbeat_sensors
+from tidemark.dagster.sensors.cluster_completed_slices import cluster_sensors
 from tidemark.dagster.sensors.readiness import readiness_sensor
+from tidemark.dagster.sensors.write_and_watch_heartbeats import heartbeat_sensors
 
 __all__ = ["cluster_sensors", "heartbeat_sensors", "readiness_sensor"]

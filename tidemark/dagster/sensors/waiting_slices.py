@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import dagster as dg
 
-from tidemark.warehouse.partition_keys import dagster_key, period_of
+from tidemark.warehouse.dagster_partition_keys import dagster_key, period_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tidemark.delta.clustering.clusterable_columns import MOST_COLUMNS
 from tidemark.delta.clustering.layout import Layout
-from tidemark.delta.clustering.table_columns import MOST_COLUMNS
 
 # A column in fewer of the scans takes budget from those that more readers use.
 _LEAST_SHARE = 0.05

@@ -9,19 +9,19 @@ from typing import Literal
 
 from pyspark.sql import SparkSession
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn, cluster_columns, require_clusterable
 from tidemark.delta.clustering.commit_with_conflicts import Committed, Label, commit_groups, source_files
 from tidemark.delta.clustering.file_groups import FileGroup, batches, groups_of, not_clustered, partition_key
 from tidemark.delta.clustering.optimize_zorder_fallback import zorder_table
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.clustering.rewrite import Rewritten, rewrite_groups
-from tidemark.delta.clustering.table_columns import ClusterColumn, cluster_columns, require_clusterable
 from tidemark.delta.commit_conflict import BackOff, StaleReadError
 from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.errors import CommitConflictError
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
-from tidemark.spark.session_settings import COMPILED
+from tidemark.spark.temporary_settings import COMPILED
 
 MEGABYTE = 1_000_000
 # Smaller tables cost less interpreted than compiled.

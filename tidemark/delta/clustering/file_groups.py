@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.files_to_recluster import FileKeyRanges, spans_of
-from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 
 CLUSTERED = "tidemark.clustered"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.column_ranks import Floats, Positions
-from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.live_file import LiveFile
 
 # Of more files than these every n-th is compared, and stands for n: a pass over a large table compares no more pairs.

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as sf
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.file_groups import FileGroup
-from tidemark.delta.clustering.table_columns import ClusterColumn
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile
 from tidemark.quoting.spark import quote

@@ -9,18 +9,18 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType, StructField
 
+from tidemark.delta.clustering.clusterable_columns import ClusterColumn, physical_name
 from tidemark.delta.clustering.column_ranks import ColumnRanks, rank_column
 from tidemark.delta.clustering.content_hash import ContentHash, content_columns, content_of
 from tidemark.delta.clustering.errors import ContentChangedError
 from tidemark.delta.clustering.file_groups import FileGroup
 from tidemark.delta.clustering.key_sample import MOST_ROWS, sample_keys, sample_size
 from tidemark.delta.clustering.split_tree import Leaf, Node, Split, file_count
-from tidemark.delta.clustering.table_columns import ClusterColumn, physical_name
 from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.clustering.tree_sql import file_of_row
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.quoting.spark import quote, typed_literal
-from tidemark.spark.session_settings import settings
+from tidemark.spark.temporary_settings import settings
 from tidemark.system.crash_points import crash_point
 
 _PREFIX = "spark.databricks.io.skipping.stringPrefixLength"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from tidemark.dependency_model.entity.consistency import broken_rules
-from tidemark.dependency_model.entity.declaration import INTERNAL, entity_of, problems_in
-from tidemark.dependency_model.entity.plain_yaml import read_plain
+from tidemark.dependency_model.entity.entity_from_values import INTERNAL, entity_of, problems_in
+from tidemark.dependency_model.entity.fast_plain_yaml import read_plain
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE
-from tidemark.dependency_model.graph.time_reach import latest_reach
+from tidemark.dependency_model.graph.reach_ahead_in_time import latest_reach
 from tidemark.dependency_model.graph.topological_order import components, on_or_between_cycles
 from tidemark.dependency_model.time.sample_slices import dense_slices
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.graph.time_reach import latest_reach
+from tidemark.dependency_model.graph.reach_ahead_in_time import latest_reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

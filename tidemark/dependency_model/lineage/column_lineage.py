@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.lineage.known_tables import Tables
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.relation import Relation
 
 

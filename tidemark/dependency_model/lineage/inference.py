@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, walk
+from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.lineage.known_tables import Tables
-from tidemark.dependency_model.lineage.parameters import parameter_names
 from tidemark.dependency_model.lineage.query_binding import bind
 from tidemark.dependency_model.lineage.slices_read import Evaluation
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.lineage.offset_fitting import Fit
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.relation import Relation
     from tidemark.dependency_model.lineage.slices_read import Needed
 

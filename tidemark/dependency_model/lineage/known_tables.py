@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
 
 
 @dataclass(frozen=True, slots=True)

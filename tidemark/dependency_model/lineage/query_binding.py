@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tidemark.dependency_model.lineage.known_tables import Tables
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.scope import Scope
 
 WAYS_LIMIT: Final = 32

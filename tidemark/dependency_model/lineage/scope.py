@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
 
 
 @dataclass(frozen=True, slots=True)

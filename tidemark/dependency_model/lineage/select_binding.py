@@ -33,7 +33,7 @@ from tidemark.dependency_model.lineage.sqlglot_expressions import Translator
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.query import Query
+    from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.scope import CommonTable
 
 

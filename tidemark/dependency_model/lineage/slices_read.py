@@ -7,10 +7,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Column
+from tidemark.dependency_model.lineage.business_time_parameters import parameters
+from tidemark.dependency_model.lineage.evaluation_times import query_times
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
 from tidemark.dependency_model.lineage.offset_fitting import Fit
-from tidemark.dependency_model.lineage.parameters import parameters
-from tidemark.dependency_model.lineage.query_times import query_times
 from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing, Variable
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.type_conversion import Conversion

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.offset.grid_meeting import sides
+from tidemark.dependency_model.offset.grid_comparison import sides
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, DayGrid
 from tidemark.dependency_model.time.zone import DAY_SECONDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.offset.grid_meeting import sides
+from tidemark.dependency_model.offset.grid_comparison import sides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.release import release
-from tidemark.dependency_model.readiness.scheduled_entity import is_scheduled, next_state
+from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled, next_state
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE
-from tidemark.dependency_model.readiness.scheduled_entity import is_scheduled
+from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
 from tidemark.dependency_model.time.cron import Cron
 from tidemark.dependency_model.time.zone import Zone
 

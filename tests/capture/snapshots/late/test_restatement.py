@@ -25,7 +25,7 @@ from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.snapshots.late import late_change_table as kept_module
 from tidemark.capture.snapshots.late.late_change_table import late_path
-from tidemark.capture.snapshots.late.restated_snapshot import with_late_changes
+from tidemark.capture.snapshots.late.snapshot_with_late_changes import with_late_changes
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import read_table, table_exists
 from tidemark.dependency_model.time import Calendar, Period

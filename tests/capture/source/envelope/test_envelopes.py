@@ -9,9 +9,9 @@ import pytest
 
 from tests.capture.source.envelope.workload import COLUMNS, Change, canal, debezium, workload
 from tests.capture.source.kafka.sent import messages
-from tidemark.capture.apply.batch_changes import table_changes
-from tidemark.capture.planning.binlog_order import BinlogOrder
+from tidemark.capture.apply.table_changes_by_batch import table_changes
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.schema.schema_changes import evolve
 from tidemark.capture.schema.table_columns import TableColumns

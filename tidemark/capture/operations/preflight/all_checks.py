@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.capture.heartbeat.errors import DatabaseAddressError
 from tidemark.capture.heartbeat.source_databases import databases
-from tidemark.capture.operations.preflight import sources as of_sources
+from tidemark.capture.operations.preflight import declarations_and_settings as of_sources
 from tidemark.capture.source_table import instances_of
 from tidemark.system.check_finding import Finding, require_no_problem
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from tidemark.capture.binlog.record_runs import MINUTE_MS
+from tidemark.capture.binlog.consecutive_records import MINUTE_MS
 from tidemark.capture.heartbeat.slow_clock import Spans
 
 

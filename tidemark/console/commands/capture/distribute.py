@@ -50,7 +50,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start or at the end, or topics are not there yet.
     With --json: {"messages", "unrouted", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.distribution.consumer_group import ConsumerGroup  # noqa: PLC0415
+    from tidemark.capture.distribution.group_members import ConsumerGroup  # noqa: PLC0415
     from tidemark.capture.distribution.service import Distribution  # noqa: PLC0415
     from tidemark.capture.distribution.service import distribute as run  # noqa: PLC0415
     from tidemark.console.commands.capture.distribution_progress import Progress  # noqa: PLC0415 - keeps --help fast

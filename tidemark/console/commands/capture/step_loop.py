@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from py4j.protocol import Py4JNetworkError
 
-from tidemark.console.commands.capture.poll_interval import seconds_to_next
+from tidemark.console.commands.capture.seconds_to_next_step import seconds_to_next
 from tidemark.console.output import print_line
 from tidemark.errors import TidemarkError, TransientError
 

@@ -61,7 +61,7 @@ def _number(commit: Mapping[str, Any]) -> int:
 
 def _tags(settings: Settings, entity: str) -> dict[int, list[str]]:
     """By version the tags of the entity's table; none for a table that no entity declares."""
-    from tidemark.compute.snapshot_tags import tags_of  # noqa: PLC0415
+    from tidemark.compute.table_version_tags import tags_of  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.snapshot_registry import SnapshotRegistry  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415

@@ -35,7 +35,7 @@ def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | 
     if version is not None and tag is None:
         raise click.UsageError("--version goes with --tag")
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
-    from tidemark.compute.snapshot_tags import BY_HAND, tag_version, tags_of  # noqa: PLC0415
+    from tidemark.compute.table_version_tags import BY_HAND, tag_version, tags_of  # noqa: PLC0415
     from tidemark.delta.file_statistics import require_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415

@@ -1,0 +1,24 @@
+"""Notes of topics: what somebody else wrote between them changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.capture.distribution.remembered_topics import Topic
+
+
+def test_a_note_is_read_again() -> None:
+    assert Topic.decoded(Topic("abc", 3).encoded()) == Topic("abc", 3)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(b"", b"{", b"\xff", b"null", b"5", b"[]", b'"id"', b"{}", b"[" * 100_000),
+        *(b'{"id": 5, "partitions": 3}', b'{"id": "a", "partitions": "3"}', b'{"id": "a", "partitions": true}'),
+        *(b'{"id": "a", "partitions": -1}', b'{"id": "a", "partitions": 1e9}', b'{"id": "a", "partitions": 99999999}'),
+    ],
+    ids=range(15),
+)
+def test_what_is_no_note_is_passed_over(value: bytes) -> None:
+    assert Topic.decoded(value) is None

@@ -1,0 +1,95 @@
+"""Binlog continuity in one pass: what of it may be merged, and how far each instance's binlog is read then."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidemark.capture.binlog.consecutive_records import Run
+from tidemark.capture.binlog.continuity import Again, BinlogProgress, Judged, judge
+from tidemark.capture.binlog.finding import BinlogFinding
+from tidemark.capture.binlog.gtid_policy import BinlogPolicy
+from tidemark.capture.binlog.position import Position
+from tidemark.capture.commits.holds import HoldEvent
+from tidemark.capture.heartbeat.heartbeat_record import Beat
+from tidemark.capture.heartbeat.slow_clock import Spans, is_slow, slow_spans
+from tidemark.capture.initial_load.load_events import LoadEvent
+
+
+@dataclass(frozen=True)
+class BinlogOrder:
+    """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
+
+    `loads` say where tables lack rows, `holds` what keeps tags back and what ends that; both are of one table where it
+    is merged. `accepted` are per instance the offsets of findings that a person accepted.
+    """
+
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    beats: Mapping[str, Sequence[Beat]] = field(default_factory=dict)
+    loads: Sequence[LoadEvent] = ()
+    holds: Sequence[HoldEvent] = ()
+    accepted: Mapping[str, Collection[int]] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> tuple[BinlogFinding, ...]:
+        """Where reading ends before the records do."""
+        return tuple(judgement.finding for judgement in self.judged.values() if judgement.finding is not None)
+
+    @property
+    def again(self) -> Mapping[str, tuple[Again, ...]]:
+        """Per instance the records that were read before."""
+        return {instance: tuple(judgement.again) for instance, judgement in self.judged.items() if judgement.again}
+
+    def is_repeated(self, instance: str, offset: int, position: Position | None) -> bool:
+        """Whether what the topic has there came before, and was not the last thing that did."""
+        ranges = self.again.get(instance, ())
+        return position is not None and any(
+            skipped.holds(offset, position) and position < skipped.until for skipped in ranges
+        )
+
+    def was_read(self, instance: str, offset: int, position: Position | None) -> bool:
+        """Whether what the topic has there came before, be it the last thing that did."""
+        return position is not None and any(skipped.holds(offset, position) for skipped in self.again.get(instance, ()))
+
+    def end_offset(self, instance: str, default: int) -> int:
+        """Where reading ends: before a finding, else at `default`."""
+        judged = self.judged.get(instance)
+        return default if judged is None or judged.finding is None else min(default, judged.finding.offset)
+
+    def progress_at(self, instance: str, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
+        """How far the binlog is read before offset `end`, a cut of the planner's."""
+        judged = self.judged.get(instance)
+        return before if judged is None else judged.progress_at(end, before)
+
+    @property
+    def newest_beats(self) -> Mapping[str, int]:
+        """The time (epoch ms) of each instance's newest heartbeat, also of one that waits behind a finding."""
+        return {name: max(beat.beat_ms for beat in beats) for name, beats in self.beats.items() if beats}
+
+    def beat_at(self, instance: str, end: int, before: int | None) -> int | None:
+        """The newest heartbeat's time (epoch ms) before offset `end`."""
+        times = [beat.beat_ms for beat in self.beats.get(instance, ()) if beat.offset < end]
+        return max([*times, *([] if before is None else [before])], default=None)
+
+    def is_behind_at(self, instance: str, end: int, *, before: bool) -> bool:
+        """Whether the last heartbeat before offset `end` shows that the server's clock is slow."""
+        beats = [beat for beat in self.beats.get(instance, ()) if beat.offset < end]
+        return is_slow(beats[-1]) if beats else before
+
+    def slow_spans(self, before: Collection[str]) -> Mapping[str, Spans]:
+        """Per instance the offsets at which its clock is slow; of those in `before` it was so before this pass."""
+        spans_of = {name: slow_spans(self.beats.get(name, ()), name in before) for name in {*self.beats, *before}}
+        return {name: spans for name, spans in spans_of.items() if spans}
+
+
+def judge_binlogs(
+    runs: Mapping[str, Sequence[Run]],
+    before: Mapping[str, BinlogProgress],
+    policy: BinlogPolicy,
+    accepted: Mapping[str, Collection[int]],
+) -> BinlogOrder:
+    """Judge each instance's runs after what was read of it."""
+    return BinlogOrder(
+        {
+            instance: judge(instance, before.get(instance), instance_runs, policy, accepted.get(instance, ()))
+            for instance, instance_runs in runs.items()
+        }
+    )

@@ -1,0 +1,129 @@
+"""What the statements and loads in a scan do to one table: where its rows change without row events, and its holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.commits.holds import HoldEvent
+from tidemark.capture.planning.continuity_of_scan import BinlogOrder
+from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
+from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, Emptied, StatementEffect, Unproven
+from tidemark.capture.source.scan import Scan
+from tidemark.capture.source_table import SourceTable, topic_of
+
+Asked = Literal["asked", "asked in part"]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Rows of `physical` that no record from offset `before` on has written are not in the source any more."""
+
+    physical: str
+    before: int
+
+
+class RowEffect(NamedTuple):
+    """At `offset` of its instance's topic rows of a shard change, and no row event tells of it."""
+
+    instance: str
+    offset: int
+    effect: Emptied | ColumnsSet | Swept
+
+    @property
+    def shard(self) -> str:
+        """`a.school.orders_3`."""
+        return f"{self.instance}.{self.effect.physical}"
+
+
+@dataclass(frozen=True)
+class TableEffects:
+    """Both in order of (instance, offset)."""
+
+    rows: Sequence[RowEffect] = ()
+    holds: Sequence[HoldEvent] = ()
+
+
+def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: CommitState) -> TableEffects:
+    """What the scan has behind the table's offsets; what was redelivered is left out."""
+    shards = _known_shards(source, scan, state)
+    changed = [*_statements(source, scan, order, state, shards)]
+    events = sorted(
+        [*(change for change in changed if isinstance(change, HoldEvent)), *_loads(source, scan, state, shards)],
+        key=lambda event: event[:3],
+    )
+    rows = [change for change in changed if isinstance(change, RowEffect)]
+    return TableEffects(sorted([*rows, *_swept(state, events)], key=lambda effect: effect[:2]), events)
+
+
+def _known_shards(source: SourceTable, scan: Scan, state: CommitState) -> dict[str, list[str]]:
+    """Per instance the physical tables of which rows are there or come."""
+    come = {f"{instance}.{physical}" for instance, physical in scan.summary.first_changes}
+    shards: dict[str, list[str]] = {instance: [] for instance in source.instances}
+    for name in sorted(come.union(state.watermarks)):
+        instance, _, physical = name.partition(".")
+        if source.holds(instance, physical):
+            shards[instance].append(physical)
+    return shards
+
+
+def _statements(
+    source: SourceTable, scan: Scan, order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]
+) -> Iterator[RowEffect | HoldEvent]:
+    for statement in scan.summary.statements:
+        place = statement.instance, statement.offset
+        if place[0] not in source.instances or place[1] < state.offsets.get(topic_of(place[0]), 0):
+            continue
+        if order.was_read(*place, statement.position):
+            continue
+        for effect in statement.effects:
+            for physical in _touched(source, statement.instance, effect, shards):
+                yield _change(statement, effect, physical)
+
+
+def _touched(
+    source: SourceTable, instance: str, effect: StatementEffect, shards: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """The shards that an effect is on; a server may be one that writes every name in small letters."""
+    if effect.physical.endswith(".*"):
+        return [name for name in shards[instance] if name.startswith(effect.physical.removesuffix("*"))]
+    names = (effect.physical, effect.physical.lower())
+    return [name for name in names if source.holds(instance, name)][:1]
+
+
+def _change(statement: RecordedStatement, effect: StatementEffect, physical: str) -> RowEffect | HoldEvent:
+    place = statement.instance, statement.offset
+    if isinstance(effect, Unproven):
+        at = f" at {statement.position}" if statement.position else ""
+        detail = f"{statement.shown}{at}: {effect.reason}"
+        return HoldEvent(*place, f"{place[0]}.{physical}", "held", detail=detail)
+    if isinstance(effect, Emptied):
+        return RowEffect(*place, Emptied(physical))
+    return RowEffect(*place, ColumnsSet(physical, effect.values))
+
+
+def _loads(
+    source: SourceTable, scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]
+) -> Iterator[HoldEvent]:
+    for request in scan.summary.requests:
+        if request.offset >= state.offsets.get(topic_of(request.instance), 0):
+            exact = [name for name in request.tables if source.holds(request.instance, name)]
+            matched = [name for name in shards.get(request.instance, ()) if request.asks_for(name)]
+            for physical in dict.fromkeys([*exact, *matched]):
+                shard = f"{request.instance}.{physical}"
+                what: Asked = "asked in part" if request.is_partial else "asked"
+                yield HoldEvent(request.instance, request.offset, shard, what)
+    for event in scan.summary.loads:
+        is_new = event.offset >= state.offsets.get(topic_of(event.instance), 0)
+        if event.is_loaded and is_new and source.holds(event.instance, event.physical):
+            yield HoldEvent(event.instance, event.offset, event.shard, "loaded")
+
+
+def _swept(state: CommitState, events: Sequence[HoldEvent]) -> Iterator[RowEffect]:
+    holds = state.holds
+    for event in events:
+        released = holds.released_by(event)
+        if released:
+            physical = event.shard.partition(".")[2]
+            yield RowEffect(event.instance, event.offset, Swept(physical, max(hold.offset for hold in released)))
+        holds = holds.after(event)

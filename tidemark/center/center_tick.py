@@ -1,0 +1,96 @@
+"""The center and what it is told by Dagster, the capture and the clock: one tick of every host."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.center import DependencyCenter
+from tidemark.center.detectors.event_log import EventLogDetector
+from tidemark.center.detectors.snapshots import SnapshotDetector
+from tidemark.dagster_internals.step_output_files import remove_step_logs
+from tidemark.state_store.compaction import compact
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.state_store.store import StateStore
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+_NOTED_SECONDS: Final = 3_600.0
+_COMPACTED_SECONDS: Final = 600.0
+_COMPACTED_AT_ONCE: Final = 10_000
+_LOGS_AT_ONCE: Final = 500
+
+
+class CenterTick:
+    """The center and what it is told by Dagster, the capture and the clock; `who` names it in the transitions."""
+
+    def __init__(self, warehouse: Warehouse, who: str) -> None:
+        self.store = StateStore.of(warehouse.settings)
+        self.center = DependencyCenter(
+            warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
+        )
+        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
+        self._events: EventLogDetector | None = None
+        self._due: dict[str, float] = {}
+        self._history = timedelta(days=warehouse.settings.history_days)
+
+    def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
+        """Take in what is new and let time work; returns how many facts changed something.
+
+        With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave.
+        After an error everything begins with what is stored.
+        """
+        if reconcile or self._events is None:
+            self.center.catch_up()
+        events = self._events or EventLogDetector(instance, self.center, self.store.read)
+        self._events, events.instance = None, instance
+        new = events.poll(reconcile=reconcile)
+        if reconcile:
+            new += self._snapshots.poll()
+        self.center.tick()
+        self._events = events
+        return new
+
+    def upkeep(self, wiped_seconds: float) -> None:
+        """What is done less often: slices are reconciled with what Dagster has, the schedule's position is noted.
+
+        And transitions that are older than what is kept are compacted, and what steps printed then is removed.
+        """
+        if self._events and self._has_come("wiped", wiped_seconds):
+            self._events.inspect_wiped()
+        if self._has_come("noted", _NOTED_SECONDS):
+            self.center.checkpoint()
+        if self._has_come("compacted", _COMPACTED_SECONDS):
+            compact(self.store.database, datetime.now(UTC) - self._history, _COMPACTED_AT_ONCE)
+        if self._events and self._has_come("step logs", _COMPACTED_SECONDS):
+            remove_step_logs(self._events.instance, datetime.now(UTC) - self._history, _LOGS_AT_ONCE)
+
+    def begin_anew(self) -> None:
+        """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""
+        self._events, self._due = None, {}
+
+    def read_again(self) -> None:
+        """After an error the next tick begins with what is stored."""
+        self._events = None
+
+    def _has_come(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self._due.get(what, 0.0):
+            return False
+        self._due[what] = now + seconds
+        return True
+
+
+def first_start(warehouse: Warehouse) -> datetime:
+    """The beginning of the first slice that any entity declares."""
+    graph = warehouse.graph
+    starts = []
+    for name in graph:
+        node = graph.node(name)
+        if node.grid is not None:
+            starts.append(node.grid.window(node.existing.start).start)
+    return min(starts, default=datetime.now(UTC))

@@ -1,0 +1,100 @@
+"""What an entity's SQL or function makes of the views that are there, and its columns before there is any data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql.types import DateType, NullType, StringType, StructField, StructType
+
+from tidemark.compute.business_time import slice_columns, sql_parameters
+from tidemark.delta.delta_rs_table import read_table, table_exists
+from tidemark.errors import EntityError
+from tidemark.warehouse.dagster_partition_keys import first_slice
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+def query_result(session: SparkSession, warehouse: Warehouse, slice_: Slice) -> DataFrame:
+    """The entity's SQL or function over the views of a session, bound to the slice's business time."""
+    parameters = sql_parameters(warehouse.graph, slice_)
+    function = warehouse.functions.get(slice_.entity)
+    if function is None:
+        return session.sql(warehouse.queries[slice_.entity], args=dict(parameters))
+    result: DataFrame = function.call({name: session.table(name) for name in function.tables}, parameters)
+    return result
+
+
+def schema_of(session: SparkSession, warehouse: Warehouse, name: str) -> StructType:
+    """Columns of an entity's table, also before its first write: then from what computes it over empty inputs.
+
+    Raises EntityError for a captured table before its first capture.
+    """
+    path = warehouse.table_path(name)
+    if table_exists(path):
+        return _with_time(warehouse, name, read_table(session, path)).schema
+    if warehouse.is_external(name) and has_columns(warehouse, name):
+        return _untyped(warehouse, name)
+    if name not in warehouse.queries and name not in warehouse.functions:
+        raise EntityError("its columns are known once somebody has written its table", found=name)
+    inner, upstreams = session.newSession(), _read_by(warehouse, name)
+    for upstream in upstreams:
+        if upstream != name:
+            empty(inner, warehouse, upstream).createOrReplaceTempView(upstream)
+    if name not in upstreams:
+        return _result_schema(inner, warehouse, name)
+    inner.createDataFrame([], _untyped(warehouse, name)).createOrReplaceTempView(name)
+    inner.createDataFrame([], _result_schema(inner, warehouse, name)).createOrReplaceTempView(name)
+    return _result_schema(inner, warehouse, name)
+
+
+def _result_schema(session: SparkSession, warehouse: Warehouse, name: str) -> StructType:
+    return _with_time(warehouse, name, query_result(session, warehouse, first_slice(warehouse.graph, name))).schema
+
+
+def _untyped(warehouse: Warehouse, name: str) -> StructType:
+    """The columns of a table that is not there yet, of the type of NULL: what else a query reads gives them theirs."""
+    columns = warehouse.columns.columns(name)
+    if not columns or "*" in columns:
+        raise EntityError(
+            "its columns are not known before its first slice",
+            found=name,
+            hint="name the columns of its query: SELECT a, b instead of SELECT *",
+        )
+    times = slice_columns(warehouse.entities[name])
+    fields = [StructField(column, NullType()) for column in columns if column not in times]
+    return StructType([*fields, *(StructField(c, DateType() if c == "dt" else StringType()) for c in times)])
+
+
+def _read_by(warehouse: Warehouse, name: str) -> list[str]:
+    """The upstreams that have columns."""
+    upstreams = dict.fromkeys(
+        dependency.entity for state in warehouse.entities[name].states for dependency in state.depends_on
+    )
+    return [
+        upstream
+        for upstream in upstreams
+        if upstream in warehouse.entities
+        and not warehouse.entities[upstream].is_project
+        and not (warehouse.is_external(upstream) and not has_columns(warehouse, upstream))
+    ]
+
+
+def has_columns(warehouse: Warehouse, name: str) -> bool:
+    """Whether external data has a table here, or somebody reads columns of it by their names."""
+    return table_exists(warehouse.table_path(name)) or bool(warehouse.columns.columns(name))
+
+
+def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:
+    """No rows of an entity's table. Raises EntityError."""
+    return session.createDataFrame([], schema_of(session, warehouse, name))
+
+
+def _with_time(warehouse: Warehouse, name: str, table: DataFrame) -> DataFrame:
+    times = slice_columns(warehouse.entities[name])
+    missing = [column for column in times if column not in table.columns]
+    return table.withColumns({c: F.lit(None).cast("date" if c == "dt" else "string") for c in missing})

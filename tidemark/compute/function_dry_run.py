@@ -1,0 +1,72 @@
+"""Dry runs of a Python function: Spark's analyzed plans of what it makes of empty inputs, slice by slice.
+
+Inputs have the columns of their tables and no row. Their columns pass by names that the plan can be searched for.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from tidemark.compute.entity_query_result import query_result, schema_of
+from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK
+from tidemark.dependency_model.slice import Slice
+from tidemark.errors import EntityError
+from tidemark.spark.internals import java_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+_LOOKS: Final = "it looks at rows (collect, count, toPandas, ...) before it returns: no plan tells what is read"
+
+
+def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordinals: Iterable[int]) -> dict[int, str]:
+    """The plans of an entity's slices as JSON, by the slices' numbers. Runs nothing over data.
+
+    Raises EntityError where an input's columns are not known yet, or the function looks at rows before it returns;
+    whatever the function raises.
+    """
+    entity = warehouse.entities[name]
+    function = warehouse.functions[name]
+    if entity.period is None:
+        return {}
+    inner = session.newSession()
+    for table in function.tables:
+        empty_input(inner, table, schema_of(session, warehouse, table)).createOrReplaceTempView(table)
+    grid = entity.calendar.grid(entity.period)
+    plans = {}
+    with _noted_jobs(inner) as has_run:
+        for ordinal in ordinals:
+            plans[ordinal] = _plan(query_result(inner, warehouse, Slice(name, grid.key(ordinal))))
+            if has_run():  # what that reads is in no plan
+                raise EntityError(_LOOKS, where=function.where)
+    return plans
+
+
+def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFrame:
+    """An empty DataFrame of a schema whose columns are recognized in the plan of whatever is computed of it."""
+    marked = session.createDataFrame([], schema).toDF(*(f"{name}{MARK}{field.name}" for field in schema.fields))
+    return marked.toDF(*schema.names)
+
+
+def _plan(frame: DataFrame) -> str:
+    return str(java_frame(frame).queryExecution().analyzed().toJSON())
+
+
+@contextmanager
+def _noted_jobs(session: SparkSession) -> Iterator[Callable[[], bool]]:
+    """Whether anything was computed within."""
+    context, group = session.sparkContext, f"dry run {uuid4()}"
+    context.setJobGroup(group, "dry run of an entity's function")
+    try:
+        yield lambda: bool(context.statusTracker().getJobIdsForGroup(group))
+    finally:
+        for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            context.setLocalProperty(key, None)  # type: ignore[arg-type]

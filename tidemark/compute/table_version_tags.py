@@ -1,0 +1,82 @@
+"""Tags of a table's versions: those that the capture gives to slices, those of people, those of replications.
+
+A captured table has the tags of every entity that is cut from it; all of them keep their versions from VACUUM.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
+from tidemark.delta.delta_rs_table import current_version, table_metrics
+from tidemark.delta.errors import VersionGoneError
+from tidemark.delta.retention import Claim
+from tidemark.state_store.snapshot_registry import TaggedSnapshot
+from tidemark.warehouse.dagster_partition_keys import period_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
+    from tidemark.warehouse.warehouse import Warehouse
+
+BY_HAND: Final = "name"
+REPLICATION: Final = "replication"
+"""What such tags have in the place of a period."""
+
+
+def tags_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[TaggedSnapshot, ...]:
+    """All tags of versions of the entity's table, by version."""
+    path = warehouse.table_path(entity)
+    sharing = [name for name in warehouse.entities if warehouse.table_path(name) == path]
+    tags = (tag for name in sharing for tag in registry.of(name))
+    return tuple(sorted(tags, key=lambda tag: (tag.version, tag.entity, tag.period, tag.slice)))
+
+
+def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
+    """The version that the slice is a tag for, once nothing is waited for. Raises SnapshotMissingError."""
+    tagged = registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
+    if tagged is None:
+        raise SnapshotMissingError.of(slice_)
+    if tagged.waits_for_late:
+        raise SnapshotMissingError.waits(slice_, tagged.late_until)
+    return tagged
+
+
+def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
+    """Why VACUUM has to keep versions of the entity's table."""
+    return [
+        Claim(tag.version, f"{tag.entity} {tag.slice} [{tag.period}]") for tag in tags_of(warehouse, registry, entity)
+    ]
+
+
+def version_of_tag(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, name: str) -> int:
+    """The version that a tag of the entity's table stands for. Raises RepairSourceError."""
+    there = tags_of(warehouse, registry, entity)
+    versions = {tag.version for tag in there if tag.slice == name}
+    if late := next((tag for tag in there if tag.slice == name and (tag.is_restated or tag.waits_for_late)), None):
+        raise RepairSourceError.restated(entity, name, late.version)
+    if len(versions) != 1:
+        raise RepairSourceError.no_tag(entity, name, [tag.slice for tag in there])
+    return versions.pop()
+
+
+def tag_version(
+    warehouse: Warehouse,
+    registry: SnapshotRegistry,
+    entity: str,
+    name: str,
+    now: datetime,
+    version: int | None = None,
+    kind: str = BY_HAND,
+) -> TaggedSnapshot:
+    """Tag a version, the newest by default. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
+    path = warehouse.table_path(entity)
+    newest = current_version(path)
+    if version is not None and newest is not None and not 0 <= version <= newest:
+        raise VersionGoneError.unknown(path, version, newest)
+    metrics = table_metrics(path, version=version)
+    tagged = TaggedSnapshot(entity, kind, name, metrics.version, metrics.rows, now)
+    registry.tag([tagged])
+    return tagged
