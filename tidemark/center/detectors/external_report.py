@@ -1,8 +1,8 @@
 """A report as other systems send it, over HTTP or a Kafka topic, and the facts that it stands for.
 
-One parser, whatever the way in: size, depth and types are bounded first (detectors.json_limits), then the fields are
-validated, then the slices are counted before they are made. A request holds up to 1,000 reports, and stands for up to
-1,000 slices.
+One parser, whatever the way in: size, depth and types are bounded first (`detectors.storable_json`), then the fields
+are validated, then the slices are counted before they are made. A request holds up to 1,000 reports, and stands for up
+to 1,000 slices.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tidemark.center.detectors.json_limits import check_event, parsed
+from tidemark.center.detectors.storable_json import check_event, parsed
 from tidemark.center.errors import RequestError
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.status import Event
