@@ -21,16 +21,16 @@ def source_folders(packages: Iterable[str]) -> tuple[Path, ...]:
     return tuple(Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ())
 
 
-def source_version(folders: Iterable[Path], plans: Path | None = None) -> tuple[int, int]:
-    """How many sources there are below the folders, and when the last one changed: some milliseconds for a thousand.
+def source_version(folders: Iterable[Path], plans: Path | None = None) -> frozenset[tuple[str, int]]:
+    """Each source below the folders, and when it was written: some milliseconds for a thousand.
 
     In `plans` lies what `tidemark check` has told of Python functions: a definition that was loaded before it does not
     know which slices its function reads.
     """
-    times = [entry.stat().st_mtime_ns for folder in folders for entry in _sources(folder)]
+    times = {(entry.path, entry.stat().st_mtime_ns) for folder in folders for entry in _sources(folder)}
     told = plans.glob(_PLANS) if plans is not None else ()
-    times += [path.stat().st_mtime_ns for path in told if path.exists()]
-    return len(times), max(times, default=0)
+    times |= {(str(path), path.stat().st_mtime_ns) for path in told if path.exists()}
+    return frozenset(times)
 
 
 def _sources(folder: Path | str) -> Iterator[os.DirEntry[str]]:
