@@ -30,9 +30,9 @@ class TaggedSnapshot:
     """A slice (its key: `2026-03-23`, `2026-03-30T07`) of an entity stands for `version` of its table.
 
     `rows` are those of the whole table at that version; `tagged_at` is the record time, with zone. To a restated
-    snapshot belong also the late changes of the table's commits up to number `late_batch` (late.snapshot);
-    `restatement` numbers the restatements of all tags in their order. Until the event time `late_until` (epoch ms) was
-    passed late changes come into it without making a new generation, and nobody reads it; 0 when that is over.
+    snapshot belong also the late changes of the table's commits up to number `late_batch`; `restatement` numbers the
+    restatements of all tags in their order. Until the event time `late_until` (epoch ms) was passed late changes come
+    into it without making a new generation, and nobody reads it; 0 when that is over.
     """
 
     entity: str

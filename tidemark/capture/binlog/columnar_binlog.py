@@ -1,4 +1,4 @@
-"""The records of one topic as columns: the runs that `binlog.run.runs_of` cuts, without a Python object a record.
+"""The records of one topic as columns: the runs that `consecutive_records.runs_of` cuts, no object a record.
 
 A record is told from the one before it alone, so all cuts are one comparison of columns, once the records are in the
 order of their offsets. They come from tasks that read a file each, which need no order of their own.
@@ -18,7 +18,7 @@ from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, Position
 
 COLUMNS = ("instance", "offset", "event_ms", "binlog_file", "binlog_pos", "binlog_row", "gtid")
-"""Those of a change record (envelope/record.py) that a binlog is made of."""
+"""Those of a change record (`envelope/change_record.py`) that a binlog is made of."""
 
 
 @dataclass(frozen=True)

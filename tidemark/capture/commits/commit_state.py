@@ -1,7 +1,7 @@
 """What a Delta commit of captured changes says about itself: offsets, watermarks, counts and the slices it tags.
 
 It travels as the commit's `userMetadata`, in the same atomic step as the data; a restart reads it back, so there is
-no second place that could disagree (design.md, "The path of a record").
+no second place that could disagree (docs/paths.md, "The path of a record").
 """
 
 import hashlib

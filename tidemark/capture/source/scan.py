@@ -12,7 +12,7 @@ from tidemark.system.errors import CaptureError
 
 @dataclass(frozen=True)
 class Scan:
-    """What was read. `view` is a global temporary view over the cached records (columns: envelope/record.py).
+    """What was read. `view` is a global temporary view over the cached records (columns: `change_record.py`).
 
     `ends` are per instance one past the last readable offset, `repeated` whether some record is there twice, `gaps`
     the first hole found per instance. `place` says in words where a record (instance, offset) is, `with_text` whether

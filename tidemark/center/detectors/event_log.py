@@ -1,9 +1,9 @@
 """Subscription to Dagster's event log, by cursor: runs of the center, of the UI and of backfills tell the same way.
 
 A planned materialization is a run that began, a materialization one that completed. Its rules have passed where its run
-evaluated them (detectors.run_checks): what was reported without a run stays `quality unknown`. A run that ended without
-having materialized what it planned has failed on it. The position is written with the facts, and lies some seconds
-behind them (detectors.tail): a process that starts again reads a few events that are known by their ids.
+evaluated them (`rules_checked_by_run`): what was reported without a run stays `quality unknown`. A run that ended
+without having materialized what it planned has failed on it. The position is written with the facts, and lies some
+seconds behind them (`log_tail`): a process that starts again reads a few events that are known by their ids.
 """
 
 from __future__ import annotations

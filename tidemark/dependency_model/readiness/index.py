@@ -1,8 +1,9 @@
 """The readiness index: which slices may start, kept up to date with work proportional to the edges an event touches.
 
-It holds the status of every known slice, and for those that are not launched yet a counter a clause (`counter.py`). A
-status that changes reaches, through the slices registered for it, exactly the counters that it matters for. The clock
-is a value that is passed in; what time alone changes (earliest times, time-outs) lies in a heap.
+It holds the status of every known slice, and for those that are not launched yet a counter a clause
+(`missing_inputs_counter`). A status that changes reaches, through the slices registered for it, exactly the counters
+that it matters for. The clock is a value that is passed in; what time alone changes (earliest times, time-outs) lies in
+a heap.
 
 The index compares what a slice is with what it may be: `decide` names the slices that are to be released, and those
 that were released and have to wait again (an input was tainted, failed its rules, or was asked for again). Statuses are

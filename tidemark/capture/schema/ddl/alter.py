@@ -109,7 +109,7 @@ def _is_dropped(words: Cursor, values: dict[str, str | None]) -> bool:
 
 
 def _keeps_rows(words: Cursor) -> bool:
-    """Clauses that change no value; a column's new type is judged by its declaration (evolution.py)."""
+    """Clauses that change no value; a column's new type is judged by its declaration (`schema_changes.py`)."""
     if words.take("MODIFY"):
         return _is_modified(words)
     if words.take("CHANGE"):

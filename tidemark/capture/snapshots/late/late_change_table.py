@@ -1,7 +1,7 @@
 """The late changes of a table whose snapshots are restated, kept beside it: a Delta table of rows as they came.
 
 A version cannot be changed and Delta has no branches. So a restated snapshot is its version and the late changes that
-belong to it (late.snapshot); these are kept here once, however many snapshots they belong to.
+belong to it (`late.snapshot_with_late_changes`); these are kept here once, however many snapshots they belong to.
 
 They are written before the commit that merges them and carry its number. A process that dies between the two leaves
 rows of a commit that is not there: no tag refers to them, and the next step removes them first.
@@ -81,7 +81,7 @@ class LateChanges:
         crash_point("late_changes.stored")
 
     def widen(self, wider: Mapping[str, tuple[str, str]], batch: int) -> None:
-        """Give columns the types that the table's get with its commit `batch` (delta.widen)."""
+        """Give columns the types that the table's get with its commit `batch` (`delta.widen_columns`)."""
         if table_exists(self._path):
             widen_columns(self._spark, self._path, wider, Transaction(FOLDER, batch, ""))
 
