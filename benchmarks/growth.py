@@ -9,6 +9,9 @@ center's own upkeep runs once a day.
     exhausted       slices whose retries are exhausted at the end
     step_ms_start   an idle step of the dispatch, median of a hundred, after the first month
     step_ms_end     the same after the year
+    late_rows_kept  late changes of a table whose newest so many tags are kept, after as many days
+    late_rows_year  the same after the year
+    late_files_year their files then
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks.late_year import measure_late
 from tidemark.center.center import DependencyCenter
 from tidemark.center.dispatch import DagsterRunState, Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
@@ -47,6 +51,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--entities", type=int, default=20, help="of a slice a day")
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--history-days", type=int, default=90, help="TIDEMARK_HISTORY_DAYS")
+    parser.add_argument("--keep-snapshots", type=int, default=90, help="of the table with late changes")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -68,7 +73,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         }
         year.store.close()
         size = sum(path.stat().st_size for path in file.parent.iterdir())
-    return {"year_mb": round(size / 1e6, 1), **figure}
+        late = measure_late(Path(folder) / "lake", arguments.days, arguments.keep_snapshots)
+    return {"year_mb": round(size / 1e6, 1), **figure, **late}
 
 
 class _Year:

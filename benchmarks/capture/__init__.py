@@ -14,6 +14,9 @@ arrives. `snapshot_delay_s_max` is from there to the last table's name, the long
 `growth`: hours of the same changes for a table and one with ten times its rows, in turns. `hourly_cost_ratio_10x` is
 the median hour of the large one to that of the small one, in seconds; `hourly_cpu_ratio_10x` in processor seconds.
 
+`broken`: hours of the same changes for four tables alone, and for the four beside one that has stopped, in turns.
+`broken_table_cost_ratio` is the median hour with it to that without.
+
 `distribution`: messages as Debezium writes them wait in the topics of four instances; processes of the distribution
 send them on to the topics of the logical tables. `distribution_per_second` is from the first transaction to the last,
 all members together; `cpu_us_per_message` is processor time of members, the broker's is beside it. Every message is
@@ -26,7 +29,7 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.capture import distribution, growth, ingest, snapshots, soak
+from benchmarks.capture import broken, distribution, growth, ingest, snapshots, soak
 
 if TYPE_CHECKING:
     import argparse
@@ -37,6 +40,7 @@ _PARTS: Final[dict[str, Callable[[argparse.Namespace], dict[str, Any]]]] = {
     "soak": soak.measure,
     "snapshots": snapshots.measure,
     "growth": growth.measure,
+    "broken": broken.measure,
     "distribution": distribution.measure,
 }
 
@@ -48,6 +52,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=int, default=5_000, help="changes a second of the soak")
     parser.add_argument("--tables", type=int, default=200, help="of the snapshots")
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the growth's small table")
+    parser.add_argument("--broken-changes", type=int, default=100_000, help="an hour, beside a table that has stopped")
     parser.add_argument("--messages", type=int, default=2_000_000, help="of the distribution")
     parser.add_argument("--members", type=int, default=2, help="processes of the distribution")
 
