@@ -227,6 +227,11 @@ SECTIONS: Final = (
                 "kind: Snapshot\nperiod: day\nkey: [user_id]\nsource: {table: school.users, instances: [a], "
                 "columns: {exclude: [password]}}",
             ),
+            "start": Key(
+                "where a table begins of which nothing is captured so far: `earliest`, the first change of the topics; "
+                "`now`, with an initial load; or `{a: 120}`, an offset of each instance's topic",
+                "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], start: now}",
+            ),
             "idle_after": Key(
                 "without a change for so long the table is idle (default `10m`)",
                 "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "

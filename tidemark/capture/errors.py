@@ -189,6 +189,17 @@ class ForeignWriteError(CaptureError):
             f"begin it anew by tidemark capture reload {table}",
         )
 
+    @classmethod
+    def beneath(cls, table: str, own: int, version: int, operation: str) -> Self:
+        """It came while capture made its commit, which is on top of it."""
+        return cls(
+            "somebody else changed rows of a captured table while changes were merged",
+            expected=f"no version between that which version {own} was planned on and itself",
+            found=f"version {version}, made by {operation}",
+            where=table,
+            hint=f"version {own} got no tag, other tables go on; begin it anew by tidemark capture reload {table}",
+        )
+
 
 class TooManySlicesError(CaptureError):
     """An event so far ahead that no machine can tag the slices before it."""

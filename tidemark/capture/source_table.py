@@ -19,7 +19,8 @@ class SourceTable:
     those of the entities whose snapshots are restated for late changes, `lateness` those that wait for them, and
     until how long after the slice's end (ms of event time), `kept` how many tags those have that do not keep all.
     `excluded` are the source's columns, in small letters, that the lake does not get, `calendars` the local clocks of
-    the entities.
+    the entities. Where nothing of it is captured so far it begins with an initial load (`is_loaded_first`), or at the
+    `first_offsets` of the instances' topics.
     """
 
     name: str
@@ -34,6 +35,8 @@ class SourceTable:
     kept: Mapping[str, int] = field(default_factory=dict)
     excluded: frozenset[str] = frozenset()
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
+    is_loaded_first: bool = False
+    first_offsets: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def shards(self) -> ShardPattern:

@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.snapshot_blockers import held_back_by
+from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.console.dagster_server.dagster_home import dagster_home
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
@@ -93,13 +95,18 @@ class WarehouseStatus:
         return [reason] if reason else []
 
     def held_back(self, slice_: Slice) -> list[str]:
-        """The shards and heartbeats that a snapshot waits for; nothing for what is no snapshot of a captured table."""
+        """What a snapshot waits for, or why it is never tagged; nothing for what is no snapshot of a captured table."""
         name = self.warehouse.captured(slice_.entity).name
         table = self._tables.get(name)
         if table is None:
             return []
-        zone = ZoneInfo(self.warehouse.settings.time_zone)
-        return held_back_by(table, self.warehouse.graph.window(slice_).end, zone)
+        zone, end = ZoneInfo(self.warehouse.settings.time_zone), self.warehouse.graph.window(slice_).end
+        blockers = held_back_by(table, end, zone)
+        if blockers:
+            return blockers
+        log = commits(self.warehouse.settings.warehouse / name)
+        reason = untagged_reason(log, slice_.entity, slice_.key, round(end.timestamp() * 1000))
+        return [reason] if reason else []
 
     @cached_property
     def outdated(self) -> Mapping[str, Sequence[str]]:

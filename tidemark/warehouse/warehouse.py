@@ -87,6 +87,8 @@ class Warehouse:
             kept={captured.name: captured.keep_snapshots for captured in tagged if captured.keep_snapshots is not None},
             calendars={captured.name: captured.calendar for captured in tagged},
             excluded=frozenset(name.lower() for name in source.columns.exclude),
+            is_loaded_first=source.start == "now",
+            first_offsets=source.start if isinstance(source.start, dict) else {},
             lateness={
                 captured.name: captured.allowed_lateness // _MILLISECOND
                 for captured in tagged

@@ -8,7 +8,8 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.capture.operations.test_statements import NOON, StatementWorld
-from tests.capture.streams import order
+from tests.capture.streams import at, order
+from tidemark.capture.apply import table_ingest
 from tidemark.capture.errors import ForeignWriteError
 
 if TYPE_CHECKING:
@@ -34,3 +35,51 @@ def test_nothing_is_merged_on_top_of_a_restored_version(spark: SparkSession, tmp
     DeltaTable(str(path)).restore(own)
     world.step()
     assert world.rows() == {("0", 1), ("0", 2), ("0", 3), ("1", 1), ("1", 2)}
+
+
+@pytest.mark.parametrize("is_restored", [True, False])
+def test_what_somebody_writes_while_a_step_merges_is_seen_and_nothing_is_tagged(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_restored: bool
+) -> None:
+    """The merge is on top of it: no version since then is the source's table."""
+    world = StatementWorld(spark, tmp_path)
+    world.step()
+    path = world.settings.warehouse / "ods_orders"
+    before = len(world.registry.of("ods_orders"))
+
+    def write(name: str) -> None:
+        if name == "ingest.before_commit" and DeltaTable(str(path)).version() == own:
+            table = DeltaTable(str(path))
+            _ = table.restore(0) if is_restored else table.delete("order_id = 1")
+
+    own = DeltaTable(str(path)).version()
+    world.stream.change("orders_0", None, order(3, "3.00", 23), NOON)
+    world.stream.heartbeat(at("2026-03-23 23:30"))
+    monkeypatch.setattr(table_ingest, "crash_point", write)
+    for _ in range(2):
+        with pytest.raises(ForeignWriteError, match=r"while changes were merged.*got no tag"):
+            world.step()
+    monkeypatch.undo()
+    with pytest.raises(ForeignWriteError):
+        world.step()
+    assert len(world.registry.of("ods_orders")) == before
+
+
+def test_an_optimize_while_a_step_merges_changes_no_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = StatementWorld(spark, tmp_path)
+    world.step()
+    path = world.settings.warehouse / "ods_orders"
+    compacted: list[int] = []
+
+    def compact(name: str) -> None:
+        if name == "ingest.before_commit" and not compacted:
+            DeltaTable(str(path)).optimize.compact()
+            compacted.append(DeltaTable(str(path)).version())
+
+    world.stream.change("orders_0", None, order(3, "3.00", 23), NOON)
+    monkeypatch.setattr(table_ingest, "crash_point", compact)
+    world.step()
+    assert compacted
+    assert ("0", 3) in world.rows()

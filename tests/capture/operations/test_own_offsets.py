@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,8 @@ from tests.capture.operations.test_bad_input import TABLES
 from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
-from tidemark.capture.operations import ingestion
+from tidemark.capture.initial_load.errors import NobodyToAskError
+from tidemark.capture.operations import ingestion, reload_order
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.planning.read_groups import read_groups
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicReplacedError
@@ -58,8 +60,10 @@ def sent(users: int) -> SentValues:
     return {"a": values_of(a), "b": values_of(b)}
 
 
-def capture(spark: SparkSession, folder: Path, tables: Sequence[SourceTable], intake: SentIntake) -> Ingestion:
-    settings = Settings.at(folder)
+def capture(
+    spark: SparkSession, folder: Path, tables: Sequence[SourceTable], intake: SentIntake, databases: str = ""
+) -> Ingestion:
+    settings = Settings.at(folder, databases=databases)
     return Ingestion(spark, settings, tables, SnapshotRegistry.at(settings.state_db), intake)
 
 
@@ -106,3 +110,31 @@ def test_a_table_that_is_added_reads_the_topic_by_itself_beside_the_others(
     assert lagging
     # While the other had records, a tenth of a pass.
     assert lagging[0][1] - lagging[0][0] <= 3
+
+
+def test_a_table_that_is_declared_to_start_at_an_offset_needs_nothing_before_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = {"school.users": {"user_id": "bigint(20)", "name": "varchar(64)"}}
+    monkeypatch.setattr(reload_order, "source_columns", lambda *_: printed)
+    _, users = TABLES
+    start = len(sent(2)["a"])
+    started = replace(users, first_offsets={"a": start})
+    intake = SentIntake(sent(5), low=start)
+    capture(spark, tmp_path, [started], intake, databases="a=mysql://me:word@127.0.0.1:3306/school").step()
+    assert rows(tmp_path, "ods_users", "user_id") == [3, 4, 5]
+    # Once something is captured the start is no matter any more.
+    capture(spark, tmp_path, [replace(users, first_offsets={"a": 0})], SentIntake(sent(7))).step()
+    assert rows(tmp_path, "ods_users", "user_id") == [3, 4, 5, 6, 7]
+
+
+def test_a_table_that_starts_now_needs_somebody_to_ask(spark: SparkSession, tmp_path: Path) -> None:
+    orders, users = TABLES
+    with pytest.raises(NobodyToAskError, match="an address of a in TIDEMARK_DATABASES"):
+        capture(spark, tmp_path, [orders, replace(users, is_loaded_first=True)], SentIntake(sent(20))).step()
+    assert rows(tmp_path, "ods_orders", "order_id") == [10, 20]
+    assert not (tmp_path / "warehouse" / "ods_users").exists()
+    # What is there already goes on, whatever is declared.
+    capture(spark, tmp_path, TABLES, SentIntake(sent(20))).step()
+    capture(spark, tmp_path, [orders, replace(users, is_loaded_first=True)], SentIntake(sent(21))).step()
+    assert rows(tmp_path, "ods_users", "user_id") == list(range(1, 22))

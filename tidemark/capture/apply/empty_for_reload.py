@@ -31,13 +31,19 @@ _REMEMBERED = 20
 
 
 def reload_table(
-    spark: SparkSession, table: SourceTable, warehouse: Path, state: CommitState, request: ReloadRequest
+    spark: SparkSession,
+    table: SourceTable,
+    warehouse: Path,
+    state: CommitState,
+    request: ReloadRequest,
+    version: int | None = None,
 ) -> tuple[int, CommitState]:
-    """Take in a request: (version made, state). The session is this thread's own.
+    """Take in a request: (version made, state). The session is this thread's own; `version` is the table's.
 
     Raises ReloadColumnsError where nobody knows the columns of a table that is not there yet, ColumnTypeError.
     """
-    after = _begun(table, state, request).sealed(table.name)
+    begun = replace(_begun(table, state, request), follows=None if request.is_whole else version)
+    after = begun.sealed(table.name)
     if not after.columns:
         raise ReloadColumnsError.of(table.name)
     target, transaction = merge_target(table, after.columns.kinds, warehouse), after.transaction(table.name)

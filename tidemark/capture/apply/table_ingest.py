@@ -12,8 +12,9 @@ from tidemark.capture.apply.columns_by_batch import columns_by_batch, of_one_typ
 from tidemark.capture.apply.table_changes_by_batch import BatchStats, batch_stats, held_changes
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
+from tidemark.capture.commits.foreign_writes import write_beneath
 from tidemark.capture.commits.holds import HoldEvent, holds_at
-from tidemark.capture.errors import ChangeValueError, ColumnTypeError
+from tidemark.capture.errors import ChangeValueError, ColumnTypeError, ForeignWriteError
 from tidemark.capture.initial_load.load_events import pending_loads_at
 from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
@@ -78,12 +79,22 @@ class TableIngest:
         self._warehouse = warehouse
         self._calendar = calendar
         self._kept = LateChanges(self._spark, warehouse, table.name)
+        self._version: int | None = None
 
-    def run(self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], state: CommitState) -> TableOutcome:
-        """Merge `batches`, each in one commit with its offsets, watermarks, counts and names.
+    def run(
+        self,
+        scan: Scan,
+        order: BinlogOrder,
+        batches: Sequence[PlannedBatch],
+        state: CommitState,
+        version: int | None = None,
+    ) -> TableOutcome:
+        """Merge `batches`, each in one commit with its offsets, watermarks, counts and names; `version` is the table's.
 
-        Raises ColumnTypeError, ChangeValueError; what was committed before stays and is not done again.
+        Raises ColumnTypeError, ChangeValueError, ForeignWriteError where somebody else wrote meanwhile; what was
+        committed before stays and is not done again.
         """
+        self._version = version
         with settings(self._spark, worth_compiling(scan.summary.records(self._table.holds))):
             return self._run(scan, order, batches, state)
 
@@ -157,12 +168,12 @@ class TableIngest:
         path = self._warehouse / self._table.name
         if not wider or not table_exists(path):
             return state, []
-        state = replace(state.next(changes=0, late=0), columns=columns).sealed(self._table.name)
+        state = replace(state.next(changes=0, late=0), columns=columns, follows=self._version).sealed(self._table.name)
         crash_point("ingest.before_widening")
         self._kept.widen(wider, state.batch)
         version = widen_columns(self._spark, path, wider, state.transaction(self._table.name))
         crash_point("ingest.after_widening")
-        return state, [(version, state)]
+        return state, [(self._made(version, state), state)]
 
     def _commit_all(
         self,
@@ -189,6 +200,7 @@ class TableIngest:
                 state = after
                 continue
             earlier, after = state, next_state(self._table, state, batch, work.stats_of(index), columns[index], order)
+            after = replace(after, follows=self._version)
             state = late.told(index, earlier, after, self._table, self._calendar).sealed(self._table.name)
             if state.restates:
                 rows = work.changes.where(sf.col("_batch") == index)
@@ -210,6 +222,14 @@ class TableIngest:
         else:
             version = commit_nothing(self._spark, target.path, transaction)
         crash_point("ingest.after_commit")
+        return self._made(version, state)
+
+    def _made(self, version: int, state: CommitState) -> int:
+        """The version that a commit made, on which the next one is planned."""
+        foreign = write_beneath(self._warehouse / self._table.name, version, state.follows)
+        if foreign is not None:
+            raise ForeignWriteError.beneath(self._table.name, version, *foreign)
+        self._version = version
         return version
 
     def _refuse_undeclared(self, scan: Scan, batches: Sequence[PlannedBatch]) -> None:

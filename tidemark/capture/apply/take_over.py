@@ -4,6 +4,7 @@ The lease says who may go on; who had it before may still be in the middle of a 
 next one in the table's chain, so that one is refused. Only then is it known which late changes belong to no commit.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -13,8 +14,12 @@ from tidemark.capture.snapshots.late.late_change_table import LateChanges
 from tidemark.delta.empty_commit import commit_nothing
 
 
-def take_over(spark: SparkSession, warehouse: Path, table: str, state: CommitState) -> tuple[int | None, CommitState]:
+def take_over(
+    spark: SparkSession, warehouse: Path, table: str, state: CommitState, version: int | None
+) -> tuple[int | None, CommitState]:
     """Commit nothing under the state's lease, where the newest commit is of another one: (version made, state).
+
+    `version` is the table's, up to which nobody else changed rows.
 
     Raises ForeignCommitError where the other one committed meanwhile, FencedWriteError.
     """
@@ -23,7 +28,7 @@ def take_over(spark: SparkSession, warehouse: Path, table: str, state: CommitSta
     session = spark.newSession()
     late = LateChanges(session, warehouse, table)
     late.take_over(state)
-    after = state.next(changes=0, late=0).sealed(table)
-    version = commit_nothing(session, warehouse / table, after.transaction(table))
+    after = replace(state.next(changes=0, late=0), follows=version).sealed(table)
+    made = commit_nothing(session, warehouse / table, after.transaction(table))
     late.forget_uncommitted(after)
-    return version, after
+    return made, after

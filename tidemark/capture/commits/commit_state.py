@@ -39,7 +39,8 @@ class CommitState:
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
     `topic_ids` are those of the topics that the offsets are of, where known, `reloads` the newest reloads that were
     taken in. `identity` is that of the commit and `fencing_token` of the lease by which it was made, as its log says;
-    `lease` is the one by which the next commit is made.
+    `lease` is the one by which the next commit is made. `follows` is the version that was known when the commit was
+    planned, None where it begins anew: between the two nobody else may have changed rows.
     Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
     """
 
@@ -63,6 +64,7 @@ class CommitState:
     identity: str = ""
     lease: CaptureLease | None = None
     fencing_token: int = 0
+    follows: int | None = None
     holds: Holds = field(default_factory=Holds)
 
     @property
@@ -77,7 +79,7 @@ class CommitState:
 
     def next(self, **counts: int) -> "CommitState":
         """The state of a commit after this one that tags, restates and settles no slice, with counts of its own."""
-        return replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=())
+        return replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=(), follows=None)
 
     def sealed(self, table: str) -> "CommitState":
         """With the identity of the commit that carries it: of the commit before it, this batch, and the lease.
@@ -125,6 +127,7 @@ class CommitState:
                 "topic_ids": dict(self.topic_ids),
                 "reloads": list(self.reloads),
                 IDENTITY: self.identity,
+                "follows": self.follows,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
                 **self.holds.to_json(),
             }
@@ -162,6 +165,7 @@ class CommitState:
             reloads=tuple(entry.get("reloads", ())),
             identity=entry.get(IDENTITY, ""),
             fencing_token=entry.get("fencing_token", 0),
+            follows=entry.get("follows"),
             holds=Holds.from_json(entry),
         )
 

@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from tidemark.capture.commits.commit_state import Commit
+from tidemark.capture.errors import ForeignWriteError
 from tidemark.delta.commit_content import CommitContent, commit_content
 
 _RESTORE: Final = "RESTORE"
@@ -20,6 +22,15 @@ class ForeignWrite(NamedTuple):
 
     version: int
     operation: str
+
+
+def write_of_others(path: Path, last: Commit, newest: int) -> ForeignWriteError | None:
+    """Somebody else's write beneath or behind capture's `last` commit; `newest` is the table's version."""
+    beneath = write_beneath(path, last.version, last.state.follows)
+    if beneath is not None:
+        return ForeignWriteError.beneath(path.name, last.version, *beneath)
+    behind = foreign_write(path, last.version, newest)
+    return None if behind is None else ForeignWriteError.of(path.name, last.version, *behind)
 
 
 def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
@@ -39,6 +50,18 @@ def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
         elif not is_wanted:
             foreign = ForeignWrite(version, operation)
     return foreign
+
+
+def write_beneath(path: Path, version: int, follows: int | None) -> ForeignWrite | None:
+    """What changed rows after `follows` and before capture's commit `version`, which was planned on the former.
+
+    It came while the commit was made, and the commit is on top of it. What the log has no more was looked at in time.
+    """
+    if follows is None or version <= follows + 1:
+        return None
+    if any(commit_content(path, between) is None for between in range(follows + 1, version)):
+        return None
+    return foreign_write(path, follows, version - 1)
 
 
 def _commit(path: Path, version: int) -> CommitContent:

@@ -4,6 +4,7 @@ CaptureError
 ├── NothingToLoadError   no table of that name on the instance
 ├── KeyRangeError        a range of keys that cannot be loaded
 ├── LoadUnderWayError    a load of the same shard has not ended
+├── NobodyToAskError     a table has a start of its own, and an instance has no address
 └── LoadRefusedError     the server answers, and does not let us ask
 """
 
@@ -56,6 +57,20 @@ class LoadUnderWayError(CaptureError):
             found=", ".join(sorted(shards)),
             where=table,
             hint="ask again when tidemark capture status says that all is there",
+        )
+
+
+class NobodyToAskError(CaptureError):
+    """A table has a start of its own, and an instance has no address."""
+
+    @classmethod
+    def of(cls, table: str, missing: Collection[str]) -> Self:
+        return cls(
+            "a table has a start of its own, and nobody can be asked for its columns and rows",
+            expected=f"an address of {', '.join(sorted(missing))} in TIDEMARK_DATABASES",
+            found="none",
+            where=table,
+            hint="a=mysql://user:password@host:3306/school; or declare `start: earliest` in the entity's source",
         )
 
 

@@ -20,6 +20,7 @@ from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.gtid_policy import SPARSE
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import CommitState, last_commit
+from tidemark.capture.commits.foreign_writes import write_of_others
 from tidemark.capture.errors import ReplayUnreadableError
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
@@ -29,6 +30,7 @@ from tidemark.capture.source.intake import Due
 from tidemark.capture.source.kafka.intake import KafkaIntake, OffsetRange
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.delta_rs_table import current_version
 from tidemark.delta.merge import merge_changes
 from tidemark.system.file_lock import only_one
 from tidemark.system.settings import Settings
@@ -61,7 +63,7 @@ class DeadLetterReplay:
         """Replay every letter that waits; `now` is noted with those that had their effect.
 
         A process that dies before that note replays them again, which changes nothing. Raises AlreadyRunningError,
-        FencedCaptureError, BrokerDownError, TopicMissingError, ColumnTypeError.
+        FencedCaptureError, ForeignWriteError, BrokerDownError, TopicMissingError, ColumnTypeError.
         """
         letters = DeadLetters(self._settings.warehouse)
         by_topic: dict[str, list[DeadLetter]] = defaultdict(list)
@@ -93,8 +95,15 @@ class DeadLetterReplay:
         ]
 
     def _state(self, name: str) -> CommitState:
-        last = last_commit(self._settings.warehouse / name)
-        return CommitState() if last is None else last.state
+        path = self._settings.warehouse / name
+        last = last_commit(path)
+        if last is None:
+            return CommitState()
+        foreign = write_of_others(path, last, current_version(path) or 0)
+        if foreign is not None:
+            # A commit on top of it would hide it.
+            raise foreign
+        return last.state
 
     def _read_again(
         self,

@@ -19,9 +19,9 @@ from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
-from tidemark.capture.commits.foreign_writes import foreign_write
+from tidemark.capture.commits.foreign_writes import write_of_others
 from tidemark.capture.epoch_time import utc_now
-from tidemark.capture.errors import ChangeFileError, ForeignWriteError
+from tidemark.capture.errors import ChangeFileError
 from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.initial_load.reload_requests import ReloadRequests
@@ -32,6 +32,7 @@ from tidemark.capture.operations.ingestion_report import (
     snapshot_waiting,
     untagged_warnings,
 )
+from tidemark.capture.operations.reload_order import order_start
 from tidemark.capture.operations.step_state import StepPosition, StepResult, problem_of_instance, state_of_topics
 from tidemark.capture.operations.trim_side_tables import trim_if_due
 from tidemark.capture.planning.commit_planner import CommitPlan, make_plan
@@ -107,7 +108,7 @@ class Ingestion:
             HaltedSources.of(self._settings).write(position.findings)
             NewestBeats.of(self._settings).note(step.beats)
             note_look(self._settings, utc_now())
-            trim_if_due(self._settings, utc_now())
+            trim_if_due(self._settings, utc_now(), self._registry, self._sources)
         if step.problems:
             raise step.problems[0]
         return self._report(step, position, time.monotonic() - started)
@@ -126,10 +127,10 @@ class Ingestion:
             position = replace(position.moved(source.name, state, version), units={})
             missed = missed_slice_ends(source, self._calendar, state.closed, state.merged_ms)
             step.warnings += missed_warnings(missed)
-            foreign = foreign_write(path, last.version, version) if last and version else None
+            foreign = write_of_others(path, last, version) if last and version else None
             if last and foreign:
                 # Nothing is merged on top of it, and the next step looks again.
-                step.stop(source.name, ForeignWriteError.of(source.name, last.version, *foreign))
+                step.stop(source.name, foreign)
                 position = position.moved(source.name, state, None)
             elif last:
                 position = self._taken_over(position, step, source.name)
@@ -138,7 +139,8 @@ class Ingestion:
     def _taken_over(self, position: StepPosition, step: StepResult, name: str) -> StepPosition:
         """After a commit by which nobody with an older lease can go on with the table."""
         try:
-            version, state = take_over(self._spark, self._settings.warehouse, name, position.states[name])
+            known, warehouse = position.versions[name], self._settings.warehouse
+            version, state = take_over(self._spark, warehouse, name, position.states[name], known)
         except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
             step.stop(name, error)
             return position.moved(name, position.states[name], None)
@@ -149,12 +151,16 @@ class Ingestion:
         requests = ReloadRequests.of(self._settings)
         for source in self._sources:
             try:
+                if not position.states[source.name].batch:
+                    order_start(self._settings, source)
                 for request in requests.after(source.name, position.states[source.name].reloads):
                     if not request.is_whole and source.name in step.stopped:
                         continue  # other rows than the shard's may be somebody else's
                     state = position.states[source.name]
                     session, warehouse = self._spark.newSession(), self._settings.warehouse
-                    version, state = reload_table(session, source, warehouse, state, request)
+                    version, state = reload_table(
+                        session, source, warehouse, state, request, position.versions[source.name]
+                    )
                     position = replace(position.moved(source.name, state, version), units={})
                     step.commits += 1
             except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
@@ -259,7 +265,9 @@ class Ingestion:
         )
         with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
             running = {
-                name: pool.submit(self._tables[name].run, scan, watched.order, plan.batches, states[name])
+                name: pool.submit(
+                    self._tables[name].run, scan, watched.order, plan.batches, states[name], before.versions[name]
+                )
                 for name, plan in plans.items()
                 if plan.batches
             }

@@ -3,11 +3,12 @@
 import getpass
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from tidemark.capture.commits.commit_state import CommitState, last_commit
-from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
-from tidemark.capture.initial_load.errors import KeyRangeError, LoadUnderWayError
+from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase, databases
+from tidemark.capture.initial_load.errors import KeyRangeError, LoadUnderWayError, NobodyToAskError
 from tidemark.capture.initial_load.key_range import KeyRange, is_integer
 from tidemark.capture.initial_load.load_request import request_load, source_columns
 from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadRequests
@@ -31,11 +32,7 @@ def order_reload(
     `addresses` are those of the instances that have to be asked. Raises DatabaseDownError, LoadRefusedError,
     KeyRangeError, LoadUnderWayError, BrokerDownError, TopicMissingError.
     """
-    there = {
-        f"{address.instance}.{name}": columns
-        for address in addresses
-        for name, columns in source_columns(address, source).items()
-    }
+    there = _columns(source, addresses)
     request = _request(settings, source, addresses, there, shard, keys)
     if keys is not None:
         _check_range(settings, request, there, keys)
@@ -46,6 +43,35 @@ def order_reload(
         if names:
             request_load(address, source, names, keys.condition if keys else "")
     return request
+
+
+def order_start(settings: Settings, source: SourceTable) -> None:
+    """Note, once, where a table begins of which nothing is captured so far, and ask for its rows if it begins so.
+
+    Its columns are the source's: what declared them may be before its first offset. Raises NobodyToAskError, and what
+    `order_reload` does.
+    """
+    is_declared = source.is_loaded_first or source.first_offsets
+    if not is_declared or ReloadRequests.of(settings).after(source.name, ()):
+        return
+    known = {address.instance: address for address in databases(settings.databases.get_secret_value())}
+    missing = {*source.instances} - known.keys()
+    if missing:
+        raise NobodyToAskError.of(source.name, missing)
+    addresses = [known[name] for name in source.instances]
+    if source.is_loaded_first:
+        order_reload(settings, source, addresses)
+        return
+    request = _request(settings, source, addresses, _columns(source, addresses), None, None)
+    ReloadRequests.of(settings).add(replace(request, shards=(), starts=dict(source.first_offsets)))
+
+
+def _columns(source: SourceTable, addresses: Sequence[HeartbeatDatabase]) -> Columns:
+    return {
+        f"{address.instance}.{name}": columns
+        for address in addresses
+        for name, columns in source_columns(address, source).items()
+    }
 
 
 def _request(

@@ -1,9 +1,10 @@
 """The tables that capture keeps beside those of the warehouse, kept small: what is older than is kept goes, once a day.
 
+Late changes go when no tag needs them any more, however old they are.
 Records of the dead-letter queue whose time nobody can read stay: there is nothing to judge their age by.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -11,9 +12,14 @@ from typing import Final
 from deltalake import CommitProperties, DeltaTable
 
 from tidemark.capture.commits.commit_state import last_commit
+from tidemark.capture.snapshots.late.late_change_table import FOLDER
+from tidemark.capture.snapshots.late.late_retention import trim_late_changes
 from tidemark.capture.source.dead_letters import TABLE as DEAD_LETTERS
 from tidemark.capture.source.unrouted import TABLE as UNROUTED
+from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.dependency_model.time import Calendar
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.files import replace_text
 from tidemark.system.settings import Settings
 
@@ -21,8 +27,10 @@ _EVERY: Final = timedelta(days=1)
 _SMALL_FILES: Final = 50
 
 
-def trim_if_due(settings: Settings, now: datetime) -> Mapping[str, int]:
-    """Once a day, from a day after the first step on, `trim`; how many rows went from which table.
+def trim_if_due(
+    settings: Settings, now: datetime, registry: SnapshotRegistry, sources: Sequence[SourceTable] = ()
+) -> Mapping[str, int]:
+    """Once a day, from a day after the first step on, `trim`, and late changes; how many rows went from which table.
 
     `now` is aware. The capture's lock is held.
     """
@@ -31,7 +39,15 @@ def trim_if_due(settings: Settings, now: datetime) -> Mapping[str, int]:
     if last is not None and now - last < _EVERY:
         return {}
     replace_text(noted, now.isoformat())
-    return {} if last is None else trim(settings.warehouse, now - timedelta(days=settings.history_days))
+    if last is None:
+        return {}
+    calendar = Calendar(settings.time_zone)
+    late = {
+        f"{FOLDER}/{source.name}": trim_late_changes(registry, settings.warehouse, source, calendar)
+        for source in sources
+    }
+    removed = trim(settings.warehouse, now - timedelta(days=settings.history_days))
+    return {**removed, **{name: rows for name, rows in late.items() if rows}}
 
 
 def trim(warehouse: Path, before: datetime) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from tidemark.capture.commits.commit_state import Commit, CommitState, commits
+from tidemark.capture.commits.foreign_writes import write_beneath
 from tidemark.capture.commits.holds import NOTHING_ACCEPTED, AcceptedOffsets
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_metrics
@@ -15,12 +16,12 @@ def tag_commit(
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that one commit gives, restate and settle those that it says; doing it again changes nothing.
 
-    Returns those that it gives: none while its holds are not all `accepted`.
+    Returns those that it gives: none while its holds are not all `accepted`, or where somebody else wrote beneath it.
     """
     state, tagged = commit.state, tuple[TaggedSnapshot, ...]()
     if state.own_restates:
         registry.restate([slice_end.of_slice for slice_end in state.own_restates], state.batch)
-    if state.closes and not state.holds.unaccepted(accepted):
+    if state.closes and not state.holds.unaccepted(accepted) and not write_beneath(path, commit.version, state.follows):
         rows = table_metrics(path, version=commit.version).rows
         tagged = tuple(
             TaggedSnapshot(

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from enum import Enum
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, DependencyField
@@ -72,14 +72,23 @@ class CapturedColumns:
 class CapturedSource:
     """The physical tables behind an ODS entity, in these instances: a name, or one with `_*` or `_{0..31}` for shards.
 
-    Without a change for `idle_after` the table is idle; an instance without a heartbeat for `broken_after` is broken.
+    Where nothing of it was captured so far it begins with the `earliest` record of the topics, `now` with an initial
+    load, or with the record at an offset of each instance's topic. Without a change for `idle_after` the table is idle;
+    an instance without a heartbeat for `broken_after` is broken.
     """
 
     table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+(_\*|_\{\d{1,4}\.\.\d{1,4}\})?$")]
     instances: Annotated[tuple[NameField, ...], Field(min_length=1)]
     columns: CapturedColumns = CapturedColumns()
+    start: Literal["earliest", "now"] | dict[str, Annotated[int, Field(ge=0)]] = "earliest"
     idle_after: DurationField = timedelta(minutes=10)
     broken_after: DurationField = timedelta(minutes=5)
+
+    @model_validator(mode="after")
+    def _check_start(self) -> "CapturedSource":
+        if isinstance(self.start, dict) and {*self.start} != {*self.instances}:
+            raise ValueError(f"start needs an offset of each instance: {', '.join(self.instances)}")
+        return self
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
