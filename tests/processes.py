@@ -6,8 +6,8 @@ import psutil
 
 
 def command_line(process: psutil.Process) -> list[str]:
-    """The words of a process's command line; none of one that is gone, or ended and not waited for yet."""
+    """The words of a process's command line; none of one that ended, or is not ours to look at."""
     try:
         return process.cmdline()
-    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+    except psutil.Error:
         return []

@@ -32,6 +32,7 @@ from benchmarks.launch.location import SENSOR, START
 from benchmarks.launch.row import slices_of
 from benchmarks.launch.world import LaunchWorld
 from tests.components.postgres import Postgres, postgres
+from tests.processes import command_line
 from tidemark.console.dagster_server.stop_process_session import stop_session
 from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.errors import TransientError
@@ -100,7 +101,7 @@ class ChaosWorld(LaunchWorld):
         return [
             process
             for process in psutil.process_iter()
-            if module in (words := _words(process)) and str(self.folder) in words
+            if module in (words := " ".join(command_line(process))) and str(self.folder) in words
         ]
 
 
@@ -264,13 +265,6 @@ def trials(folder: Path, seed: int, count: int) -> Counter[str]:
 
 def _all_ended(instance: dg.DagsterInstance) -> bool:
     return all(run.is_finished for run in instance.get_runs())
-
-
-def _words(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 
+from tests.dagster.mapped_keys import mapped_keys
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import parse_entity
@@ -115,7 +116,7 @@ def _compare(case: MappingCase, *, every: bool) -> None:
         keys = _choose(case, down.get_partition_keys(current_time=UNTIL), every=every)
         differs = False
         for key in keys:
-            theirs = set(_map(mapping.built_in, down, up, key))
+            theirs = set(mapped_keys(mapping.built_in, down, up, key, UNTIL))
             needed = graph.requirements(Slice("down", slice_key(case.down, key)))
             ours = {dagster_key(case.up, slice_.key) for requirement in needed for slice_ in requirement.slices}
             assert ours, key
@@ -132,12 +133,3 @@ def _choose(case: MappingCase, keys: Sequence[str], *, every: bool) -> list[str]
     odd = {str(day) for day in _ODD_DAYS.get(case.zone, ())}
     step = len(within) // 20
     return [key for at, key in enumerate(within) if at % step == 0 or key[:10] in odd or key[5:] in _TURNS]
-
-
-def _map(
-    mapping: dg.PartitionMapping | None, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
-) -> list[str]:
-    assert mapping is not None
-    subset = down.empty_subset().with_partition_keys([key])
-    mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
-    return list(mapped.partitions_subset.get_partition_keys())

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 
+from tests.dagster.mapped_keys import mapped_keys
 from tidemark.dagster.mappings import partition_mapping
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import Entity, parse_entity
@@ -53,7 +53,7 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
         keys = [key for key in down_def.get_partition_keys(current_time=UNTIL) if key >= COMPARED_FROM]
         step = max(1, len(keys) // 400)
         for key in keys[: -2 if len(keys) > 4 else None : step]:
-            theirs = set(_map(mapping.built_in, down_def, up_def, key))
+            theirs = set(mapped_keys(mapping.built_in, down_def, up_def, key, UNTIL))
             ours = {
                 dagster_key(upstream_period, slice_.key)
                 for slice_ in _inputs_of(graph, Slice("down", slice_key(period, key)))
@@ -66,12 +66,3 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
 
 def _inputs_of(graph: DependencyGraph, slice_: Slice) -> list[Slice]:
     return [upstream for requirement in graph.requirements(slice_) for upstream in requirement.slices]
-
-
-def _map(
-    mapping: dg.PartitionMapping | None, down: dg.PartitionsDefinition[str], up: dg.PartitionsDefinition[str], key: str
-) -> list[str]:
-    assert mapping is not None
-    subset = down.empty_subset().with_partition_keys([key])
-    mapped = mapping.get_upstream_mapped_partitions_result_for_partitions(subset, down, up, current_time=UNTIL)
-    return list(mapped.partitions_subset.get_partition_keys())

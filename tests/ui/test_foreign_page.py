@@ -143,4 +143,4 @@ def test_who_has_the_token_reports_and_only_the_web_server_has_it(server: Dagste
         connection.close()
     with_token = [pid for pid in session_members(server.process.pid) if TOKEN in psutil.Process(pid).environ().values()]
     programs = {psutil.Process(pid).cmdline()[2].rpartition(".")[2] for pid in with_token}
-    assert programs == {"services", "web_server"}
+    assert programs == {"web_server_and_daemon", "web_server"}

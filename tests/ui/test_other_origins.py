@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.api.client import GOOD
 from tests.center.test_center import CHAIN, CenterWorld
+from tests.ui.foreign_page import page_server
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from selenium.webdriver.remote.webdriver import WebDriver
@@ -41,35 +38,11 @@ document.body.appendChild(form).submit();
 """
 
 
-class _Page(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<html><body>a page of somebody else</body></html>")
-
-    def log_message(self, *_: object) -> None:
-        """Tell nobody."""
-
-
-@contextmanager
-def another_page() -> Iterator[str]:
-    """The address of a page of another origin on this machine."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://localhost:{server.server_port}/"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_another_page_writes_nothing_and_the_own_one_does(tmp_path: Path, browser: WebDriver) -> None:
     world, report = CenterWorld(tmp_path, **CHAIN), json.dumps(GOOD)
-    with served(world.center, ApiOptions()) as url, another_page() as foreign:
+    with served(world.center, ApiOptions()) as url, page_server() as port:
         reports = f"{url}/v1/reports"
-        browser.get(foreign)
+        browser.get(f"http://localhost:{port}/")
         assert browser.execute_async_script(POSTED, reports, "no-cors", "text/plain", report) == "opaque 0"
         assert browser.execute_async_script(POSTED, reports, "cors", "text/plain", report) == "TypeError"
         assert browser.execute_async_script(POSTED, reports, "cors", "application/json", report) == "TypeError"

@@ -21,14 +21,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
-
 from tests.capture.distribution.feed import DistributionFeed
 from tests.capture.distribution.members import Members, command
 from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import PARTITIONS, instances, tables
+from tests.components.chain.logical import waiting
 from tidemark.capture.distribution.routes import logical_topic
-from tidemark.capture.distribution.topic_reader import GROUP
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import Kafka, kafka
 
@@ -118,26 +116,13 @@ def play(seed: int, injections: int, folder: Path, say: Callable[[str], None] = 
 def _rest(world: DistributionWorld) -> list[str]:
     """Wait until everything is through."""
     deadline = time.monotonic() + _END_SECONDS
-    while left := _left(world.broker.bootstrap_servers):
+    topics = [f"cdc.{instance}" for instance in instances(DATABASE)]
+    while left := waiting(world.broker.bootstrap_servers, topics):
         if time.monotonic() > deadline:
             return [f"{left} messages still wait after {_END_SECONDS:.0f} s"]
         world.members.at_least(1)
         time.sleep(0.5)
     return []
-
-
-def _left(servers: str) -> int:
-    """How many messages still wait; -1 while the broker does not say."""
-    places = [TopicPartition(f"cdc.{instance}", 0) for instance in instances(DATABASE)]
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": GROUP, "log_level": 0})
-    try:
-        ends = [consumer.get_watermark_offsets(place, 30)[1] for place in places]
-        done = consumer.committed(places, timeout=60)
-        return sum(end - max(0, position.offset) for end, position in zip(ends, done, strict=True))
-    except KafkaException:
-        return -1
-    finally:
-        consumer.close()
 
 
 def _differences(broker: Kafka, feed: DistributionFeed) -> list[str]:

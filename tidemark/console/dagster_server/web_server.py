@@ -8,12 +8,10 @@ deadlines and the limit that the center's have, bodies a length, and GraphQL que
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
@@ -24,6 +22,7 @@ from starlette.middleware import Middleware
 from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
 from tidemark.console.dagster_server.query_guard import QueryGuard
 from tidemark.console.dagster_server.report_asset_guard import ReportGuard
+from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.http_guard import HttpGuard, host_names
 from tidemark.system.token_variable import TOKEN_VARIABLE
@@ -60,7 +59,7 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
 
 def main() -> None:
     """Serve until SIGINT."""
-    options = _parser().parse_args()
+    options = server_arguments(__doc__)
     # Not left in the environment: what this process starts does not need it.
     token = os.environ.pop(TOKEN_VARIABLE, None)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -86,14 +85,6 @@ def configuration(
         ws_max_size=_MESSAGE_BYTES,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workspace", type=Path, required=True)
-    parser.add_argument("--host", required=True)
-    parser.add_argument("--port", type=int, required=True)
-    return parser
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Dagster's web server behind its guard, and its daemon, both with one code server: `python -m ...services`.
+"""Dagster's web server behind its guard, and its daemon, both with one code server: a process of its own.
 
 Started by `DagsterServer` in a session of its own. SIGINT ends both in order; when one ends by itself, the other is
 ended too. It takes the place of `dagster dev`, which starts a web server without a guard.
@@ -6,7 +6,6 @@ ended too. It takes the place of `dagster dev`, which starts a web server withou
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 import yaml
 
+from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.dagster_internals.serving import DAEMON_MODULE, DEVELOPMENT, code_servers
 from tidemark.system.token_variable import TOKEN_VARIABLE, without_token
 
@@ -32,7 +32,7 @@ _STOP_SECONDS: Final = 60.0
 
 def main() -> int:
     """Serve until SIGINT; 1 when a service ends by itself."""
-    options = _parser().parse_args()
+    options = server_arguments(__doc__)
     token = os.environ.pop(TOKEN_VARIABLE, None)
     os.environ.update(DEVELOPMENT)
     try:
@@ -45,14 +45,6 @@ def main() -> int:
             return watch(services)
     except KeyboardInterrupt:
         return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workspace", type=Path, required=True)
-    parser.add_argument("--host", required=True)
-    parser.add_argument("--port", type=int, required=True)
-    return parser
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start_listening
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class Kafka:
 
     def start_again(self) -> None:
         """After `server` was stopped or killed."""
-        self.server = _start(self.command, self.properties, self.port)
+        self.server = start_listening("Kafka", self.command, self.properties.parent, self.port, _START_TIMEOUT_SECONDS)
 
 
 def _is_there(described: Future[object]) -> bool:
@@ -80,21 +79,12 @@ def kafka(jars: Jars, directory: Path, port: int = 0) -> Iterator[Kafka]:
         cluster = uuid.uuid4().hex[:22]
         run("Kafka", [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)], directory)
     command = [*java, "kafka.Kafka", str(properties)]
-    running = Kafka(port, properties, command, _start(command, properties, port))
+    server = start_listening("Kafka", command, properties.parent, port, _START_TIMEOUT_SECONDS)
+    running = Kafka(port, properties, command, server)
     try:
         yield running
     finally:
         running.server.stop()
-
-
-def _start(command: list[str], properties: Path, port: int) -> ServerProcess:
-    server = start("Kafka", command, properties.parent)
-    try:
-        server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
-    except ComponentFailedError:
-        server.stop()
-        raise
-    return server
 
 
 def settings(log: Path, port: int, controller_port: int) -> dict[str, str]:

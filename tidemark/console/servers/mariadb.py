@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 import pymysql
 from pymysql.constants import CLIENT
 
-from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
+from tidemark.console.servers.errors import ComponentMissingError
 from tidemark.console.servers.passwords import secret_of, write_private
 from tidemark.console.servers.programs import find_program
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, accepts_connections, free_port, run, start
+from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start_listening
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ class MariaDb:
 
     def start_again(self) -> None:
         """After `server` was stopped or killed."""
-        self.server = _start(self.name, self.command, self.directory, self.port)
+        self.server = start_listening(
+            f"MariaDB {self.name}", self.command, self.directory, self.port, _START_TIMEOUT_SECONDS
+        )
 
     def binlogs(self) -> list[Path]:
         """The binary log files in order."""
@@ -95,22 +97,12 @@ def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int
     port = port or free_port()
     password = _prepare_accounts(directory, port)
     command = _server_command(directory, server_id, port, options)
-    server = _start(name, command, directory, port)
+    server = start_listening(f"MariaDB {name}", command, directory, port, _START_TIMEOUT_SECONDS)
     running = MariaDb(name, server_id, port, directory, command, server, password)
     try:
         yield running
     finally:
         running.server.stop()
-
-
-def _start(name: str, command: list[str], directory: Path, port: int) -> ServerProcess:
-    server = start(f"MariaDB {name}", command, directory)
-    try:
-        server.wait_until(lambda: accepts_connections(port), _START_TIMEOUT_SECONDS)
-    except ComponentFailedError:
-        server.stop()
-        raise
-    return server
 
 
 def _program(name: str) -> str:

@@ -108,6 +108,19 @@ def start(
     return ServerProcess(name, process, log)
 
 
+def start_listening(
+    name: str, command: Sequence[str], directory: Path, port: int, timeout_seconds: float
+) -> ServerProcess:
+    """Start a server and wait until it accepts connections; one that does not is stopped: ComponentFailedError."""
+    server = start(name, command, directory)
+    try:
+        server.wait_until(lambda: accepts_connections(port), timeout_seconds)
+    except ComponentFailedError:
+        server.stop()
+        raise
+    return server
+
+
 def run(
     name: str,
     command: Sequence[str],

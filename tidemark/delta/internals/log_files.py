@@ -77,13 +77,10 @@ class LogFiles:
         return file
 
 
-def commit_actions(path: Path, version: int) -> list[dict[str, Any]] | None:
+def commit_actions(path: Path, version: int) -> list[Mapping[str, Any]] | None:
     """All actions of one commit of a table; None where the log has its file no more."""
     file = path / LOG / f"{version:020d}.json"
-    if not file.exists():
-        return None
-    with file.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return list(_actions(file)) if file.exists() else None
 
 
 def _whole_checkpoints(log: Path, names: list[str]) -> dict[int, tuple[Path, ...]]:

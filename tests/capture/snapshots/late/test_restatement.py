@@ -97,6 +97,17 @@ def first_day(stream: Stream) -> None:
     stream.heartbeat(at("2026-03-23 23:01"))
 
 
+def land_late_events(capture: RestatingCapture) -> None:
+    """The first day, captured, and then what came late, to be captured."""
+    stream = Stream("a")
+    first_day(stream)
+    stream.land(capture.settings.landing, 0)
+    capture.step()
+    landed = len(stream.lines)
+    late_events(stream)
+    stream.land(capture.settings.landing, landed)
+
+
 def late_events(stream: Stream) -> None:
     """On the 24th order 1 changes; then come of the 23rd another change of it, a delete of 2 and a new 4."""
     stream.change("orders_0", order(1, "1.00", 23), order(1, "2.00", 23), at("2026-03-23 23:05"))
@@ -364,13 +375,7 @@ def _values_of(row: Any) -> tuple[Any, ...]:
 
 @pytest.mark.long
 def test_killed_for_real_before_the_commit_that_says_it(capture: RestatingCapture) -> None:
-    stream = Stream("a")
-    first_day(stream)
-    stream.land(capture.settings.landing, 0)
-    capture.step()
-    landed = len(stream.lines)
-    late_events(stream)
-    stream.land(capture.settings.landing, landed)
+    land_late_events(capture)
     program = (
         "from pathlib import Path; import sys\n"
         "from tidemark.system.settings import Settings; from tidemark.spark.session import spark_session\n"
@@ -413,13 +418,7 @@ def test_late_changes_before_and_after_a_column_became_wider_are_all_in_it(captu
 
 @pytest.mark.long
 def test_names_are_moved_again_from_the_log(capture: RestatingCapture) -> None:
-    stream = Stream("a")
-    first_day(stream)
-    stream.land(capture.settings.landing, 0)
-    capture.step()
-    landed = len(stream.lines)
-    late_events(stream)
-    stream.land(capture.settings.landing, landed)
+    land_late_events(capture)
     capture.step()
     before = capture.tagged()["2026-03-23"]
     capture.registry.forget("ods_orders")
@@ -432,13 +431,7 @@ def test_names_are_moved_again_from_the_log(capture: RestatingCapture) -> None:
 @pytest.mark.long
 def test_a_table_that_does_not_restate_keeps_nothing_of_them(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, restated=frozenset())
-    stream = Stream("a")
-    first_day(stream)
-    stream.land(capture.settings.landing, 0)
-    capture.step()
-    landed = len(stream.lines)
-    late_events(stream)
-    stream.land(capture.settings.landing, landed)
+    land_late_events(capture)
     assert capture.step().late == {"ods_orders": 3}
     assert capture.tagged()["2026-03-23"].generation == 1
     assert not table_exists(late_path(capture.settings.warehouse, "ods_orders"))
