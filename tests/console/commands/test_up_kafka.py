@@ -50,8 +50,9 @@ def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypa
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 @pytest.mark.components
-def test_rows_in_the_databases_become_tagged_snapshots_and_ctrl_c_stops_everything(tmp_path: Path) -> None:
+def test_rows_in_the_databases_become_tagged_snapshots_and_sigterm_stops_everything(tmp_path: Path) -> None:
     require(MARIADB, KAFKA)
     with _start(tmp_path) as started:
         below = _watch(started, tmp_path)
@@ -75,9 +76,11 @@ def _watch(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]
             started,
         )
     finally:
-        started.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        started.send_signal(signal.SIGTERM)
         code = started.wait(120)
-    assert code == 0
+    # Its commands take 16 s at most, its servers a few each.
+    assert (code, time.monotonic() - begun < 40) == (0, True)
     return below
 
 
@@ -94,7 +97,7 @@ def _announcement(started: subprocess.Popen[str]) -> dict[str, Any]:
     return announcement
 
 
-def _until(holds: Any, started: subprocess.Popen[str], seconds: float = 300.0) -> None:
+def _until(holds: Any, started: subprocess.Popen[str], seconds: float = 1200.0) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert started.poll() is None, "the chain ended by itself"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -67,7 +68,9 @@ def main() -> None:
         instance.optimize_for_webserver(*_DATABASE)
         with workspace_context(instance, options.workspace, version("dagster-webserver")) as context:
             app = GuardedWebserver(context, options.host, token).create_asgi_app()
-            uvicorn.Server(configuration(app, options.host, options.port)).run()
+            # Once all is closed, it raises the signal again that ended it.
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(configuration(app, options.host, options.port)).run()
 
 
 def configuration(
