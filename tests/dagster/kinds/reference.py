@@ -27,11 +27,12 @@ MONDAY = START - timedelta(days=START.weekday())
 
 @dataclass
 class Content:
-    """What a slice holds, the states that it has reached, and what its last computation went without."""
+    """What a slice holds, the states that it has reached, and what its last computation read and went without."""
 
     value: str
     states: set[str] = field(default_factory=set)
     missing: set[Key] = field(default_factory=set)
+    used: set[Key] = field(default_factory=set, compare=False)
 
 
 class Reference:
@@ -79,7 +80,7 @@ class Reference:
                 break
             used, missing = granted
             states |= {state} | ({"partial"} if missing else set())
-            now = Content(self._value(made, key, used), set(states), missing)
+            now = Content(self._value(made, key, used), set(states), missing, set().union(*used.values()))
         if now is None or now == before:
             return False
         self.there[key] = now

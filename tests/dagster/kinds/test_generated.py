@@ -9,6 +9,7 @@ import pytest
 from tests.dagster.kinds.generator import PROJECT, Generated, generate
 from tests.dagster.kinds.reference import Key, Reference
 from tests.dagster.kinds.world import RunningWarehouse, running
+from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState
 
 if TYPE_CHECKING:
@@ -40,6 +41,21 @@ def compare(world: RunningWarehouse, reference: Reference, generated: Generated)
                 is_done = current.status.run_state is RunState.COMPLETED
                 assert is_done == ("completed" in states), current
     assert actual == expected, f"seed {generated.seed}\n{generated.files}"
+    check_manifests(world, reference, computed)
+
+
+def check_manifests(world: RunningWarehouse, reference: Reference, computed: set[str]) -> None:
+    """Each slice was launched with what the reference reads, in versions that hold what the reference read."""
+    expected = {text_of(key): content.used for key, content in reference.there.items() if key[0] in computed}
+    launches = world.read.launches(map(Slice.parse, expected))
+    for slice_, launch in launches.items():
+        assert launch.facts.manifest is not None
+        used = {str(used.slice): used for of_entity in launch.facts.manifest.used.values() for used in of_entity}
+        wanted = {text_of(key): reference.there[key].value for key in expected[str(slice_)]}
+        assert used.keys() == wanted.keys(), slice_
+        versions = {text: int(used[text].version) for text in wanted}
+        opened = {text: world.rows(text, version) for text, version in versions.items()}
+        assert opened == {text: [(value,)] for text, value in wanted.items()}, slice_
 
 
 def check_order(world: RunningWarehouse) -> None:
@@ -60,7 +76,7 @@ def prove(spark: SparkSession, folder: Path, seed: int, computed: int, batches: 
     with running(spark, folder / str(seed), generated.files, project=PROJECT) as world:
         for step in generated.steps:
             for text in step:
-                world.arrive(text, [(text,)], "v STRING")
+                world.arrive_value(text, text)
             world.run()
             reference.arrive(step)
             compare(world, reference, generated)

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
-from deltalake import DeltaTable
+import pyarrow as pa
+from deltalake import DeltaTable, write_deltalake
 
+from tidemark.center.detectors.event_log import VERSION_KEY
 from tidemark.center.in_process_host import InProcessHost
 from tidemark.compute.business_time import slice_values
 from tidemark.dagster.definitions import warehouse_definitions
 from tidemark.dagster.resources import engine_resources
-from tidemark.delta.delta_rs_table import read_partition, read_rows
+from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.replace_partition import replace_partition
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.database import Database
@@ -73,9 +75,12 @@ class RunningWarehouse:
     @functools.cached_property
     def job(self) -> dg.JobDefinition:
         """The job of all assets."""
+        return self.definitions(self.own).resolve_implicit_global_asset_job_def()
+
+    def definitions(self, own: Sequence[dg.AssetsDefinition]) -> dg.Definitions:
+        """All that a daemon knows, with these assets of others."""
         resources = dg.Definitions(resources=engine_resources(self.warehouse.settings))
-        whole = dg.Definitions.merge(warehouse_definitions(self.warehouse, self.own), resources)
-        return whole.resolve_implicit_global_asset_job_def()
+        return dg.Definitions.merge(warehouse_definitions(self.warehouse, own), resources)
 
     @functools.cached_property
     def read(self) -> StateReader:
@@ -103,7 +108,19 @@ class RunningWarehouse:
         replace_partition(frame, self.warehouse.table_path(slice_.entity), slice_values(entity, slice_))
         self.report(text)
 
-    def report(self, text: str, **metadata: str) -> None:
+    def arrive_value(self, text: str, value: str) -> None:
+        """The same without Spark, for one row: the version that it has is told, too."""
+        slice_ = Slice.parse(text)
+        partition = slice_values(self.warehouse.entities[slice_.entity], slice_)
+        path = str(self.warehouse.table_path(slice_.entity))
+        row = pa.table({"v": [value], **{name: [partition[name]] for name in partition}})
+        is_new = not DeltaTable.is_deltatable(path)
+        condition = " AND ".join(f"{name} = '{partition[name]}'" for name in partition)
+        keys = list(partition)
+        write_deltalake(path, row, mode="overwrite", partition_by=keys, predicate=None if is_new else condition)
+        self.report(text, **{VERSION_KEY: DeltaTable(path).version()})
+
+    def report(self, text: str, **metadata: str | int) -> None:
         """A materialization without a run."""
         slice_ = Slice.parse(text)
         partition = partition_of(self.warehouse.entities[slice_.entity], slice_)
@@ -122,13 +139,14 @@ class RunningWarehouse:
             tags=dict(tags or {}),
         )
 
-    def rows(self, text: str) -> list[tuple[Any, ...]]:
-        """The rows of a slice."""
+    def rows(self, text: str, version: int | None = None) -> list[tuple[Any, ...]]:
+        """The rows of a slice, as they are or were."""
         slice_ = Slice.parse(text)
         path = self.warehouse.table_path(slice_.entity)
         partition = slice_values(self.warehouse.entities[slice_.entity], slice_)
-        table = read_partition(path, partition) if partition else read_rows(path)
-        return sorted(tuple(row.values()) for row in table.to_pylist())
+        rows = read_rows(path, version).to_pylist()
+        own = [row for row in rows if all(row.pop(name) == value for name, value in partition.items())]
+        return sorted(tuple(row.values()) for row in own)
 
     def states(self, text: str) -> set[str]:
         """The states that a slice has reached, and what it does."""
