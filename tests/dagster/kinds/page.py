@@ -9,6 +9,7 @@ from tidemark.warehouse.kind_rules import KIND_RULES
 
 FOLDER: Final = Path(__file__).parent
 _OWN: Final = FOLDER / "test_own_assets.py"
+_OTHER: Final = FOLDER / "other_location.py"
 _KINDS, _MANIFESTS = "test_kinds.py", "test_manifests.py"
 
 PROOFS: Final = (
@@ -71,6 +72,18 @@ PROOFS: Final = (
         "completed",
         "test_own_assets.py::test_an_asset_of_another_code_location_is_waited_for",
     ),
+    (
+        "an asset of your own, elsewhere",
+        "strong, by Dagster's own condition",
+        "completed",
+        "test_own_assets.py::test_an_asset_of_another_code_location_waits_by_itself",
+    ),
+    (
+        "TimeSeries, added later, SQL and Python",
+        "strong",
+        "completed",
+        "test_added_tables.py::test_tables_that_are_added_are_computed_for_the_past",
+    ),
     ("all but captured, at random", "all", "all", "test_generated.py::test_a_generated_warehouse"),
 )
 
@@ -80,6 +93,7 @@ def page() -> str:
     kinds = [f"| {kind.value} | {rule.meaning} |" for kind, rule in KIND_RULES.items()]
     proofs = [f"| {kind} | {strength} | {state} | `{test}` |" for kind, strength, state, test in PROOFS]
     asset = _OWN.read_text().partition("    @dg.asset")[2].partition("\n\n")[0]
+    other = _OTHER.read_text().partition("\nDAYS = ")[2].rstrip()
     lines = [
         "# Kinds of entities, and what each runs as",
         "",
@@ -113,7 +127,19 @@ def page() -> str:
         "```",
         "",
         "An asset of another code location: declare it as `kind: Virtual`, with the same name and periods. It is",
-        "waited for; it does not wait for slices by itself.",
+        "waited for. It waits for slices by Dagster's own means, and imports nothing of Tidemark: a dependency with a",
+        "partition mapping, a condition, and a sensor that evaluates it. The daemon knows the slices of all locations.",
+        "",
+        "```python",
+        *f"DAYS = {other}".splitlines(),
+        "```",
+        "",
+        "- `eager()` looks at the newest partition alone; without `in_latest_time_window` it looks at all.",
+        "- A slice that broke a blocking rule is materialized, too. `all_deps_blocking_checks_passed()` is content",
+        "  with one good partition of several; `~any_deps_match(INVALID)` wants all of them to be.",
+        "- A slice that is computed again requests what reads it again.",
+        "- Dagster does not tell a `partial`, `estimated` or tainted slice from a completed one. Where that matters,",
+        "  use an asset beside the entities.",
         "",
         "## A run by hand",
         "",
