@@ -13,6 +13,7 @@ from tests.compute.test_slice_computer import SALES, fill, report
 from tests.dagster.sensors.test_readiness import ARRIVES
 from tidemark.center.in_process_host import InProcessHost
 from tidemark.center.launchers.in_process_runs import HOST_TAG, StepProgress
+from tidemark.center.launchers.run_tags import LAUNCHED_BY_TAG
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
@@ -104,7 +105,11 @@ def test_a_launch_that_was_noted_by_a_process_that_is_gone_is_run(
     assert host_of(warehouse, instance).center.launch([totals], run_id, "default") == [totals]
     watcher = run_ready(host_of(warehouse, instance))
     assert watcher.runs[0] == [str(totals)]
-    assert instance.has_run(run_id)
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    assert run.tags[LAUNCHED_BY_TAG] == "tidemark test"
+    assert run.remote_job_origin is not None, "the overview shows runs by their code location"
+    assert run.remote_job_origin.repository_origin.code_location_origin.location_name == "tidemark"
     assert sorted(watcher.of(StepProgress.COMPLETED)) == sorted(f"{name}@2026-03-23" for name in NAMES)
 
 

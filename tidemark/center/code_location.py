@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from tidemark.center.errors import WorkspaceError
 from tidemark.dagster_internals.code_locations import (
+    SINGLETON_REPOSITORY_NAME,
     CodePointer,
     GrpcServerCodeLocationOrigin,
     JobPythonOrigin,
@@ -55,6 +56,14 @@ class CodeLocation:
             JobPythonOrigin(job.name, recon.get_python_origin()),
             RemoteJobOrigin(RemoteRepositoryOrigin(location, repository.name), job.name),
         )
+
+
+def job_on_pages(workspace: Path, job_name: str) -> RemoteJobOrigin | None:
+    """Under which location Dagster's pages show runs of a job, without loading it; None where there is no workspace."""
+    if not workspace.is_file():
+        return None
+    location = location_origins_from_yaml_paths([str(workspace)])[0]
+    return RemoteJobOrigin(RemoteRepositoryOrigin(location, SINGLETON_REPOSITORY_NAME), job_name)
 
 
 def _workspace_error(content: str, workspace: Path) -> WorkspaceError:

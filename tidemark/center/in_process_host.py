@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.center_tick import CenterTick
+from tidemark.center.code_location import job_on_pages
 from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
 from tidemark.center.launchers.in_process_runs import InProcessRuns, close_interrupted
@@ -40,9 +41,10 @@ class InProcessHost:
 
     def dispatch(self, watcher: RunWatcher) -> Dispatch:
         """The dispatch whose runs the watcher sees."""
+        on_pages = job_on_pages(self._warehouse.settings.root / "workspace.yaml", self._job.name)
         return Dispatch(
             self.center,
-            InProcessRuns(self._warehouse.graph, self._job, self._instance, self._name, watcher),
+            InProcessRuns(self._warehouse.graph, self._job, self._instance, self._name, watcher, on_pages),
             Pools.parse(self._warehouse.settings.pools).one_run_each(),
             policy=_POLICY,
             clock=lambda: datetime.now(UTC),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.center.errors import LauncherError
 from tidemark.center.launchers.job_subsets import JobSubsets
-from tidemark.center.launchers.run_tags import asset_keys, run_state, run_tags
+from tidemark.center.launchers.run_tags import LAUNCHED_BY_TAG, asset_keys, run_state, run_tags
 from tidemark.dagster_internals.execution import (
     DagsterRunAlreadyExists,
     create_execution_plan,
@@ -59,7 +59,7 @@ class DirectRuns:
         return run_state(self._instance, run_id)
 
     def _create(self, run_id: str, slices: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
-        tags = run_tags(self._graph, run_id, slices, pool)
+        tags = {LAUNCHED_BY_TAG: "tidemark center", **run_tags(self._graph, run_id, slices, pool)}
         try:
             return self._create_run(run_id, asset_keys(slices), tags)
         except DagsterRunAlreadyExists:  # another center was quicker

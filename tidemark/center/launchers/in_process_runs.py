@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import dagster as dg
 
 from tidemark.center.launchers.job_subsets import JobSubsets
-from tidemark.center.launchers.run_tags import asset_keys, run_state, run_tags
+from tidemark.center.launchers.run_tags import LAUNCHED_BY_TAG, asset_keys, run_state, run_tags
 from tidemark.dagster_internals.execution import (
     DagsterExecutionInterruptedError,
     InMemoryJob,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidemark.center.dispatch import DagsterRunState
+    from tidemark.dagster_internals.code_locations import RemoteJobOrigin
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
@@ -61,18 +62,24 @@ class InProcessRuns:
         instance: dg.DagsterInstance,
         host: str,
         watcher: RunWatcher,
+        on_pages: RemoteJobOrigin | None = None,
     ) -> None:
         self._graph, self._instance, self._host, self._watcher = graph, instance, host, watcher
-        self._jobs = JobSubsets(job)
+        self._jobs, self._on_pages = JobSubsets(job), on_pages
 
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
         """Execute one run of slices of entities at the same times."""
         keys = asset_keys(slices)
         job, run = self._jobs.of(keys), self._instance.get_run_by_id(run_id)
         if run is None:
-            tags = {HOST_TAG: self._host, **run_tags(self._graph, run_id, slices, pool)}
+            own = {HOST_TAG: self._host, LAUNCHED_BY_TAG: f"tidemark {self._host}"}
             run = self._instance.create_run_for_job(
-                job, run_id=run_id, run_config=_QUIET, tags=tags, asset_selection=keys
+                job,
+                run_id=run_id,
+                run_config=_QUIET,
+                tags={**own, **run_tags(self._graph, run_id, slices, pool)},
+                asset_selection=keys,
+                remote_job_origin=self._on_pages,
             )
         self._watcher.run_started(slices)
         for event in execute_run_iterator(InMemoryJob(job), run, self._instance):

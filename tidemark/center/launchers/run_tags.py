@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 POOL_TAG: Final = "tidemark/pool"
+LAUNCHED_BY_TAG: Final = "user"
+"""Dagster's pages show it as who launched a run; without it, and without a sensor, they say \"Manually launched\"."""
 PARTITION: Final = "dagster/partition"
 RANGE_START: Final = "dagster/asset_partition_range_start"
 RANGE_END: Final = "dagster/asset_partition_range_end"
