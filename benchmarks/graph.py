@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.graph import DependencyGraph
-from tidemark.system.garbage_collection import collection_paused
+from tidemark.system.garbage_collection import pause_collection
 from tidemark.warehouse.entity_files import load_entities
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def load(root: Path) -> dict[str, Any]:
     begun, begun_cpu = time.perf_counter(), time.process_time()
     entities = load_entities(root)
     read = time.perf_counter()
-    with collection_paused():
+    with pause_collection():
         graph = DependencyGraph.build(entities)
         problems = graph.problems()
     done, done_cpu = time.perf_counter(), time.process_time()

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from tidemark import errors
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError, EntityErrors, TerminalError, TidemarkError, TransientError
 
 
@@ -36,4 +36,4 @@ def test_the_nearest_of_very_many_names_is_found_in_no_time() -> None:
     assert did_you_mean("task_04242", names) is not None
     assert did_you_mean("taks_042424", names) == "did you mean 'task_042424'?"
     assert did_you_mean("nothing like it", names) is None
-    assert len(shown("x" * 10_000)) < 80
+    assert len(quote_value("x" * 10_000)) < 80

@@ -11,7 +11,7 @@ from tidemark.dependency_model.entity import Dependency, Entity, EntityState
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.time import Period
-from tidemark.system.garbage_collection import collection_paused
+from tidemark.system.garbage_collection import pause_collection
 
 TASKS: Final = 80_000
 EDGES: Final = 120_000
@@ -66,7 +66,7 @@ def build(scale: float) -> ReadinessWorld:
             needs[down][names[up]] = offset
             count += 1
     periods = dict(zip(names, drawn, strict=True))
-    with collection_paused():
+    with pause_collection():
         graph = DependencyGraph.build([_entity(name, periods[name], needs[n]) for n, name in enumerate(names)])
     plain = {name: [Need(*need) for need in needs[number].items()] for number, name in enumerate(names)}
     return ReadinessWorld(graph, periods, plain)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.options import ApiOptions
-from tidemark.api.server import served
+from tidemark.api.server import serve_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,5 +68,5 @@ def serving(
 ) -> Iterator[Client]:
     """A client of a server on a small world."""
     world = CenterWorld(folder, **CHAIN)
-    with served(world.center, options or ApiOptions(token=TOKEN), connections=connections) as url:
+    with serve_in_thread(world.center, options or ApiOptions(token=TOKEN), connections=connections) as url:
         yield Client(world, url)

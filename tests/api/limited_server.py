@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.options import ApiOptions
-from tidemark.api.server import served
+from tidemark.api.server import serve_in_thread
 from tidemark.console.stop_signals import stop_signals
 
 
@@ -21,7 +21,7 @@ def main(folder: str, files: str) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), limit))
     world, figures = CenterWorld(Path(folder), **CHAIN), {"ticks": 0}
-    with stop_signals() as signals, served(world.center, ApiOptions(), status=lambda: figures) as url:
+    with stop_signals() as signals, serve_in_thread(world.center, ApiOptions(), status=lambda: figures) as url:
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         while not signals:

@@ -15,7 +15,7 @@ from tests.center.test_center import CHAIN, NOW, CenterWorld
 from tests.dependency_model.world import graph
 from tidemark.api.errors import ApiSettingsError
 from tidemark.api.options import ApiOptions
-from tidemark.api.server import served
+from tidemark.api.server import serve_in_thread
 from tidemark.center.detectors.external_report import facts_of
 from tidemark.center.errors import RequestError
 from tidemark.center.fact import Fact
@@ -190,13 +190,13 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     center = CenterWorld(tmp_path, **CHAIN).center
-    with served(center, ApiOptions()) as url:
+    with serve_in_thread(center, ApiOptions()) as url:
         assert url.startswith("http://127.0.0.1:")
         taken = ApiOptions(port=int(url.rpartition(":")[2]))
-        with pytest.raises(ApiSettingsError, match="cannot listen there"), served(center, taken):
+        with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, taken):
             pass
     elsewhere = ApiOptions(host="203.0.113.1", token=TOKEN)
-    with pytest.raises(ApiSettingsError, match="cannot listen there"), served(center, elsewhere):
+    with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, elsewhere):
         pass
 
 

@@ -15,7 +15,7 @@ from tests.api.client import GOOD, TOKEN, Client, serving
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.connection_limits import Connections, Phase, connection_limit
 from tidemark.api.options import ApiOptions
-from tidemark.api.server import served
+from tidemark.api.server import serve_in_thread
 
 if TYPE_CHECKING:
     import socket
@@ -92,7 +92,7 @@ def test_requests_that_are_answered_do_not_give_way(tmp_path: Path) -> None:
         return {}
 
     with (
-        served(world.center, ApiOptions(token=TOKEN), status=status, connections=connections) as url,
+        serve_in_thread(world.center, ApiOptions(token=TOKEN), status=status, connections=connections) as url,
         ThreadPoolExecutor(2) as threads,
     ):
         client = Client(world, url)

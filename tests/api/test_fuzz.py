@@ -133,7 +133,7 @@ def fuzz(client: Client, requests: int, seed: int, checked: Callable[[float], No
 def assert_same_after_restart(client: Client) -> None:
     """A center that opens the store knows what this one knows."""
     again = client.world.open_center()
-    assert dict(again.completed()) == dict(client.world.center.completed())
+    assert dict(again.completed_slices()) == dict(client.world.center.completed_slices())
     assert again.ready() == client.world.center.ready()
 
 

@@ -10,7 +10,7 @@ from tests.api.client import GOOD, TOKEN, Client
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.metrics import Metrics
 from tidemark.api.options import ApiOptions
-from tidemark.api.server import served
+from tidemark.api.server import serve_in_thread
 from tidemark.center.latency import Latency
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.fence import Fence
@@ -44,7 +44,7 @@ def test_each_number_is_a_metric_and_texts_are_none() -> None:
 def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code: int) -> None:
     figures = {**STATUS, "seconds_since_tick": idle}
     world = CenterWorld(tmp_path, **CHAIN)
-    with served(world.center, ApiOptions(token=TOKEN), status=lambda: figures) as url:
+    with serve_in_thread(world.center, ApiOptions(token=TOKEN), status=lambda: figures) as url:
         client = Client(world, url)
         assert client.ask("GET", "/health", token=None) == (code, {"healthy": code == 200, "active": True})
         assert client.ask("GET", "/metrics", token=None)[0] == 401
@@ -54,12 +54,12 @@ def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code:
 
 def test_latencies_are_histograms(tmp_path: Path) -> None:
     world = CenterWorld(tmp_path, **CHAIN)
-    with served(world.center, ApiOptions(token=TOKEN)) as url:
+    with serve_in_thread(world.center, ApiOptions(token=TOKEN)) as url:
         client = Client(world, url)
         client.report(GOOD)
         client.report(GOOD)
         client.ask("GET", "/nowhere")
-        world.center.latency.launched(world.center.ready())
+        world.center.latency.note_launch(world.center.ready())
         text = client.ask("GET", "/metrics")[1]
     assert 'tidemark_http_request_seconds_count{method="POST",path="/v1/reports",status="200"} 2.0' in text
     assert 'tidemark_http_request_seconds_count{method="GET",path="other",status="404"} 1.0' in text
@@ -70,10 +70,10 @@ def test_latencies_are_histograms(tmp_path: Path) -> None:
 def test_what_was_released_is_launched_once() -> None:
     now = [0.0]
     latency = Latency(lambda: now[0])
-    latency.released(Slice("ods", "2024-06-02"))
+    latency.note_release(Slice("ods", "2024-06-02"))
     now[0] = 3.0
     for _ in range(2):
-        latency.launched([Slice("ods", "2024-06-02"), Slice("ods", "2024-06-03")])
+        latency.note_launch([Slice("ods", "2024-06-02"), Slice("ods", "2024-06-03")])
     (metric,) = latency.decision_to_launch.collect()
     assert {sample.name: sample.value for sample in metric.samples if sample.name.endswith(("_sum", "_count"))} == {
         "tidemark_center_decision_to_launch_seconds_sum": 3.0,
@@ -84,7 +84,7 @@ def test_what_was_released_is_launched_once() -> None:
 def test_one_that_stands_by_takes_no_report(tmp_path: Path) -> None:
     world = CenterWorld(tmp_path, **CHAIN)
     world.store.write.fence = Fence(CENTER, 0, "")
-    with served(world.center, ApiOptions()) as url:
+    with serve_in_thread(world.center, ApiOptions()) as url:
         client = Client(world, url)
         status, refused = client.report(GOOD)
         assert (status, refused["error"]["message"]) == (503, "another center is active")

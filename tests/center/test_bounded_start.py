@@ -139,5 +139,12 @@ def test_the_past_is_known_when_somebody_asks(tmp_path: Path) -> None:
     assert day not in DependencyCenter(world(), store, since=SINCE, clock=lambda: now).memory.index.statuses
     center.report([Fact("again", day, Event.BACKFILL_REQUESTED, now, "test")])
     assert center.ready() == [day]
-    assert {slice_.entity for slice_, _ in center.completed()} == {"ods", "clicks", "dwd", "total", "week", "rate"}
+    assert {slice_.entity for slice_, _ in center.completed_slices()} == {
+        "ods",
+        "clicks",
+        "dwd",
+        "total",
+        "week",
+        "rate",
+    }
     assert explain(world(), Slice("rate", "2024-02-15"), known=StoredSlices(world(), store.read), now=now).release

@@ -122,7 +122,7 @@ def test_a_launch_is_once_and_says_what_it_reads(world: CenterWorld) -> None:
         "completed",
         False,
     )
-    assert manifest.used == {"ods": (UsedSlice(Slice("ods", "2024-06-02"), 1),)}
+    assert manifest.used_slices == {"ods": (UsedSlice(Slice("ods", "2024-06-02"), 1),)}
     assert world.open_center().under_way() == {day: ("r1", "etl")}
     world.tell("dwd@2024-06-02", "completed", run="r1")
     assert world.events("dwd@2024-06-02") == "released launched started completed quality_passed"

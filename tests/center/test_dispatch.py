@@ -117,15 +117,15 @@ def test_the_longest_chain_goes_first_and_pools_have_an_end(tmp_path: Path, laun
 def test_the_least_busy_pool_that_is_allowed_is_taken() -> None:
     pools = Pools.parse("etl=4, adhoc=2")
     both = entity("x", "{period: day, tags: {pool: 'etl, adhoc'}}")
-    assert pools.choose(pools.allowed(both), Counter(etl=3, adhoc=1)) == "adhoc"
-    assert pools.choose(pools.allowed(both), Counter(etl=1, adhoc=1)) == "etl"
-    assert pools.choose(pools.allowed(both), Counter(etl=4, adhoc=2)) is None
-    assert pools.allowed(entity("y", "period: day")) == ("default",)
+    assert pools.choose(pools.allowed_pools(both), Counter(etl=3, adhoc=1)) == "adhoc"
+    assert pools.choose(pools.allowed_pools(both), Counter(etl=1, adhoc=1)) == "etl"
+    assert pools.choose(pools.allowed_pools(both), Counter(etl=4, adhoc=2)) is None
+    assert pools.allowed_pools(entity("y", "period: day")) == ("default",)
 
 
 def test_a_pool_that_there_is_not_is_told() -> None:
     with pytest.raises(PoolError, match=r"x asks for a pool .*expected one of default, etl, found elt - .*etl"):
-        Pools.parse("etl=4").allowed(entity("x", "{period: day, tags: {pool: elt}}"))
+        Pools.parse("etl=4").allowed_pools(entity("x", "{period: day, tags: {pool: elt}}"))
     for text in ("etl", "etl=0", "=3", "etl=x"):
         with pytest.raises(PoolSettingError, match="names with capacities"):
             Pools.parse(text)
@@ -152,7 +152,7 @@ def test_a_failure_is_tried_again_after_a_while_and_then_no_more(tmp_path: Path,
         assert world.center.status(day).run_state is RunState.FAILED
         world.now += timedelta(minutes=1)
     dispatch.step()
-    assert (dispatch.retries_exhausted(), world.center.failed()) == ([day], [day])
+    assert (dispatch.retries_exhausted(), world.center.failed_slices()) == ([day], [day])
     assert [slices for slices in launcher.groups if str(day) in slices] == [[str(day), "days@2024-06-02"], [str(day)]]
     world.tell(str(day), "backfill_requested")
     assert (dispatch.step(), dispatch.retries_exhausted()) == (1, [])

@@ -54,7 +54,7 @@ def test_a_foreign_run_that_takes_over_a_launched_slice_makes_it_foreign(tmp_pat
     world.center.tick()
     world.center.launch([DAY], "own", "default")
     world.tell(str(DAY), "started", run="airflow-4711")
-    assert world.center.launched() == {}
+    assert world.center.launched_slices() == {}
     world.center = world.open_center()
     dispatch_of(world, launcher).step()
     assert launcher.groups == [[OTHER_DAY]]
@@ -94,8 +94,9 @@ def service_ticks(warehouse: Warehouse, instance: dg.DagsterInstance) -> Depende
 
 @pytest.mark.parametrize("run", FOREIGN)
 def test_both_hosts_start_with_a_foreign_run_and_create_none(
-    tmp_path: Path, instance: dg.DagsterInstance, run: str
+    tmp_path: Path, instance: dg.DagsterInstance, run: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tidemark.center.sensor_host._LEASE_SECONDS", 0.5)  # the service waits for its end
     warehouse, totals = small_warehouse(tmp_path, ARRIVES), Slice("totals", "2026-03-23")
     reporter = SensorHost(warehouse)
     report = {"subject": str(totals), "event": "started", "event_id": "1", "run_id": run}

@@ -88,7 +88,7 @@ def test_a_failed_check_holds_what_is_below_it_until_the_next_start_at_the_earli
     host = host_of(warehouse, instance)
     watcher = run_ready(host)
     assert watcher.of(StepProgress.FAILED) == [str(totals)] * 2
-    assert host.center.failed() == [totals]
+    assert host.center.failed_slices() == [totals]
     below = [Slice(name, "2026-03-23") for name in ("running", "olap_totals")]
     assert [host.center.status(slice_).run_state for slice_ in below] == [RunState.WAITING] * 2
     assert run_ready(host).runs == []

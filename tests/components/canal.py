@@ -106,6 +106,25 @@ def _wiring(instance: mariadb.MariaDb, database: str, directory: Path) -> Path:
 def _instance(instance: mariadb.MariaDb, database: str, directory: Path) -> bytes:
     """Spring's XML: the parser of the binlog, its filter, what it keeps in memory, and the file with its position."""
     beans = _Beans()
+    _add_memory(beans, database, directory)
+    _add_server(beans, instance, database)
+    _add_parser(beans, instance)
+    beans.bean("queue", "instance.core.CanalMQConfig", topic=topic_of(instance), partition="0")
+    beans.bean(
+        "instance",
+        "instance.spring.CanalInstanceWithSpring",
+        destination=instance.name,
+        eventParser="@parser",
+        eventSink="@sink",
+        eventStore="@store",
+        metaManager="@meta",
+        alarmHandler="@alarm",
+        mqConfig="@queue",
+    )
+    return beans.text()
+
+
+def _add_memory(beans: _Beans, database: str, directory: Path) -> None:
     beans.bean("alarm", "common.alarm.LogAlarmHandler")
     beans.bean("meta", "meta.FileMixedMetaManager", dataDir=str(directory / "positions"), period="200")
     beans.bean("store", "store.memory.MemoryEventStoreWithBuffer", bufferSize="16384", bufferMemUnit="1024")
@@ -114,6 +133,9 @@ def _instance(instance: mariadb.MariaDb, database: str, directory: Path) -> byte
     beans.bean("recent", "parse.index.MemoryLogPositionManager")
     beans.bean("kept", "parse.index.MetaLogPositionManager", "@meta")
     beans.bean("places", "parse.index.FailbackLogPositionManager", "@recent", "@kept")
+
+
+def _add_server(beans: _Beans, instance: mariadb.MariaDb, database: str) -> None:
     beans.bean("address", "java.net.InetSocketAddress", LOOPBACK, str(instance.port))
     beans.bean(
         "master",
@@ -125,6 +147,9 @@ def _instance(instance: mariadb.MariaDb, database: str, directory: Path) -> byte
     )
     beans.bean("standby", "parse.ha.HeartBeatHAController", detectingRetryTimes="3", switchEnable="false")
     beans.bean("first", "protocol.position.EntryPosition", instance.binlogs()[-1].name, "4")
+
+
+def _add_parser(beans: _Beans, instance: mariadb.MariaDb) -> None:
     beans.bean(
         "parser",
         "parse.inbound.mysql.MysqlEventParser",
@@ -145,19 +170,6 @@ def _instance(instance: mariadb.MariaDb, database: str, directory: Path) -> byte
         supportBinlogFormats="ROW",
         supportBinlogImages="FULL",
     )
-    beans.bean("queue", "instance.core.CanalMQConfig", topic=topic_of(instance), partition="0")
-    beans.bean(
-        "instance",
-        "instance.spring.CanalInstanceWithSpring",
-        destination=instance.name,
-        eventParser="@parser",
-        eventSink="@sink",
-        eventStore="@store",
-        metaManager="@meta",
-        alarmHandler="@alarm",
-        mqConfig="@queue",
-    )
-    return beans.text()
 
 
 def _logging() -> bytes:

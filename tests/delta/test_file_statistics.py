@@ -75,7 +75,7 @@ def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
     log = (tmp_path / "t" / "_delta_log" / f"{0:020}.json").read_text().splitlines()
     added = {action["add"]["path"]: action["add"] for line in log if "add" in (action := json.loads(line))}
     statistics = file_statistics(tmp_path / "t")
-    told = statistics.as_logged(statistics.files["path"].to_pylist()[1:])
+    told = statistics.add_actions(statistics.files["path"].to_pylist()[1:])
     assert told is not None
     assert len(told) == len(added) - 1
     for file in told:
@@ -89,7 +89,7 @@ def test_what_only_the_log_says_is_not_guessed(tmp_path: Path, value: float, pro
     rows = pa.table({"p": [value], "v": [1]})
     write_deltalake(str(tmp_path / "t"), rows, partition_by=["p"], configuration=properties)
     statistics = file_statistics(tmp_path / "t")
-    assert statistics.as_logged(statistics.files["path"].to_pylist()) is None
+    assert statistics.add_actions(statistics.files["path"].to_pylist()) is None
 
 
 def test_no_table(tmp_path: Path) -> None:

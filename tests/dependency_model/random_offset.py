@@ -33,7 +33,7 @@ def random_offset(random: Random, down: Period, up: Period) -> Offset:
     first = random.randint(-far - 3, 2 * far + 2)
     kind = random.randrange(10)
     if kind < 3:
-        return Offset.counted(random.sample(range(-far - 3, 2 * far + 3), k=random.randint(1, 4)))
+        return Offset.of_counts(random.sample(range(-far - 3, 2 * far + 3), k=random.randint(1, 4)))
     if kind < 5:
         return Offset.range(first, first + random.randint(0, min(far, 60)))
     if kind < 6 and (length < _MANY or random.random() < _SELDOM):

@@ -52,8 +52,8 @@ def test_a_snapshot_is_restated_once_for_each_commit(registry: SnapshotRegistry)
     assert restated == replace(FIRST, generation=2, late_batch=7, restatement=1)
     assert registry.restate([keys[0]], late_batch=7) == registry.restate([keys[0]], late_batch=6) == ()
     assert [tag.restatement for tag in registry.restate(keys, late_batch=8)] == [2, 3]
-    assert [tag.slice for tag in registry.restated_after(0)] == [FIRST.slice, SECOND.slice]
-    assert [tag.slice for tag in registry.restated_after(2)] == [SECOND.slice]
+    assert [tag.slice for tag in registry.restatements_after(0)] == [FIRST.slice, SECOND.slice]
+    assert [tag.slice for tag in registry.restatements_after(2)] == [SECOND.slice]
     registry.tag([FIRST])
     assert registry.get(*keys[0]) == replace(FIRST, generation=3, late_batch=8, restatement=2)
 
@@ -77,7 +77,7 @@ def test_a_number_of_a_restatement_is_never_given_twice(registry: SnapshotRegist
     for _ in range(2):
         registry.tag([FIRST])
         registry.restate([("ods_orders", "day", FIRST.slice)], late_batch=7)
-        seen = registry.restated_after(0)
+        seen = registry.restatements_after(0)
         registry.forget("ods_orders")
     assert [tag.restatement for tag in seen] == [2]
 

@@ -188,7 +188,7 @@ def test_slices_are_looked_up_many_at_once_and_backwards_in_time(store: StateSto
     currents = store.read.older([('a"{},\\', ()), ("b", ()), ("c", ())], "2026-03-04", 2)
     assert sorted(current.slice.key for current in currents) == ["2026-03-02", "2026-03-02", "2026-03-03", "2026-03-03"]
     assert [current.slice for current in store.read.older([(HOUR.entity, HOUR.sub)], "~", 2)] == [HOUR]
-    assert (store.read.older([], "~", 2), store.read.currents([]), len(store.read.completed("b"))) == ([], [], 9)
+    assert (store.read.older([], "~", 2), store.read.currents([]), len(store.read.completed_slices("b"))) == ([], [], 9)
 
 
 def test_a_checkpoint_is_noted_and_changes_nothing_that_is_known(store: StateStore) -> None:

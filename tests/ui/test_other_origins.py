@@ -11,7 +11,7 @@ from tests.api.client import GOOD
 from tests.center.test_center import CHAIN, CenterWorld
 from tests.ui.foreign_page import page_server
 from tidemark.api.options import ApiOptions
-from tidemark.api.server import served
+from tidemark.api.server import serve_in_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ document.body.appendChild(form).submit();
 
 def test_another_page_writes_nothing_and_the_own_one_does(tmp_path: Path, browser: WebDriver) -> None:
     world, report = CenterWorld(tmp_path, **CHAIN), json.dumps(GOOD)
-    with served(world.center, ApiOptions()) as url, page_server() as port:
+    with serve_in_thread(world.center, ApiOptions()) as url, page_server() as port:
         reports = f"{url}/v1/reports"
         browser.get(f"http://localhost:{port}/")
         assert browser.execute_async_script(POSTED, reports, "no-cors", "text/plain", report) == "opaque 0"

@@ -54,7 +54,7 @@ def needs(declarations: Declarations, name: str) -> list[tuple[str, str]]:
 
 
 def test_dependencies_come_from_queries_and_from_quality_rules(root: Path) -> None:
-    checked = read(root).checked()
+    checked = read(root).require_no_problems()
     assert needs(checked, "orders") == [("ods_users", "Set 0")]
     assert needs(checked, "week") == [("orders", "all"), ("ods_users", "Set 6")]
     assert checked.differences == ()
@@ -64,7 +64,7 @@ def test_everything_that_is_wrong_is_told_at_once(root: Path) -> None:
     (root / "orders.sql").write_text("SELECT user_id\nFROM ods_user WHERE dt = :biz_date\n")
     (root / "week.sql").write_text("SELECT count(*) AS n FROM orders\n")
     with pytest.raises(EntityErrors) as caught:
-        read(root).checked()
+        read(root).require_no_problems()
     assert [problem.where for problem in caught.value.problems] == ["orders.sql:2:6", "week.sql:1:27"]
 
 

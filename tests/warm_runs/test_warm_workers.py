@@ -42,7 +42,7 @@ class FakeRuns:
     def waits(self, run_id: str, before: int) -> None:
         self.said.append((run_id, f"waits behind {before}"))
 
-    def ended(self, run_id: str) -> None:
+    def note_end(self, run_id: str) -> None:
         self.said.append((run_id, "ended"))
 
     def close(self, run_id: str, why: str) -> None:

@@ -31,7 +31,7 @@ _KEEP_ALIVE_SECONDS: Final = 5
 
 
 @contextmanager
-def served(
+def serve_in_thread(
     center: DependencyCenter,
     options: ApiOptions,
     *,

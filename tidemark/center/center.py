@@ -96,7 +96,7 @@ class DependencyCenter:
                 self._commit_queued()
         receipt = ticket.done.result()
         if receipt.new:
-            self.latency.decided(begun)
+            self.latency.note_decision(begun)
         return receipt
 
     def tick(self) -> int:
@@ -150,7 +150,7 @@ class DependencyCenter:
             except BaseException:
                 self._forget()
                 raise
-            memory.index.noted(note)
+            memory.index.note_checkpoint(note)
             return len(note.waiting), note.is_last
 
     def refresh(self, names: Iterable[str]) -> None:
@@ -198,14 +198,14 @@ class DependencyCenter:
         with self._lock:
             return list(self._fresh().ready)
 
-    def completed(self) -> Iterator[tuple[Slice, SliceStatus]]:
+    def completed_slices(self) -> Iterator[tuple[Slice, SliceStatus]]:
         """What is there, as far as it is computed by scheduled or captured entities of the graph and no marker."""
         for name in self.graph:
             node = self.graph.node(name)
-            currents = self._store.read.completed(name)
+            currents = self._store.read.completed_slices(name)
             yield from ((current.slice, current.status) for current in currents if not is_marker(node, current.slice))
 
-    def failed(self) -> list[Slice]:
+    def failed_slices(self) -> list[Slice]:
         """What failed and was not tried again."""
         with self._lock:
             return list(self._fresh().failed)
@@ -229,7 +229,7 @@ class DependencyCenter:
             memory = self._fresh()
             return {slice_: (memory.runs.get(slice_), pool) for slice_, pool in memory.under_way.items()}
 
-    def launched(self) -> dict[Slice, tuple[str, str | None]]:
+    def launched_slices(self) -> dict[Slice, tuple[str, str | None]]:
         """Slices that are under way in runs that the center itself launched, with the run and its pool."""
         with self._lock:
             memory = self._fresh()
@@ -393,7 +393,7 @@ class DependencyCenter:
         fact = Fact(f"center:{number}", slice_, decision.event, now, self._who, why)
         staging.add(fact, decision.event, fact.event_id, fact.data)
         if decision.event is Event.RELEASED:
-            self.latency.released(slice_)
+            self.latency.note_release(slice_)
         return decision.event is Event.RELEASED
 
     def _manifests(self, memory: CenterMemory, slices: Sequence[Slice], now: datetime) -> dict[Slice, SliceManifest]:

@@ -106,7 +106,7 @@ class Dispatch:
         Runs of others, which were only reported, are theirs: the center asks for no run that it did not launch.
         """
         unknown: dict[tuple[str, str | None], list[Slice]] = {}
-        for slice_, (run_id, pool) in self._center.launched().items():
+        for slice_, (run_id, pool) in self._center.launched_slices().items():
             if self._launcher.state(run_id) is DagsterRunState.UNKNOWN:
                 unknown.setdefault((run_id, pool), []).append(slice_)
         for (run_id, pool), slices in unknown.items():
@@ -124,7 +124,7 @@ class Dispatch:
         """Let failed slices try again whose time has come."""
         now = self._clock()
         unreadable = self._center.unreadable()
-        failed = [slice_ for slice_ in self._center.failed() if slice_ not in unreadable]
+        failed = [slice_ for slice_ in self._center.failed_slices() if slice_ not in unreadable]
         due = [slice_ for slice_ in failed if self._may_retry(slice_, now)]
         facts = [
             Fact(f"retry:{slice_}:{failures.seq}", slice_, Event.RETRIED, now, "dispatch", "retry policy")
@@ -136,17 +136,17 @@ class Dispatch:
 
     def retries_exhausted(self) -> list[Slice]:
         """Failed slices that are not tried again until someone says so (`retried`, or a backfill)."""
-        return [slice_ for slice_ in self._center.failed() if self._is_exhausted(slice_)]
+        return [slice_ for slice_ in self._center.failed_slices() if self._is_exhausted(slice_)]
 
     def _pool_for(self, slice_: Slice, busy: Counter[str]) -> str | None:
         try:
-            return self._pools.choose(self._pools.allowed(self._center.graph.entity(slice_.entity)), busy)
+            return self._pools.choose(self._pools.allowed_pools(self._center.graph.entity(slice_.entity)), busy)
         except PoolError as error:
             self.without_pool[slice_.entity] = error
             return None
 
     def _busy(self) -> Counter[str]:
-        runs = {run: pool or DEFAULT for run, pool in self._center.launched().values()}
+        runs = {run: pool or DEFAULT for run, pool in self._center.launched_slices().values()}
         return Counter(runs.values())
 
     def _launch(self, group: Sequence[Slice], pool: str) -> bool:
@@ -163,7 +163,7 @@ class Dispatch:
         except TransientError:
             return False
         self._is_recovered = is_recovered
-        self._center.latency.launched(slices)
+        self._center.latency.note_launch(slices)
         crash_point("dispatch.launched")
         return True
 

@@ -59,7 +59,7 @@ class RunJudge:
         entity = self._graph.entity(slice_.entity)
         judged = {state: self._judged(slice_, state, known) for state in reversed(entity.state_names)}
         for state, decision in judged.items():
-            if all(verdict.met for verdict in decision.verdicts):
+            if all(verdict.is_met for verdict in decision.verdicts):
                 return state, decision
         state = next_state(entity, known.status(slice_)) or COMPLETED
         return state, judged[state]

@@ -14,7 +14,7 @@ from tidemark.dependency_model.status import Event, RunState
 from tidemark.dependency_model.status.slice_status import PARTIAL
 from tidemark.errors import ParseError
 from tidemark.state_store.transition import FailureCount
-from tidemark.system.garbage_collection import collection_paused
+from tidemark.system.garbage_collection import pause_collection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +58,7 @@ class CenterMemory:
     """
 
     def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
-        with collection_paused():
+        with pause_collection():
             self.runs: dict[Slice, str] = {}
             floor = f"{now - _RECENT:%Y-%m-%d}"
             self.last, everything = read.everything(floor)

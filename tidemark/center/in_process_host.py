@@ -66,6 +66,6 @@ class InProcessHost:
         self.center.report(
             [
                 Fact(f"start:{now.isoformat()}:{slice_}", slice_, Event.RETRIED, now, self._name, "a new start")
-                for slice_ in self.center.failed()
+                for slice_ in self.center.failed_slices()
             ]
         )

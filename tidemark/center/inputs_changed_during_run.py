@@ -25,7 +25,7 @@ _GOOD = (Quality.PASSED, Quality.IGNORED)
 def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> Iterator[Event]:
     """What has to happen to a slice that was just computed by this manifest."""
     changed = any(_has_come(known.get(slice_) or _UNKNOWN) for slice_ in manifest.missing)
-    for used in (used for of_entity in manifest.used.values() for used in of_entity):
+    for used in (used for of_entity in manifest.used_slices.values() for used in of_entity):
         status = known.get(used.slice) or _UNKNOWN
         if status.issues or status.tainted:
             yield Event.TAINTED

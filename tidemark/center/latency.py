@@ -36,20 +36,20 @@ class Latency:
         )
 
     def now(self) -> float:
-        """The time to give back to `decided`."""
+        """The time to give back to `note_decision`."""
         return self._clock()
 
-    def decided(self, since: float) -> None:
+    def note_decision(self, since: float) -> None:
         """What was reported at `since` has been decided upon."""
         self.fact_to_decision.observe(self._clock() - since)
 
-    def released(self, slice_: Slice) -> None:
+    def note_release(self, slice_: Slice) -> None:
         """A slice may be launched from now on."""
         if len(self._released) >= _MAX_RELEASED:  # released long ago, and launched by another center
             self._released.clear()
         self._released[slice_] = self._clock()
 
-    def launched(self, slices: Iterable[Slice]) -> None:
+    def note_launch(self, slices: Iterable[Slice]) -> None:
         """A run of these slices was launched."""
         for slice_ in slices:
             since = self._released.pop(slice_, None)

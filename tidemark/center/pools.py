@@ -41,7 +41,7 @@ class Pools:
         """How many more runs all pools take together."""
         return sum(max(0, count - busy[name]) for name, count in self.capacity.items())
 
-    def allowed(self, entity: Entity) -> tuple[str, ...]:
+    def allowed_pools(self, entity: Entity) -> tuple[str, ...]:
         """The pools that an entity may use. Raises PoolError where there is no such pool."""
         names = _names(tag_of(entity))
         for name in names:

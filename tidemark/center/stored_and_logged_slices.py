@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 from dagster import DagsterEventType
 
-from tidemark.center.detectors.event_log import CURSOR, told_by
+from tidemark.center.detectors.event_log import CURSOR, facts_from_metadata
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.readiness.earliest_time import earliest
@@ -79,7 +79,7 @@ class ObservedSlices:
         """A project's root or end, or a whole of parts, is there once all that it stands for is."""
         not_before = earliest(self._graph.entity(slice_.entity), self._graph.window(slice_))
         decision = release(self._graph.requirements(slice_), self, not_before, datetime.now(UTC))
-        return _THERE if decision.released else SliceStatus()
+        return _THERE if decision.is_released else SliceStatus()
 
     def _observed(self, slice_: Slice, stored: SliceStatus) -> SliceStatus:
         """The stored status, or what a materialization says that the center has not taken in."""
@@ -94,7 +94,7 @@ class ObservedSlices:
         ).records
         if not records or records[0].asset_materialization is None:
             return stored
-        told = told_by(records[0].asset_materialization)
+        told = facts_from_metadata(records[0].asset_materialization)
         has_passed = not entity.quality or self._checks.have_passed(records[0].run_id, entity, partition)
         self._told[slice_] = told.version or ""
         return SliceStatus(

@@ -74,7 +74,7 @@ class Inputs:
         """By upstream with a table: the slices to read; none of those that other states of the slice read."""
         entity, manifest = self._warehouse.entities[slice_.entity], self._manifests.get(slice_)
         others = {dependency.entity: () for state in entity.states for dependency in state.depends_on}
-        used: Mapping[str, Sequence[UsedSlice]] = manifest.used if manifest else self._declared(slice_)
+        used: Mapping[str, Sequence[UsedSlice]] = manifest.used_slices if manifest else self._declared(slice_)
         return {name: slices for name, slices in {**others, **used}.items() if has_rows(self._warehouse, name)}
 
     def _declared(self, slice_: Slice) -> dict[str, list[UsedSlice]]:
@@ -127,7 +127,7 @@ class Inputs:
         return rows.withColumns({name: F.lit(value) for name, value in times.items()})
 
     def _with_late_changes(self, version: DataFrame, slice_: Slice, tagged: TaggedSnapshot) -> DataFrame:
-        captured = self._warehouse.captured(slice_.entity)
+        captured = self._warehouse.captured_table_of(slice_.entity)
         late = read_table(self._session, late_path(self._warehouse.settings.warehouse, captured.name))
         end_ms = int(self._warehouse.graph.window(slice_).end.timestamp() * 1000)
         return with_late_changes(version, late, ("_shard", *captured.key), end_ms, tagged.late_batch)

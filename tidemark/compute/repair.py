@@ -90,7 +90,7 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
     report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows)
     if planned.slice is None:
         return report, None
-    written = runtime.computer().as_written(planned.slice)
+    written = runtime.computer().check_stored_slice(planned.slice)
     failed = {check.name: check.reason for check in written.audit.checks if not check.passed}
     if failed:
         raise QualityError.of(planned.slice, failed)

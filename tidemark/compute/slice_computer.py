@@ -94,7 +94,7 @@ class Computer:
         self._inputs.forget()
         return self._inputs.query(slice_)
 
-    def as_written(self, slice_: Slice) -> ComputedSlice:
+    def check_stored_slice(self, slice_: Slice) -> ComputedSlice:
         """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError."""
         started = time.monotonic()
         self._inputs.forget()

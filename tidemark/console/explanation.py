@@ -67,7 +67,7 @@ def _summary(explanation: Explanation) -> str:
     if status is None or release is None:
         return ""
     if status.run_state is RunState.WAITING and release.missing:
-        unmet = sum(not verdict.met for verdict in release.verdicts)
+        unmet = sum(not verdict.is_met for verdict in release.verdicts)
         return f" is waiting for {unmet} of {len(release.verdicts)}"
     flaws = {"tainted": status.tainted, "invalid": bool(status.issues)}
     if status.run_state is RunState.COMPLETED and status.quality is Quality.UNKNOWN:
@@ -109,8 +109,8 @@ def _rows(explanation: Explanation, background: Background, indent: str) -> Iter
     """A row a clause; below one that is not met, what its missing slices wait for themselves."""
     for clause in explanation.clauses:
         verdict = clause.verdict
-        mark = "" if verdict is None else "ok" if verdict.met else "waiting"
-        missing = verdict.missing if verdict and not verdict.met else ()
+        mark = "" if verdict is None else "ok" if verdict.is_met else "waiting"
+        missing = verdict.missing if verdict and not verdict.is_met else ()
         yield [f"{indent}{mark}", *_clause(clause, missing)]
         for deeper in clause.missing if missing else ():
             reasons = background.held_back.get(deeper.slice, ())

@@ -79,7 +79,7 @@ def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition
     registry = SnapshotRegistry(store.database)
     stretches = (
         list(stretch)
-        for used in (launched[-1].used if launched else {}).values()
+        for used in (launched[-1].used_slices if launched else {}).values()
         for _, stretch in groupby(used, lambda input_: input_.generation)
     )
     return tuple(_read(warehouse, registry, stretch) for stretch in stretches)

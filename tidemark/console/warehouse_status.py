@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations.collect_status import table_statuses
-from tidemark.capture.operations.snapshot_blockers import held_back_by
+from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.console.dagster_server.dagster_home import dagster_home
 from tidemark.dependency_model.entity import EntityKind
@@ -87,21 +87,21 @@ class WarehouseStatus:
     def because(self, slice_: Slice) -> list[str]:
         """Why a slice without missing inputs is not there: its capture, its run, or nobody who reported it."""
         if self.warehouse.is_snapshot(slice_.entity):
-            return self.held_back(slice_)
+            return self.snapshot_blockers(slice_)
         run_state = self._statuses.get(slice_, SliceStatus()).run_state
         if self.warehouse.graph.entity(slice_.entity).kind is EntityKind.VIRTUAL and run_state is RunState.WAITING:
             return ["another system makes it, and has not reported it yet"]
         reason = _REASONS.get(run_state)
         return [reason] if reason else []
 
-    def held_back(self, slice_: Slice) -> list[str]:
+    def snapshot_blockers(self, slice_: Slice) -> list[str]:
         """What a snapshot waits for, or why it is never tagged; nothing for what is no snapshot of a captured table."""
-        name = self.warehouse.captured(slice_.entity).name
+        name = self.warehouse.captured_table_of(slice_.entity).name
         table = self._tables.get(name)
         if table is None:
             return []
         zone, end = ZoneInfo(self.warehouse.settings.time_zone), self.warehouse.graph.window(slice_).end
-        blockers = held_back_by(table, end, zone)
+        blockers = blockers_of(table, end, zone)
         if blockers:
             return blockers
         log = commits(self.warehouse.settings.warehouse / name)
@@ -109,7 +109,7 @@ class WarehouseStatus:
         return [reason] if reason else []
 
     @cached_property
-    def outdated(self) -> Mapping[str, Sequence[str]]:
+    def outdated_slices(self) -> Mapping[str, Sequence[str]]:
         """By entity the keys of the slices that are older than their query."""
         return slices_older_than_their_code(self.warehouse.settings, self.warehouse, self.warehouse.entities.values())
 

@@ -58,7 +58,7 @@ class BackOff:
 
 
 @contextmanager
-def definition_kept(path: Path) -> Iterator[None]:
+def require_same_definition(path: Path) -> Iterator[None]:
     """Raises ColumnsDifferError where another writer changed the table's columns, properties or protocol meanwhile."""
     try:
         yield
@@ -70,7 +70,7 @@ def with_retries(path: Path, attempt: Callable[[], T], back_off: BackOff) -> tup
     """(result, number of retries). Raises CommitConflictError after the last attempt, ColumnsDifferError at once."""
     for number in range(1, back_off.attempts + 1):
         try:
-            with definition_kept(path):
+            with require_same_definition(path):
                 return attempt(), number - 1
         except RETRYABLE as error:
             if number == back_off.attempts:

@@ -55,7 +55,7 @@ class FileStatistics:
     def size_bytes(self) -> int:
         return int(pc.sum(self.files["size_bytes"]).as_py() or 0)
 
-    def as_logged(self, names: Collection[str]) -> list[dict[str, Any]] | None:
+    def add_actions(self, names: Collection[str]) -> list[dict[str, Any]] | None:
         """The `add` actions of some files, by file name; None where only the log itself says all of them.
 
         They are without statistics, which a reader of the file and its removal do without.

@@ -34,7 +34,7 @@ class LiveFile:
         return bool(self._vector)
 
     @property
-    def hidden(self) -> int:
+    def hidden_rows(self) -> int:
         """Rows that the deletion vector hides."""
         return int(self._vector.get("cardinality", 0))
 
@@ -42,7 +42,7 @@ class LiveFile:
     def rows(self) -> int | None:
         """Rows that are not hidden; None where the log does not say."""
         stats = json.loads(self.described.get("stats") or "{}")
-        return int(stats["numRecords"]) - self.hidden if "numRecords" in stats else None
+        return int(stats["numRecords"]) - self.hidden_rows if "numRecords" in stats else None
 
     @property
     def size_bytes(self) -> int:

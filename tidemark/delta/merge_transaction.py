@@ -78,7 +78,7 @@ class _Plan:
         }
         return {**dict(self._of(self.files, Strategy.REWRITE)), **folded}
 
-    def hidden(self) -> dict[str, Any]:
+    def files_to_mark(self) -> dict[str, Any]:
         """The files whose rows are only marked."""
         return {
             name: file
@@ -113,7 +113,7 @@ def _candidates(
     names = possible_keys(look, batch.keys.select(list(target.key)), within)
     if not names:
         return {}
-    logged = look.as_logged(names) if len(names) <= _MOST_NAMED else None
+    logged = look.add_actions(names) if len(names) <= _MOST_NAMED else None
     if logged is not None:
         return txn.files_of(logged)
     there = look.partition_of()
@@ -160,7 +160,7 @@ def _carry_out(
     frames = [_survivors(txn, rewritten, changes, batch, target)] if rewritten else []
     if batch.destinations:
         frames.append(_few_files(changes.where("_op <> 'd'").select(*map(quote, txn.columns)), batch.keys.num_rows))
-    hidden = plan.hidden()
+    hidden = plan.files_to_mark()
     marks = txn.hide((file, plan.met.positions(name)) for name, file in hidden.items()) if hidden else []
     added = txn.write(_one_frame(txn, frames, plan.bytes_of(rewritten))) if frames else []
     crash_point("merge.files_written")
@@ -193,7 +193,7 @@ def _few_files(rows: DataFrame, count: int) -> DataFrame:
 
 
 def _one_frame(txn: OptimisticTransaction, frames: Sequence[DataFrame], size_bytes: int) -> DataFrame:
-    typed = [txn.as_stored(frame) for frame in frames]
+    typed = [txn.cast_to_table(frame) for frame in frames]
     whole = typed[0] if len(typed) == 1 else typed[0].unionByName(typed[1])
     return whole.coalesce(max(1, size_bytes // _TASK_BYTES)) if len(typed) > 1 else whole
 

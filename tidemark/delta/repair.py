@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from tidemark.delta.commit_conflict import RETRYABLE, definition_kept
+from tidemark.delta.commit_conflict import RETRYABLE, require_same_definition
 from tidemark.delta.errors import PartitionChangedError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
@@ -60,7 +60,7 @@ def _write_files(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame |
         return [txn.put_back(file.described) for file in plan.restored]
     if rows is None:
         rows = txn.read([file.handle for file in plan.restored], plan.source)
-    return txn.write(txn.as_stored(_with_partition(rows, plan, txn)))
+    return txn.write(txn.cast_to_table(_with_partition(rows, plan, txn)))
 
 
 def _with_partition(rows: DataFrame, plan: RepairPlan, txn: OptimisticTransaction) -> DataFrame:
@@ -78,7 +78,7 @@ def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) 
     operation = txn.overwrite_operation(partition_predicate(plan.partition), counts)
     actions = [*txn.removal(file.handle for file in plan.removed), *added]
     try:
-        with definition_kept(plan.path):
+        with require_same_definition(plan.path):
             version = txn.commit(actions, operation, None, json.dumps({"repair": _said(plan, rows)}))
     except RETRYABLE as error:
         raise PartitionChangedError.of(plan.path, plan.partition, plan.at, None) from error

@@ -122,7 +122,7 @@ def _refuse_other_columns(path: Path, now: FileStatistics, then: FileStatistics)
 
 def _files(txn: OptimisticTransaction, partition: Partition, version: int | None) -> tuple[LiveFile, ...]:
     wanted = {name: str(value) for name, value in partition.items()}
-    return tuple(LiveFile(told, add) for add, told in txn.described_in([wanted], version))
+    return tuple(LiveFile(told, add) for add, told in txn.descriptions_of_files([wanted], version))
 
 
 def _unfit(now: FileStatistics, then: FileStatistics, restored: Sequence[LiveFile]) -> str | None:

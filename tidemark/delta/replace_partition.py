@@ -106,7 +106,7 @@ def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> R
     txn.depends_on(predicate)
     texts = [{name: str(value) for name, value in partition.items()} for partition in partitions]
     gone = txn.files_in(texts)
-    added = txn.write(txn.as_stored(whole))
+    added = txn.write(txn.cast_to_table(whole))
     files = [LiveFile(described) for described in txn.describe(added)]
     version = txn.version
     if gone or added:

@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
@@ -84,5 +84,5 @@ def _unreadable(text: object) -> ParseError:
     return ParseError(
         "this is no slice",
         expected="entity@key, as ods_orders@2026-03-29 or sales@2026-03-29/region=cn (dimensions in order)",
-        found=shown(text),
+        found=quote_value(text),
     )

@@ -27,7 +27,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean '{near[0]}'?" if near else None
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     """A value as an error shows it: quoted and never longer than a line."""
     text = repr(value[: _TEXT_LIMIT + 1] if isinstance(value, str) else value)
     return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."

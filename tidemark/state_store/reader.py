@@ -51,7 +51,7 @@ class StateReader(Protocol):
     def schedules(self) -> tuple[int, dict[str, str]]:
         """Up to when (seconds) the schedules of which entities were gone through, and of what those were made."""
 
-    def completed(self, entity: str) -> list[Current]:
+    def completed_slices(self, entity: str) -> list[Current]:
         """What is there of an entity."""
 
     def currents(self, slices: Iterable[Slice]) -> list[Current]:
@@ -113,7 +113,7 @@ class SqlStateReader:
             values = dict(_raw(connection, query))
         return int(until or 0), values
 
-    def completed(self, entity: str) -> list[Current]:
+    def completed_slices(self, entity: str) -> list[Current]:
         query = _of(SLICES, CURRENT).where(SLICES.c.entity == entity, SLICES.c.life == "completed")
         with self._database.reading() as connection:
             return [current_of(row) for row in _raw(connection, query)]

@@ -104,7 +104,7 @@ class SnapshotRegistry:
             for key in keys:
                 _update(connection, key, {"late_until": 0})
 
-    def restated_after(self, restatement: int) -> tuple[TaggedSnapshot, ...]:
+    def restatements_after(self, restatement: int) -> tuple[TaggedSnapshot, ...]:
         """What was restated after the restatement of that number, in the order of their last ones."""
         query = select(SNAPSHOTS).where(SNAPSHOTS.c.restatement > restatement).order_by(SNAPSHOTS.c.restatement)
         with self._database.reading() as connection:

@@ -6,13 +6,13 @@ analysed before, no SQL parser either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
-from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agreed, agreed_with_plan
+from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_plan, agree_with_queries
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities
@@ -47,7 +47,7 @@ class Declarations:
         """Themselves with more that is wrong."""
         return replace(self, differences=(*self.differences, *more))
 
-    def checked(self) -> Declarations:
+    def require_no_problems(self) -> Declarations:
         """Themselves. Raises EntityErrors with all problems."""
         if self.problems:
             raise EntityErrors(self.problems)
@@ -60,44 +60,77 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     `plans` is what is known of Python functions, by default what the last check found.
     """
     entities, problems = read_entities(root, settings.declaration_defaults)
-    files = {path.stem: path for path in sorted(root.rglob("*.sql"))}
-    queries = {name: path.read_text(encoding="utf-8") for name, path in files.items()}
-    declared = {path.stem for path in root.rglob("*.yaml")}
-    agreed_entities, differences = dict(entities.items()), list[EntityError]()
+    so_far = _ReadSoFar(root, entities, dict(entities.items()), problems)
+    queries = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     with InferenceCache.of(root, settings) as cache:
-        for name, path in files.items():
-            entity = entities.get(name)
-            if entity is None:
-                if name not in declared:  # one that cannot be read is a problem already
-                    differences.append(_undeclared_query_error(path.relative_to(root).as_posix(), name))
-                continue
-            texts = _texts(entity, QueryText(queries[name], path.relative_to(root).as_posix()), root)
-            try:
-                agreement = agreed(entity, cache.reads(entity, texts, entities), entities)
-            except EntityError as error:
-                problems.append(error)
-                continue
-            agreed_entities[name] = _computed(agreement.entity)
-            problems += agreement.missing
-            differences += agreement.differences
-    functions, unread = dict[str, PythonFunction](), set[str]()
+        for name, path in queries.items():
+            so_far.read_query(name, path, cache)
     with plans or InferenceCache.of(root, settings, kind="plans") as known:
-        for name, path in _python_files(root, entities, files):
-            try:
-                function, reads, agreement = _of_function(entities[name], path, root, known, entities)
-            except EntityError as error:
-                problems.append(error)
-                continue
-            functions[name], agreed_entities[name], files[name] = function, _computed(agreement.entity), path
-            differences += agreement.differences
-            unread |= {name} if reads is None else set()
-    written = {
-        name: tuple(path for path in (files.get(name), root / entity.file) if path)
-        for name, entity in agreed_entities.items()
-    }
-    return Declarations(
-        agreed_entities, queries, written, functions, tuple(problems), tuple(differences), frozenset(unread)
-    )
+        for name, path in _python_files(root, entities, queries):
+            so_far.read_function(name, path, known)
+    return so_far.declarations()
+
+
+@dataclass
+class _ReadSoFar:
+    """`entities` are as YAML declares them; `agreed` those that have, where they were read, their queries' inputs."""
+
+    root: Path
+    entities: Mapping[str, Entity]
+    agreed: dict[str, Entity]
+    problems: list[EntityError]
+    differences: list[EntityError] = field(default_factory=list)
+    queries: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, PythonFunction] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+
+    def read_query(self, name: str, path: Path, cache: InferenceCache) -> None:
+        """An entity's SQL: what it reads, beside what is declared."""
+        place = path.relative_to(self.root).as_posix()
+        self.files[name], self.queries[name] = path, path.read_text(encoding="utf-8")
+        entity = self.entities.get(name)
+        if entity is None:
+            if not self._is_declared(name):  # one that cannot be read is a problem already
+                self.differences.append(_undeclared_query_error(place, name))
+            return
+        texts = _texts(entity, QueryText(self.queries[name], place), self.root)
+        try:
+            agreement = agree_with_queries(entity, cache.reads(entity, texts, self.entities), self.entities)
+        except EntityError as error:
+            self.problems.append(error)
+            return
+        self._agree(name, agreement)
+        self.problems += agreement.missing
+
+    def read_function(self, name: str, path: Path, known: InferenceCache) -> None:
+        """An entity's Python function, which has no query."""
+        try:
+            function, reads, agreement = _of_function(self.entities[name], path, self.root, known, self.entities)
+        except EntityError as error:
+            self.problems.append(error)
+            return
+        self._agree(name, agreement)
+        self.functions[name], self.files[name] = function, path
+        self.unread |= {name} if reads is None else set()
+
+    def declarations(self) -> Declarations:
+        """All that was read."""
+        written = {
+            name: tuple(path for path in (self.files.get(name), self.root / entity.file) if path)
+            for name, entity in self.agreed.items()
+        }
+        problems, differences = tuple(self.problems), tuple(self.differences)
+        return Declarations(
+            self.agreed, self.queries, written, self.functions, problems, differences, frozenset(self.unread)
+        )
+
+    def _agree(self, name: str, agreement: Agreement) -> None:
+        self.agreed[name] = _computed(agreement.entity)
+        self.differences += agreement.differences
+
+    def _is_declared(self, name: str) -> bool:
+        return any(path.stem == name for path in self.root.rglob("*.yaml"))
 
 
 def _computed(entity: Entity) -> Entity:
@@ -121,8 +154,8 @@ def _of_function(
     """An entity's function, what is known of its reads, and the entity with its inputs. Raises EntityError."""
     function = read_function(path, path.relative_to(root).as_posix())
     _refuse_unknown_names(entity, function, entities)
-    reads = plans.known(entity, [function.text], entities)
-    return function, reads, agreed_with_plan(entity, function.tables, function.where, reads, entities)
+    reads = plans.look_up(entity, [function.text], entities)
+    return function, reads, agree_with_plan(entity, function.tables, function.where, reads, entities)
 
 
 def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Mapping[str, Entity]) -> None:

@@ -16,7 +16,7 @@ from tidemark.dependency_model.entity.entity_parser import parse_defaults
 from tidemark.dependency_model.entity.problem_line import put_line
 from tidemark.dependency_model.entity.yaml_document import SIZE_LIMIT
 from tidemark.errors import EntityError, EntityErrors
-from tidemark.system.garbage_collection import collection_paused
+from tidemark.system.garbage_collection import pause_collection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ def read_entities(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})
     """
     reading = _Reading()
     if root.is_dir():
-        with collection_paused():
+        with pause_collection():
             reading.folder(str(root), "", defaults)
     else:
         reading.problems.append(EntityError("no such folder of declarations", where=str(root)))

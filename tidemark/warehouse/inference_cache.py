@@ -59,13 +59,13 @@ class InferenceCache:
 
     def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         """What an entity's queries read. Raises QueryError."""
-        known = self.known(entity, texts, entities)
+        known = self.look_up(entity, texts, entities)
         if known is None:
             known = self._analyse(entity, texts, entities)
             self.keep(entity, texts, entities, known)
         return known
 
-    def known(
+    def look_up(
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
     ) -> dict[str, Read] | None:
         """What was found of an entity as it stands now."""

@@ -13,7 +13,7 @@ from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.offset.offset import STATIC
-from tidemark.system.garbage_collection import collection_paused
+from tidemark.system.garbage_collection import pause_collection
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
 from tidemark.warehouse.dagster_partition_keys import first_slice
 from tidemark.warehouse.declarations import read_declarations
@@ -50,7 +50,7 @@ class Warehouse:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
         return self.settings.warehouse / (self.entities[name].snapshot_of or name)
 
-    def captured(self, name: str) -> Entity:
+    def captured_table_of(self, name: str) -> Entity:
         """The captured table that a snapshot's slices are versions of: itself, or the one that it names versions of."""
         return self.entities[self.entities[name].snapshot_of or name]
 
@@ -103,13 +103,13 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
     Raises EntityErrors with all that is wrong at once.
     """
     root = root or settings.declarations
-    read = read_declarations(root, settings).checked()
+    read = read_declarations(root, settings).require_no_problems()
     declared = tuple(read.entities.values())
     entities = {
         entity.name: entity
         for entity in (*declared, *map(_export_of, filter(lambda declaration: declaration.export, declared)))
     }
-    with collection_paused():
+    with pause_collection():
         graph = DependencyGraph.build(entities.values())
     columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
     return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread)
@@ -117,7 +117,7 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
 
 def _export_of(entity: Entity) -> Entity:
     """The OLAP store's copy of an ADS entity: same slices, each after its own."""
-    same_slice = Dependency(entity.name, STATIC if entity.is_static else Offset.counted([0]))
+    same_slice = Dependency(entity.name, STATIC if entity.is_static else Offset.of_counts([0]))
     return replace(
         entity,
         name=f"{EXPORT_LAYER}_{entity.name}",

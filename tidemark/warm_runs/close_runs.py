@@ -40,7 +40,7 @@ class DagsterRunCloser:
         except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is said again
             traceback.print_exc()
 
-    def ended(self, run_id: str) -> None:
+    def note_end(self, run_id: str) -> None:
         self._journal.remove(run_id)
 
     def close(self, run_id: str, why: str) -> None:

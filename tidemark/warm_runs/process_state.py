@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def process_state_kept() -> Iterator[None]:
+def keep_process_state() -> Iterator[None]:
     """After the block they are as before it, however it ends."""
     environment, folder, mask = dict(os.environ), Path.cwd(), os.umask(0o077)
     os.umask(mask)

@@ -50,7 +50,7 @@ class Runs(Protocol):
     def waits(self, run_id: str, before: int) -> None:
         """The run waits still, with so many before it: no worker has begun it."""
 
-    def ended(self, run_id: str) -> None:
+    def note_end(self, run_id: str) -> None:
         """The run has ended, and has told so itself."""
 
     def close(self, run_id: str, why: str) -> None:
@@ -298,7 +298,7 @@ class WarmWorkers:
         if why:
             self.runs.close(run_id, why)
         else:
-            self.runs.ended(run_id)
+            self.runs.note_end(run_id)
 
     def _of(self, worker: Worker) -> _Member | None:
         return next((member for member in self._members if member.worker is worker), None)

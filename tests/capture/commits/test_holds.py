@@ -42,7 +42,7 @@ def test_another_shards_load_ends_no_hold() -> None:
 
 def test_what_is_accepted_by_its_instance_and_offset_holds_no_more() -> None:
     holds = after(HELD)
-    assert holds.unaccepted({"a": {4}, "b": {5}}) == holds.open
+    assert holds.holds_to_accept({"a": {4}, "b": {5}}) == holds.open
     assert holds.without({"a": {5}}) == Holds()
 
 

@@ -8,7 +8,7 @@ from tidemark.capture.distribution.remembered_topics import Topic
 
 
 def test_a_note_is_read_again() -> None:
-    assert Topic.decoded(Topic("abc", 3).encoded()) == Topic("abc", 3)
+    assert Topic.decode(Topic("abc", 3).encode()) == Topic("abc", 3)
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ def test_a_note_is_read_again() -> None:
     ids=range(15),
 )
 def test_what_is_no_note_is_passed_over(value: bytes) -> None:
-    assert Topic.decoded(value) is None
+    assert Topic.decode(value) is None

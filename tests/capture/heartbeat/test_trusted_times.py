@@ -54,7 +54,7 @@ def stream(records: list[Record]) -> TopicStream:
 def test_what_comes_after_a_closed_boundary_really_happened_after_it(records: list[Record]) -> None:
     outcome = stream(records)
     if outcome.has_passed(BOUNDARY):
-        cut = outcome.cut(BOUNDARY)
+        cut = outcome.cut_offset(BOUNDARY)
         assert cut is not None
         assert all(record.true_ms >= BOUNDARY - 2 * TOLERANCE_MS for record in records[cut:])
 
@@ -69,11 +69,11 @@ def test_more_records_never_move_a_cut(records: list[Record]) -> None:
     for end in range(1, len(records), 7):
         earlier = stream(records[:end])
         if earlier.has_passed(BOUNDARY):
-            assert stream(records).cut(BOUNDARY) == earlier.cut(BOUNDARY)
+            assert stream(records).cut_offset(BOUNDARY) == earlier.cut_offset(BOUNDARY)
             return
-        waits_at = earlier.cut(BOUNDARY)
+        waits_at = earlier.cut_offset(BOUNDARY)
         if waits_at is not None and stream(records).has_passed(BOUNDARY):
-            assert (stream(records).cut(BOUNDARY) or 0) >= waits_at
+            assert (stream(records).cut_offset(BOUNDARY) or 0) >= waits_at
 
 
 def test_redelivered_heartbeats_disprove_nothing() -> None:
@@ -89,4 +89,4 @@ def test_without_heartbeats_the_clock_is_believed() -> None:
 def test_between_two_heartbeats_no_clock_closes_anything() -> None:
     outcome = trust_times([EventMinute(BOUNDARY, 3, BOUNDARY + 1)], [], beaten=True)
     waiting = TopicStream("a", 3, 9, outcome.marks, None, outcome.sure_until)
-    assert (waiting.cut(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)
+    assert (waiting.cut_offset(BOUNDARY), waiting.has_passed(BOUNDARY)) == (3, False)

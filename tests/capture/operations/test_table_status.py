@@ -9,7 +9,7 @@ from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.commits.commit_state import Commit, CommitState
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.heartbeat.idle_or_broken import Health
-from tidemark.capture.operations.snapshot_blockers import held_back_by
+from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.table_status import Around, table_status
 from tidemark.capture.source_table import SourceTable
 
@@ -72,13 +72,13 @@ def test_before_the_first_commit_nothing_is_known() -> None:
 
 def test_a_snapshot_is_held_back_by_the_instances_that_are_not_read_to_its_end() -> None:
     table = table_status(ORDERS, [commit(1, NOW, a__school__orders_0=1)], Around({"b": 9}, [], NOW))
-    (told,) = held_back_by(table, NOW, UTC)
+    (told,) = blockers_of(table, NOW, UTC)
     assert told == (
         "instance b: read to 2026-03-23 23:01:00 UTC, 2 records wait in Kafka; "
         "broken: the last heartbeat of b is of 2026-03-23 23:01:00 UTC, 60 min ago: nothing arrives any more"
     )
-    assert held_back_by(table, NOW - timedelta(hours=2), UTC) == []
-    later = held_back_by(table, NOW + timedelta(seconds=1), ZoneInfo("Europe/Paris"))
+    assert blockers_of(table, NOW - timedelta(hours=2), UTC) == []
+    later = blockers_of(table, NOW + timedelta(seconds=1), ZoneInfo("Europe/Paris"))
     assert later[0].startswith(
         "instance a: read to 2026-03-24 01:01:00 CET, newest change 2026-03-24 01:01:00 CET on shard a.school.orders_0;"
     )

@@ -212,11 +212,11 @@ def torn_at(*, has_begun: bool, may_go_on: bool) -> TopicStream:
 
 def test_a_transaction_that_passes_the_end_is_behind_the_cut_as_a_whole() -> None:
     stream = torn_at(has_begun=False, may_go_on=False)
-    assert [stream.cut(minute) for minute in (3, 4, 5, 6, 7)] == [3, 4, 4, 4, 7]
+    assert [stream.cut_offset(minute) for minute in (3, 4, 5, 6, 7)] == [3, 4, 4, 4, 7]
 
 
 def test_one_of_which_records_were_merged_is_before_the_cut_once_it_is_read_to_its_end() -> None:
-    assert [torn_at(has_begun=True, may_go_on=False).cut(minute) for minute in (3, 5, 7)] == [3, 7, 7]
+    assert [torn_at(has_begun=True, may_go_on=False).cut_offset(minute) for minute in (3, 5, 7)] == [3, 7, 7]
     waiting = torn_at(has_begun=True, may_go_on=True)
-    assert waiting.cut(5) is None
+    assert waiting.cut_offset(5) is None
     assert not waiting.has_passed(5)

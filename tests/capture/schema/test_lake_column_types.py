@@ -37,7 +37,7 @@ KINDS = [
 def test_each_type_has_its_twin(type_name: str, length: int | None, scale: int | None, delta: str) -> None:
     column = source_column("school.t", "c", type_name, length, scale)
     assert column.delta == delta
-    assert source_column("", column.name, *column.declared) == column
+    assert source_column("", column.name, *column.declaration) == column
 
 
 def test_datetime_is_read_by_its_precision() -> None:

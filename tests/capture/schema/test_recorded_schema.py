@@ -22,14 +22,14 @@ COLUMNS = (0, "table", "columns")
 
 def only_known_sql(column: SourceColumn) -> bool:
     """Whether the column's SQL is what a declaration by hand of the same closed type makes."""
-    known = source_column("", "c", *column.declared)
+    known = source_column("", "c", *column.declaration)
     return (
         bool(_WORD.fullmatch(column.delta))
         and bool(_WORD.fullmatch(column.encoding.wire))
         and column.encoding == known.encoding
         and column.wire_field == f"{quote(column.source_name)} {known.encoding.wire}"
         and column.from_text("x") == text_decode(known.delta).format("x")
-        and not re.search(r"java|reflect|DROP|SELECT|env:", column.decoded("x"))
+        and not re.search(r"java|reflect|DROP|SELECT|env:", column.decode_sql("x"))
     )
 
 
@@ -38,7 +38,7 @@ def check(changes: str) -> int:
     columns: list[SourceColumn] = []
     for schema in parse_declarations(changes, "school.own").schemas:
         try:
-            columns += schema.declared().columns
+            columns += schema.source_columns().columns
         except CaptureError as error:
             assert schema.physical in str(error)  # noqa: PT017 - most of them raise nothing
     assert all(only_known_sql(column) for column in columns)
@@ -62,7 +62,7 @@ def test_what_names_no_table_is_of_the_table_of_its_record(text: str) -> None:
     assert [schema.physical for schema in mine.schemas] == ["school.own"]
     assert mine.problem is not None
     with pytest.raises(DeclarationError, match=r"school\.own: a recorded schema change cannot be read"):
-        assert mine.schemas[0].declared().columns
+        assert mine.schemas[0].source_columns().columns
     unrouted = parse_declarations(text)
     assert (unrouted.schemas, unrouted.problem) == ((), mine.problem)
 
@@ -82,20 +82,20 @@ def test_a_type_is_of_a_closed_set_and_its_sizes_have_limits(field: str, value: 
     hostile = put(declaration_of("orders_0"), (*COLUMNS, 1, field), value)
     (schema,) = parse_declarations(json.dumps(hostile)).schemas
     with pytest.raises(ColumnTypeError, match=said):
-        assert schema.declared().columns
+        assert schema.source_columns().columns
 
 
 @pytest.mark.parametrize("value", [None, {}, [], [5], "x", [{"name": "a"}], [{"name": None, "position": 1}]])
 def test_what_is_no_list_of_columns_names_the_table(value: object) -> None:
     (schema,) = parse_declarations(json.dumps(put(declaration_of("orders_0"), COLUMNS, value))).schemas
     with pytest.raises(DeclarationError, match=r"school\.orders_0"):
-        assert schema.declared().columns
+        assert schema.source_columns().columns
 
 
 def test_names_that_the_lake_refuses_get_others() -> None:
     names = ["first name", "a.b", "_shard", "_OFFSET", "event_ms", "${x}", "plain", "gr\u00f6\u00dfe"]
     listed = [{"name": name, "position": at, "typeName": "INT"} for at, name in enumerate(names, 1)]
-    columns = TableSchema("school.t", listed).declared().columns
+    columns = TableSchema("school.t", listed).source_columns().columns
     assert [column.name for column in columns] == [
         "first_name", "a_b", "source_shard", "source_OFFSET", "event_ms", "__x_",
         "plain", "gr\u00f6\u00dfe",
@@ -107,19 +107,19 @@ def test_names_that_the_lake_refuses_get_others() -> None:
 def test_two_columns_that_are_one_in_the_lake_stop_the_table(names: tuple[str, str]) -> None:
     listed = [{"name": name, "position": at, "typeName": "INT"} for at, name in enumerate(names, 1)]
     with pytest.raises(DeclarationError, match=r"listed twice|one column of the lake"):
-        assert TableSchema("school.t", listed).declared().columns
+        assert TableSchema("school.t", listed).source_columns().columns
 
 
 @pytest.mark.parametrize("types", ["5", "[]", "{", '{"c": 5}', '{"c": "decimal(99,1)"}'])
 def test_printed_types_are_not_trusted_either(types: str) -> None:
     (schema,) = parse_declarations(json.dumps({"physical": "s.t", "types": types})).schemas
     with pytest.raises(CaptureError, match=r"s\.t"):
-        assert schema.declared().columns
+        assert schema.source_columns().columns
 
 
 def test_a_type_that_the_lake_has_no_twin_for_is_told_apart_from_what_is_no_type() -> None:
     (schema,) = parse_declarations(json.dumps({"physical": "s.t", "types": '{"id": "int", "c": "geometry"}'})).schemas
-    declared_columns = schema.declared()
+    declared_columns = schema.source_columns()
     assert [column.name for column in declared_columns.columns] == ["id"]
     assert declared_columns.unknown.keys() == {"c"}
-    assert schema.declared({"c"}).unknown == {}
+    assert schema.source_columns({"c"}).unknown == {}

@@ -65,10 +65,10 @@ def test_a_shard_that_is_altered_makes_the_column_wider_and_the_other_goes_on_as
     assert after.shape_at(ZERO, "id", 8).delta == "INT"
     assert after.shape_at(ZERO, "id", 9).delta == "BIGINT"
     assert after.shape_at(ONE, "id", 99).delta == "INT"
-    assert after.row_at(ONE, 99)[0].decoded("x") == "CAST(x AS BIGINT)"
-    assert after.widened_since(before) == {"id": ("BIGINT", "CAST({} AS BIGINT)")}
+    assert after.row_at(ONE, 99)[0].decode_sql("x") == "CAST(x AS BIGINT)"
+    assert after.wider_columns_since(before) == {"id": ("BIGINT", "CAST({} AS BIGINT)")}
     last = evolve(after, [change(20, 1, id="BIGINT")], {ZERO: 2, ONE: 3})
-    assert last.widened_since(after) == {}
+    assert last.wider_columns_since(after) == {}
     assert last.shape_at(ONE, "id", 20).delta == "BIGINT"
 
 

@@ -69,12 +69,12 @@ def test_of_two_runs_under_one_id_the_centers_own_counts(tmp_path: Path, instanc
     doubled = instance.create_run_for_job(_job(), tags={RUN_TAG: own})
     instance.report_run_canceled(doubled)
     detector.poll()
-    assert world.center.failed() == []
+    assert world.center.failed_slices() == []
     run = instance.get_run_by_id(own)
     assert run is not None
     instance.report_run_failed(run)
     detector.poll()
-    assert world.center.failed() == [day]
+    assert world.center.failed_slices() == [day]
 
 
 def test_what_somebody_else_completed_is_not_taken_for_wiped(tmp_path: Path, instance: dg.DagsterInstance) -> None:
@@ -88,7 +88,7 @@ def test_what_somebody_else_completed_is_not_taken_for_wiped(tmp_path: Path, ins
     detector.poll()
     instance.wipe_assets([dg.AssetKey(["ods"])])
     assert [detector.inspect_wiped() for _ in range(2)] == [1, 0]
-    assert [str(slice_) for slice_, _ in world.center.completed()] == [
+    assert [str(slice_) for slice_, _ in world.center.completed_slices()] == [
         "ods@2024-06-01",
         "ods@2024-06-02",
         "dwd@2024-06-01",

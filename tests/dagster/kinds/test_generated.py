@@ -50,7 +50,7 @@ def check_manifests(world: RunningWarehouse, reference: Reference, computed: set
     launches = world.read.launches(map(Slice.parse, expected))
     for slice_, launch in launches.items():
         assert launch.facts.manifest is not None
-        used = {str(used.slice): used for of_entity in launch.facts.manifest.used.values() for used in of_entity}
+        used = {str(used.slice): used for of_entity in launch.facts.manifest.used_slices.values() for used in of_entity}
         wanted = {text_of(key): reference.there[key].value for key in expected[str(slice_)]}
         assert used.keys() == wanted.keys(), slice_
         versions = {text: int(used[text].version) for text in wanted}
@@ -66,7 +66,7 @@ def check_order(world: RunningWarehouse) -> None:
             there[str(step.slice)] = step.seq
         if step.event is Event.LAUNCHED:
             assert step.facts.manifest is not None
-            for used in (used for of_entity in step.facts.manifest.used.values() for used in of_entity):
+            for used in (used for of_entity in step.facts.manifest.used_slices.values() for used in of_entity):
                 assert str(used.slice) in there, f"{step.slice} was launched before {used.slice} was there"
 
 

@@ -164,4 +164,4 @@ def test_a_run_opens_what_was_decided_and_not_what_came_since(world: RunningWare
     assert world.rows(f"any@{MONDAY}") == [(1,)]
     launch = world.read.launches([slice_])[slice_]
     assert launch.facts.manifest is not None
-    assert [str(used.slice) for used in launch.facts.manifest.used["facts"]] == [f"facts@{MONDAY}"]
+    assert [str(used.slice) for used in launch.facts.manifest.used_slices["facts"]] == [f"facts@{MONDAY}"]

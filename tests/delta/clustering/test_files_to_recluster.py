@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import DataType, DateType, DoubleType, LongType, StringType, TimestampType
 
 from tidemark.delta.clustering.clusterable_columns import ClusterColumn
-from tidemark.delta.clustering.file_groups import CLUSTERED, not_clustered
+from tidemark.delta.clustering.file_groups import CLUSTERED, files_to_cluster
 from tidemark.delta.clustering.files_to_recluster import FileKeyRanges, Span, spans_of
 from tidemark.delta.live_file import LiveFile
 
@@ -81,7 +81,7 @@ def grid(of: str, side: int = 8) -> list[LiveFile]:
 
 
 def chosen_files(*files: LiveFile) -> set[str]:
-    return {file.name for file in not_clustered(files, "spec", KEYS, TARGET)}
+    return {file.name for file in files_to_cluster(files, "spec", KEYS, TARGET)}
 
 
 def test_rows_spread_over_a_large_table_leave_it_alone() -> None:

@@ -130,7 +130,7 @@ def _slices_of(sql: str) -> dict[str, set[date] | None]:
     tables = Tables({name: subject.table for name, subject in SUBJECTS.items()})
     evaluation = Evaluation(PARIS, Period.DAY, START, SUBJECTS)
     grid = PARIS.grid(Period.DAY)
-    needed_at = evaluation.needed_at(
+    needed_at = evaluation.slices_by_table_at(
         [grid.ordinal(TODAY.isoformat())], bind(read_query(sql), tables), QuerySession("UTC")
     )
     return {

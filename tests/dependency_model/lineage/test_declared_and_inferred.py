@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.dependency_model.world import entity
-from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agreed
+from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_queries
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset import Offset
 
@@ -20,7 +20,7 @@ ENTITIES = {entity.name: entity for entity in (UP, HOURLY, SIGNAL)}
 
 def of(depends: str, *reads: Read, period: str = "day") -> Agreement:
     down = entity("down", f"{{period: {period}, depends_on: [{depends}]}}")
-    return agreed(down, {read.table: read for read in reads}, ENTITIES)
+    return agree_with_queries(down, {read.table: read for read in reads}, ENTITIES)
 
 
 def read(table: str, *offsets: str, why: str = "") -> Read:

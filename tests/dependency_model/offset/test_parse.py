@@ -15,7 +15,7 @@ counts = st.lists(st.integers(-200_000, 200_000), min_size=1, max_size=40)
 ends = st.tuples(st.integers(-2_000, 2_000), st.integers(0, 2_000))
 within = st.sampled_from([Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR])
 offsets = st.one_of(
-    st.builds(Offset.counted, counts),
+    st.builds(Offset.of_counts, counts),
     ends.map(lambda pair: Offset.range(pair[0], pair[0] + pair[1])),
     st.sampled_from([ALL, SAME, STATIC, LAST_AVAILABLE, Offset(OffsetKind.TO_DATE)]),
     st.builds(Offset, st.sampled_from([OffsetKind.ALL, OffsetKind.TO_DATE]), st.just(()), within),
@@ -29,8 +29,8 @@ def test_what_is_printed_reads_back(offset: Offset) -> None:
 
 @given(counts)
 def test_the_order_of_counts_does_not_matter(given_counts: list[int]) -> None:
-    assert Offset.counted(given_counts) == Offset.counted(sorted(given_counts, reverse=True))
-    assert Offset.counted(given_counts).counts == tuple(sorted(set(given_counts)))
+    assert Offset.of_counts(given_counts) == Offset.of_counts(sorted(given_counts, reverse=True))
+    assert Offset.of_counts(given_counts).counts == tuple(sorted(set(given_counts)))
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ class ReferenceIndex:
                 continue
             not_before = earliest(self.graph.entity(slice_.entity), self.graph.window(slice_))
             released = release(self.graph.requirements(slice_, state), self, not_before, self.now)
-            if released.released and status.run_state is RunState.WAITING:
+            if released.is_released and status.run_state is RunState.WAITING:
                 result[slice_] = (Event.RELEASED, state, released.partial)
-            elif not released.released and status.run_state is RunState.READY:
+            elif not released.is_released and status.run_state is RunState.READY:
                 result[slice_] = (Event.WITHDRAWN, state, False)
         return result
 

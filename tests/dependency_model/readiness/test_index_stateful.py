@@ -100,7 +100,7 @@ class IndexMachine(RuleBasedStateMachine):
         checkpoint = self.index.checkpoint(self.reference.now - timedelta(hours=hours), most)
         if checkpoint:
             self.stored.note(checkpoint)
-            self.index.noted(checkpoint)
+            self.index.note_checkpoint(checkpoint)
 
     @rule(hours=st.sampled_from([None, -30, 0, 2, 30]), seed=numbers)
     def restarts(self, hours: int | None, seed: int) -> None:

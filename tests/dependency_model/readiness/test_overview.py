@@ -24,7 +24,7 @@ THERE = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED
 
 
 def daily(name: str, *upstream: str, ready_by: str | None = None, is_captured: bool = False) -> Entity:
-    depends_on = tuple(Dependency(name, Offset.counted([0])) for name in upstream)
+    depends_on = tuple(Dependency(name, Offset.of_counts([0])) for name in upstream)
     return Entity(
         name=name,
         period=Period.parse("day"),

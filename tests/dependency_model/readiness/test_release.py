@@ -49,15 +49,15 @@ def there(count: int, status: SliceStatus = DONE) -> dict[Slice, SliceStatus]:
 
 
 def test_a_strong_clause_needs_all_of_them() -> None:
-    assert not release_of(world(), there(23)).released
+    assert not release_of(world(), there(23)).is_released
     assert release_of(world(), there(23)).missing == (HOURS[23],)
     complete = release_of(world(), there(24))
-    assert (complete.released, complete.partial, complete.missing) == (True, False, ())
+    assert (complete.is_released, complete.partial, complete.missing) == (True, False, ())
 
 
 def test_nothing_starts_before_its_earliest_time() -> None:
     early = release_of(world(), there(24), MIDNIGHT - timedelta(seconds=1))
-    assert (early.released, early.due) == (False, MIDNIGHT)
+    assert (early.is_released, early.due) == (False, MIDNIGHT)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_nothing_starts_before_its_earliest_time() -> None:
     ],
 )
 def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Reason) -> None:
-    assert not release_of(world(weak), there(enough - 1)).released
+    assert not release_of(world(weak), there(enough - 1)).is_released
     answer = release_of(world(weak), there(enough))
-    assert answer.released
+    assert answer.is_released
     assert answer.verdicts[0].reason is reason
     assert answer.partial == (enough < 24)
     assert answer.missing == tuple(HOURS[enough:])
@@ -83,9 +83,9 @@ def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Rea
 def test_a_timeout_goes_on_with_what_is_there() -> None:
     weak = world("{timeout: 30min}")
     before = release_of(weak, there(3), MIDNIGHT + timedelta(minutes=29))
-    assert (before.released, before.due) == (False, MIDNIGHT + timedelta(minutes=30))
+    assert (before.is_released, before.due) == (False, MIDNIGHT + timedelta(minutes=30))
     after = release_of(weak, there(3), MIDNIGHT + timedelta(minutes=30))
-    assert (after.released, after.partial, len(after.missing), after.due) == (True, True, 21, None)
+    assert (after.is_released, after.partial, len(after.missing), after.due) == (True, True, 21, None)
     assert after.verdicts[0].reason is Reason.TIMEOUT
 
 
@@ -103,27 +103,27 @@ def test_a_timeout_goes_on_with_what_is_there() -> None:
     ],
 )
 def test_quality_counts_unless_it_is_ignored(status: SliceStatus, required: bool, ignored: bool) -> None:
-    assert release_of(world(), there(24, status)).released == required
-    assert release_of(world(quality="ignore"), there(24, status)).released == ignored
+    assert release_of(world(), there(24, status)).is_released == required
+    assert release_of(world(quality="ignore"), there(24, status)).is_released == ignored
 
 
 def test_a_clause_may_accept_other_states() -> None:
     estimated = SliceStatus(RunState.WAITING, frozenset({"estimated", "partial"}), Quality.PASSED)
-    assert not release_of(world(), there(24, estimated)).released
-    assert release_of(world(states="estimated, completed"), there(24, estimated)).released
+    assert not release_of(world(), there(24, estimated)).is_released
+    assert release_of(world(states="estimated, completed"), there(24, estimated)).is_released
 
 
 def test_the_last_available_may_be_an_older_one() -> None:
     priced = Slice("priced", "2024-06-05")
-    assert not release_of(world(), {}, MIDNIGHT + timedelta(days=9), priced).released
+    assert not release_of(world(), {}, MIDNIGHT + timedelta(days=9), priced).is_released
     older = release_of(world(), {Slice("rates", "2024-03"): DONE}, MIDNIGHT + timedelta(days=9), priced)
-    assert (older.released, older.partial, names(older.verdicts[0].used)) == (True, False, ["rates@2024-03"])
+    assert (older.is_released, older.partial, names(older.verdicts[0].used)) == (True, False, ["rates@2024-03"])
     later = {Slice("rates", "2024-06"): DONE}
-    assert not release_of(world(), later, MIDNIGHT + timedelta(days=99), priced).released
+    assert not release_of(world(), later, MIDNIGHT + timedelta(days=99), priced).is_released
 
 
 def test_no_more_is_asked_for_than_there_are() -> None:
-    assert [AtLeast(count=5).needed(3), AtLeast(count=5).needed(9)] == [3, 5]
+    assert [AtLeast(count=5).required_count(3), AtLeast(count=5).required_count(9)] == [3, 5]
 
 
 def test_times_of_a_slice_go_by_the_local_clock() -> None:
@@ -138,14 +138,14 @@ def test_an_explanation_goes_down_to_what_is_missing() -> None:
     day, now = Slice("ads", "2024-06-01"), MIDNIGHT
     explanation = explain(shop, day, known=Statuses(shop, {Slice("ods", "2024-06-01"): DONE}), now=now, depth=2)
     assert [
-        (clause.requirement.dependency.entity, bool(clause.verdict and clause.verdict.met))
+        (clause.requirement.dependency.entity, bool(clause.verdict and clause.verdict.is_met))
         for clause in explanation.clauses
     ] == [
         ("dwd", False),
         ("ods", True),
     ]
     (deeper,) = explanation.clauses[0].missing
-    assert (str(deeper.slice), deeper.release and deeper.release.released) == ("dwd@2024-06-01", True)
+    assert (str(deeper.slice), deeper.release and deeper.release.is_released) == ("dwd@2024-06-01", True)
     assert names(deeper.downstream) == ["ads@2024-06-01"]
     plain = explain(shop, day)
     assert (plain.release, plain.clauses[0].verdict, plain.clauses[0].missing) == (None, None, ())

@@ -46,5 +46,5 @@ def check_key(table: SourceTable, schema: TableSchema) -> None:
 
 def of_one_type(columns: Sequence[TableColumns]) -> list[slice]:
     """Batches cut before each one with which a column becomes wider."""
-    cuts = [at for at in range(1, len(columns)) if columns[at].widened_since(columns[at - 1])]
+    cuts = [at for at in range(1, len(columns)) if columns[at].wider_columns_since(columns[at - 1])]
     return [slice(start, end) for start, end in zip([0, *cuts], [*cuts, len(columns)], strict=True)]

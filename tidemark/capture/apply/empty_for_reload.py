@@ -43,7 +43,7 @@ def reload_table(
     Raises ReloadColumnsError where nobody knows the columns of a table that is not there yet, ColumnTypeError.
     """
     begun = replace(_begun(table, state, request), follows=None if request.is_whole else version)
-    after = begun.sealed(table.name)
+    after = begun.with_identity(table.name)
     if not after.columns:
         raise ReloadColumnsError.of(table.name)
     target, transaction = merge_target(table, after.columns.kinds, warehouse), after.transaction(table.name)

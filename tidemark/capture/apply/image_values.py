@@ -25,7 +25,7 @@ class ImageValues:
         self._forms = forms
         self._readers = [_Reader(number, row, with_text=with_text) for number, row in enumerate(forms.rows)]
 
-    def parsed(self, records: DataFrame, partition_by: str | None) -> DataFrame:
+    def parse_images(self, records: DataFrame, partition_by: str | None) -> DataFrame:
         """`records` and their images: the row after the change or the deleted one, and of the prior its partition."""
         numbered = self._forms.number_encodings(records) if self._forms.are_many else records
         return numbered.withColumns(
@@ -40,7 +40,7 @@ class ImageValues:
         """The lake's value."""
         return self._chosen(lambda reader: reader.value(name, image))
 
-    def printed(self, name: str | None, image: Image) -> Column:
+    def text_of(self, name: str | None, image: Image) -> Column:
         """The value of the column of that name as text; NULL when there is none."""
         if name is None or not any(column.name == name for column in self._forms.rows[0]):
             return sf.lit(None).cast("string")
@@ -87,7 +87,7 @@ class _Reader:
     def value(self, name: str, image: Image) -> Column:
         """The lake's value."""
         column = self._columns[name]
-        wire = sf.expr(column.decoded(self._sent(image, column)))
+        wire = sf.expr(column.decode_sql(self._sent(image, column)))
         if not self._with_text:
             return wire
         text = sf.expr(column.from_text(self._printed(image, column)))
@@ -110,7 +110,7 @@ class _Reader:
     def _is_misfit(self, column: SourceColumn) -> Column:
         """There is a value, and the lake has none for it."""
         wire = self._sent("image", column)
-        missed = sf.expr(wire).isNotNull() & sf.expr(column.decoded(wire)).isNull()
+        missed = sf.expr(wire).isNotNull() & sf.expr(column.decode_sql(wire)).isNull()
         misfit = missed if column.encoding.is_partial else sf.lit(col=False)
         if not self._with_text:
             return misfit

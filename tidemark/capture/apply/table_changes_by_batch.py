@@ -58,15 +58,15 @@ def table_changes(
         records = records.where(~read_before(order.again))
     cut = records.withColumn("_batch", _batch_number(table, batches)).where("_batch IS NOT NULL")
     values = ImageValues(_forms(scan, table, columns, batches), with_text=scan.with_text)
-    images = values.parsed(cut, table.partition_by)
+    images = values.parse_images(cut, table.partition_by)
     committed_ms = _committed_ms(scan, table, batches)
     rows = images.select(
         "_batch",
         sf.col("op").alias("_op"),
         (committed_ms < _late_before(batches)).alias("_late"),
         (values.is_bad() | _lacks_key(values, table.key)).alias("_bad"),
-        values.printed(table.partition_by, "prior").alias(_BEFORE),
-        values.printed(table.partition_by, "image").alias(_AFTER),
+        values.text_of(table.partition_by, "prior").alias(_BEFORE),
+        values.text_of(table.partition_by, "image").alias(_AFTER),
         _lacks_partition().alias("_no_before"),
         *(values.value(name, "image").alias(name) for name in columns.by_name),
         sf.concat_ws(".", "instance", "physical").alias("_shard"),

@@ -164,11 +164,13 @@ class TableIngest:
 
     def _widen(self, state: CommitState, columns: TableColumns) -> tuple[CommitState, list[tuple[int, CommitState]]]:
         """The lake's columns get the types of `columns`, in a commit that says so: who starts again knows it too."""
-        wider = columns.widened_since(state.columns)
+        wider = columns.wider_columns_since(state.columns)
         path = self._warehouse / self._table.name
         if not wider or not table_exists(path):
             return state, []
-        state = replace(state.next(changes=0, late=0), columns=columns, follows=self._version).sealed(self._table.name)
+        state = replace(state.next(changes=0, late=0), columns=columns, follows=self._version).with_identity(
+            self._table.name
+        )
         crash_point("ingest.before_widening")
         self._kept.widen(wider, state.batch)
         version = widen_columns(self._spark, path, wider, state.transaction(self._table.name))
@@ -201,7 +203,9 @@ class TableIngest:
                 continue
             earlier, after = state, next_state(self._table, state, batch, work.stats_of(index), columns[index], order)
             after = replace(after, follows=self._version)
-            state = late.told(index, earlier, after, self._table, self._calendar).sealed(self._table.name)
+            state = late.add_to_state(index, earlier, after, self._table, self._calendar).with_identity(
+                self._table.name
+            )
             if state.restates:
                 rows = work.changes.where(sf.col("_batch") == index)
                 self._kept.keep(rows, state, earlier.tagged_until or 0, late.slow)

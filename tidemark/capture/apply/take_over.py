@@ -28,7 +28,7 @@ def take_over(
     session = spark.newSession()
     late = LateChanges(session, warehouse, table)
     late.take_over(state)
-    after = replace(state.next(changes=0, late=0), follows=version).sealed(table)
+    after = replace(state.next(changes=0, late=0), follows=version).with_identity(table)
     made = commit_nothing(session, warehouse / table, after.transaction(table))
     late.forget_uncommitted(after)
     return made, after

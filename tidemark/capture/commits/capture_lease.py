@@ -40,7 +40,7 @@ class CaptureLease:
         return f"{self.holder} on {self.host}, fencing token {self.fencing_token}"
 
     @classmethod
-    def held(cls, settings: Settings, now: datetime) -> Self:
+    def obtain(cls, settings: Settings, now: datetime) -> Self:
         """The data folder's lease, taken where it never had one. Raises FencedCaptureError where a later one is."""
         newest, own = cls.newest(settings.warehouse), cls._remembered(settings)
         if own is not None and (newest is None or own.fencing_token > newest.fencing_token):

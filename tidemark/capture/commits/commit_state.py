@@ -81,7 +81,7 @@ class CommitState:
         """The state of a commit after this one that tags, restates and settles no slice, with counts of its own."""
         return replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=(), follows=None)
 
-    def sealed(self, table: str) -> "CommitState":
+    def with_identity(self, table: str) -> "CommitState":
         """With the identity of the commit that carries it: of the commit before it, this batch, and the lease.
 
         So another capture's batch of the same number is another one. The offsets before it are in the commit before it.

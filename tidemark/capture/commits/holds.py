@@ -77,16 +77,16 @@ class Holds:
         loading = {shard: loads for shard, loads in self.loading.items() if shard not in shards}
         return replace(self, open=tuple(hold for hold in self.open if hold.shard not in shards), loading=loading)
 
-    def released_by(self, event: HoldEvent) -> tuple[Hold, ...]:
+    def holds_ending_with(self, event: HoldEvent) -> tuple[Hold, ...]:
         """The holds that end with the event."""
         left = {(hold.shard, hold.offset, hold.kind) for hold in self.after(event).open}
         return tuple(hold for hold in self.open if (hold.shard, hold.offset, hold.kind) not in left)
 
     def without(self, accepted: AcceptedOffsets) -> Self:
         """Without what was accepted."""
-        return replace(self, open=self.unaccepted(accepted))
+        return replace(self, open=self.holds_to_accept(accepted))
 
-    def unaccepted(self, accepted: AcceptedOffsets) -> tuple[Hold, ...]:
+    def holds_to_accept(self, accepted: AcceptedOffsets) -> tuple[Hold, ...]:
         """The open ones that nobody accepted."""
         return tuple(hold for hold in self.open if not hold.is_accepted(accepted))
 

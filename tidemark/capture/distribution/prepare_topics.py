@@ -142,6 +142,6 @@ def _note(servers: str, topics: Mapping[str, Topic]) -> None:
         return
     producer = Producer({**librdkafka(servers), "enable.idempotence": True, "log_level": 0})
     for name, topic in topics.items():
-        producer.produce(NOTES, topic.encoded(), name, partition=0)
+        producer.produce(NOTES, topic.encode(), name, partition=0)
     if producer.flush(_SECONDS):
         raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{NOTES} was not written"))  # noqa: SLF001

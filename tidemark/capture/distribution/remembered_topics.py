@@ -25,11 +25,11 @@ class Topic:
     id: str
     partitions: int
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def decoded(cls, value: bytes) -> Self | None:
+    def decode(cls, value: bytes) -> Self | None:
         """None for what nobody here wrote: a topic may hold anything, and it stays as it was noted before."""
         try:
             note = json.loads(value)
@@ -61,6 +61,6 @@ def _to_the_end(consumer: Consumer) -> Mapping[str, Topic]:
             if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
                 return notes
             raise KafkaException(error)
-        if key is not None and value is not None and (note := Topic.decoded(value)):
+        if key is not None and value is not None and (note := Topic.decode(value)):
             notes[key.decode(errors="replace")] = note
     raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{NOTES} was not read in {_SECONDS:.0f} s"))  # noqa: SLF001

@@ -101,7 +101,7 @@ class DistributionSession:
 
     def _commit(self, batch: MessageBatch) -> None:
         for topic in batch.assignment.new & batch.ends.keys():
-            self._produce(NOTES, self._topics.sources[topic].encoded(), topic.encode(), 0)
+            self._produce(NOTES, self._topics.sources[topic].encode(), topic.encode(), 0)
         places = [TopicPartition(topic, 0, end) for topic, end in batch.ends.items()]
         self._producer.send_offsets_to_transaction(places, batch.assignment.member, _SECONDS)
         self._producer.commit_transaction(_SECONDS)

@@ -70,7 +70,7 @@ class DeadLetterReplay:
         for letter in letters.waiting():
             by_topic[letter.topic].append(letter)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            lease = CaptureLease.held(self._settings, now)
+            lease = CaptureLease.obtain(self._settings, now)
             results = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting, lease)]
             letters.note_replayed([replayed.letter for replayed in results if replayed.problem is None], now)
         return tuple(results)
@@ -144,7 +144,7 @@ class DeadLetterReplay:
     def _merge(self, table: SourceTable, state: CommitState, newest: DataFrame) -> None:
         target = merge_target(table, state.columns.kinds, self._settings.warehouse)
         ensure_table(self._spark, target, state.columns.kinds)
-        after = state.next(changes=newest.count(), late=0).sealed(table.name)
+        after = state.next(changes=newest.count(), late=0).with_identity(table.name)
         merge_changes(newest.select("_op", *target.columns), target, None, after.transaction(table.name))
 
 

@@ -99,7 +99,7 @@ class Ingestion:
         started = time.monotonic()
         writable_directory(self._settings.warehouse)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            lease = CaptureLease.held(self._settings, utc_now())
+            lease = CaptureLease.obtain(self._settings, utc_now())
             step = StepResult(lease=lease)
             position = self._with_reloads(self._with_logs(self._position, step), step)
             position = self._with_accepted(position, step)
@@ -124,14 +124,14 @@ class Ingestion:
             keep_newest(self._registry, source)
             last = last_commit(path)
             state = replace(CommitState() if last is None else last.state, lease=step.lease)
-            position = replace(position.moved(source.name, state, version), units={})
+            position = replace(position.with_table_at(source.name, state, version), units={})
             missed = missed_slice_ends(source, self._calendar, state.closed, state.merged_ms)
             step.warnings += missed_warnings(missed)
             foreign = write_of_others(path, last, version) if last and version else None
             if last and foreign:
                 # Nothing is merged on top of it, and the next step looks again.
                 step.stop(source.name, foreign)
-                position = position.moved(source.name, state, None)
+                position = position.with_table_at(source.name, state, None)
             elif last:
                 position = self._taken_over(position, step, source.name)
         return position
@@ -143,8 +143,8 @@ class Ingestion:
             version, state = take_over(self._spark, warehouse, name, position.states[name], known)
         except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
             step.stop(name, error)
-            return position.moved(name, position.states[name], None)
-        return position if version is None else position.moved(name, state, version)
+            return position.with_table_at(name, position.states[name], None)
+        return position if version is None else position.with_table_at(name, state, version)
 
     def _with_reloads(self, position: StepPosition, step: StepResult) -> StepPosition:
         """After the reloads that somebody asked for, of tables that begin anew; the others are as they were."""
@@ -161,7 +161,7 @@ class Ingestion:
                     version, state = reload_table(
                         session, source, warehouse, state, request, position.versions[source.name]
                     )
-                    position = replace(position.moved(source.name, state, version), units={})
+                    position = replace(position.with_table_at(source.name, state, version), units={})
                     step.commits += 1
             except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
                 step.stop(source.name, error)
@@ -260,7 +260,7 @@ class Ingestion:
         step.warnings += [text for plan in plans.values() for text in untagged_warnings(plan.untagged)]
         after = replace(
             before,
-            halted={**before.halted, **{source.name: watched.halted(source) for source in active}},
+            halted={**before.halted, **{source.name: watched.findings_of(source) for source in active}},
             waiting={**before.waiting, **{name: plan.waiting for name, plan in plans.items()}},
         )
         with ThreadPoolExecutor(THREADS, thread_name_prefix="ingest") as pool:
@@ -279,7 +279,7 @@ class Ingestion:
         """Unreadable schema changes at which no table stops: nobody captures the table that they are of."""
         return [
             malformed
-            for malformed in scan.summary.malformed
+            for malformed in scan.summary.malformed_declarations
             if not any(
                 source.holds(malformed.instance, name) for source in self._sources for name in malformed.physical
             )
@@ -325,7 +325,7 @@ class Ingestion:
         crash_point("ingest.after_tags")
         step.commits += len(outcome.committed)
         step.warnings += outcome.warnings
-        return before.moved(name, outcome.state, version)
+        return before.with_table_at(name, outcome.state, version)
 
     def _report(self, step: StepResult, position: StepPosition, seconds: float) -> IngestReport:
         waiting = tuple(

@@ -75,7 +75,7 @@ def untagged_warnings(untagged: Sequence[UntaggedSliceEnd]) -> list[str]:
 
 def held_warnings(state: CommitState, accepted: AcceptedOffsets) -> list[str]:
     """Slices that a commit ends and does not tag, as its version may not be the source's table."""
-    holds = state.holds.unaccepted(accepted)
+    holds = state.holds.holds_to_accept(accepted)
     if not holds:
         return []
     why = "; ".join(str(hold.finding) for hold in holds[:_SHOWN_HOLDS])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tidemark.capture.operations.table_status import StreamStatus, TableStatus
 
 
-def held_back_by(status: TableStatus, end: datetime, zone: tzinfo) -> list[str]:
+def blockers_of(status: TableStatus, end: datetime, zone: tzinfo) -> list[str]:
     """One sentence an instance that a snapshot ending at `end` waits for, times in `zone`; none once all passed."""
     behind = {
         name: stream

@@ -65,7 +65,7 @@ class StepPosition:
     accepted: Mapping[str, frozenset[int]] = field(default_factory=dict)
     units: Mapping[tuple[str, ...], Sequence[ReadUnit]] = field(default_factory=dict)
 
-    def moved(self, table: str, state: CommitState, version: int | None) -> Self:
+    def with_table_at(self, table: str, state: CommitState, version: int | None) -> Self:
         """After the table got to that state."""
         return replace(self, states={**self.states, table: state}, versions={**self.versions, table: version})
 
@@ -94,7 +94,7 @@ class StepPosition:
     def findings(self) -> tuple[BinlogFinding, ...]:
         """Where instances are halted and tables held, in the order of their binlogs."""
         distinct = {finding for findings in self.halted.values() for finding in findings}
-        holds = (state.holds.unaccepted(self.accepted) for state in self.states.values())
+        holds = (state.holds.holds_to_accept(self.accepted) for state in self.states.values())
         distinct |= {hold.finding for table_holds in holds for hold in table_holds}
         return tuple(sorted(distinct, key=lambda finding: (finding.instance, finding.offset)))
 

@@ -55,10 +55,10 @@ class TopicStream:
 
     def has_passed(self, end_ms: int) -> bool:
         """Whether a confirmed record is at or past the boundary."""
-        cut = self.cut(end_ms)
+        cut = self.cut_offset(end_ms)
         return cut is not None and (self.sure_until is None or cut < self.sure_until)
 
-    def cut(self, end_ms: int) -> int | None:
+    def cut_offset(self, end_ms: int) -> int | None:
         """The offset of the first record at or past the boundary; None while there is none.
 
         A transaction is not torn: all of it is behind the cut, as it was committed past the boundary. One of which
@@ -79,7 +79,7 @@ class TopicStream:
 
     def lacking(self, end_ms: int) -> list[str]:
         """The shards whose rows are not all in the state at the boundary, which it has passed."""
-        cut = self.cut(end_ms)
+        cut = self.cut_offset(end_ms)
         return [gap.shard for gap in self.missing if cut is not None and gap.holds(cut)]
 
     def watermark(self, end_offset: int) -> int | None:
@@ -192,7 +192,7 @@ def _cut_alike(
     streams: Sequence[TopicStream], closing: Sequence[tuple[int, tuple[SliceEnd, ...]]]
 ) -> Iterator[tuple[int, tuple[SliceEnd, ...]]]:
     """Boundaries between which there is no record, as one: a quiet night, or the years up to a wrong clock's time."""
-    for _, alike in groupby(closing, key=lambda closing_end: [stream.cut(closing_end[0]) for stream in streams]):
+    for _, alike in groupby(closing, key=lambda closing_end: [stream.cut_offset(closing_end[0]) for stream in streams]):
         groups = list(alike)
         yield groups[-1][0], tuple(slice_end for _, group in groups for slice_end in group)
 
@@ -215,7 +215,7 @@ def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], end_ms: 
     spans = {}
     for stream in streams:
         start = position[stream.instance]
-        cut = None if end_ms is None else stream.cut(end_ms)
+        cut = None if end_ms is None else stream.cut_offset(end_ms)
         spans[stream.instance] = Span(start, max(start, stream.end_offset if cut is None else cut))
     return spans
 

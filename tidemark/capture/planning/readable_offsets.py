@@ -38,7 +38,7 @@ class ReadableScan:
         """What the planner cuts for the table."""
         return [self._stream(source, instance, state) for instance in source.instances]
 
-    def halted(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
+    def findings_of(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
         """Why some of the table's instances are not read to their ends."""
         whole = (finding for finding in self.order.findings if finding.instance in source.instances)
         return (*whole, *self.gone[source.name].values())
@@ -125,7 +125,7 @@ def _find_vanished(
     earlier = dict.fromkeys(state.watermarks, 0)
     dropped = [
         drop
-        for drop in scan.summary.dropped
+        for drop in scan.summary.table_drops
         if source.holds(drop.instance, drop.physical) and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
     ]
     return vanished_shards(dropped, {**first, **earlier}, accepted)

@@ -95,7 +95,7 @@ def _change(statement: RecordedStatement, effect: StatementEffect, physical: str
     place = statement.instance, statement.offset
     if isinstance(effect, Unproven):
         at = f" at {statement.position}" if statement.position else ""
-        detail = f"{statement.shown}{at}: {effect.reason}"
+        detail = f"{statement.short_text}{at}: {effect.reason}"
         return HoldEvent(*place, f"{place[0]}.{physical}", "held", detail=detail)
     if isinstance(effect, Emptied):
         return RowEffect(*place, Emptied(physical))
@@ -122,7 +122,7 @@ def _loads(
 def _swept(state: CommitState, events: Sequence[HoldEvent]) -> Iterator[RowEffect]:
     holds = state.holds
     for event in events:
-        released = holds.released_by(event)
+        released = holds.holds_ending_with(event)
         if released:
             physical = event.shard.partition(".")[2]
             yield RowEffect(event.instance, event.offset, Swept(physical, max(hold.offset for hold in released)))

@@ -54,7 +54,7 @@ class SourceColumn:
         return self.encoding.delta
 
     @property
-    def declared(self) -> tuple[str, int | None, int | None]:
+    def declaration(self) -> tuple[str, int | None, int | None]:
         """Type name, length and scale in the source: enough to make the column again."""
         return self.source_type.name, self.source_type.length, self.source_type.scale
 
@@ -69,11 +69,11 @@ class SourceColumn:
         return self.source_name, self.encoding, self.digits
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """The type in the lake and that in the source, for people."""
         return f"{self.delta} (source: {self.source_type})"
 
-    def decoded(self, wire_column: str) -> str:
+    def decode_sql(self, wire_column: str) -> str:
         """SQL expression of the lake's value."""
         return self.widen.format(self.encoding.decode.format(wire_column))
 

@@ -40,7 +40,7 @@ class TableSchema:
     problem: str | None = None
     primary_key: tuple[str, ...] | None = None
 
-    def declared(self, excluded: Collection[str] = ()) -> DeclaredColumns:
+    def source_columns(self, excluded: Collection[str] = ()) -> DeclaredColumns:
         """The columns in the source's order, without those `excluded` (names in small letters).
 
         Raises ColumnTypeError for a malformed type, DeclarationError for what is no declaration.

@@ -43,7 +43,7 @@ def evolve(
     """
     evolving = _Evolving(known, begun)
     for change in changes:
-        declared = change.schema.declared(excluded)
+        declared = change.schema.source_columns(excluded)
         for name, error in declared.unknown.items():
             evolving.quarantine(name, error)
         for column in declared.columns:
@@ -85,7 +85,7 @@ class _Evolving:
         if before.form == column.form:
             return
         if self._has_rows(change) and conversion(before, column) is None:
-            raise ColumnTypeError.changed(change.schema.physical, column.name, before.described, column.described)
+            raise ColumnTypeError.changed(change.schema.physical, column.name, before.description, column.description)
         if conversion(column, lake) is None:
             self._widen(change, column, lake)
         shape = ColumnShape(change.shard, change.offset, column)
@@ -104,6 +104,6 @@ class _Evolving:
 
     def _widen(self, change: RecordedSchemaChange, column: SourceColumn, lake: SourceColumn) -> None:
         if conversion(lake, column) is None:
-            raise ColumnTypeError.changed(change.schema.physical, column.name, lake.described, column.described)
+            raise ColumnTypeError.changed(change.schema.physical, column.name, lake.description, column.description)
         self._first.setdefault(column.name, lake)
         self._lake[column.name] = column

@@ -71,7 +71,7 @@ class TableColumns:
         """The offsets at which the shard's columns took another form, in order."""
         return sorted({change.offset for change in self._by_shard.get(shard, ())})
 
-    def widened_since(self, before: "TableColumns") -> dict[str, tuple[str, str]]:
+    def wider_columns_since(self, before: "TableColumns") -> dict[str, tuple[str, str]]:
         """Columns that `before` has in a narrower type: name -> (type now, SQL that makes its values of the old)."""
         old = {column.name: (column, conversion(column, self.by_name[column.name])) for column in before.lake}
         return {
@@ -83,7 +83,7 @@ class TableColumns:
     def _as_lake(self, shape: SourceColumn, lake: SourceColumn) -> SourceColumn:
         convert = conversion(shape, lake)
         if convert is None:
-            raise AssertionError(f"{lake.name}: the lake's {lake.described} does not hold {shape.described}")
+            raise AssertionError(f"{lake.name}: the lake's {lake.description} does not hold {shape.description}")
         return replace(shape, widen=convert)
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def in_lake(column: SourceColumn, names: Mapping[str, str]) -> SourceColumn:
 
 
 def _as_list(column: SourceColumn) -> list[Any]:
-    return [column.source_name, *column.declared]
+    return [column.source_name, *column.declaration]
 
 
 def _column(listed: Sequence[Any]) -> SourceColumn:

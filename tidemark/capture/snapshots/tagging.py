@@ -21,7 +21,11 @@ def tag_commit(
     state, tagged = commit.state, tuple[TaggedSnapshot, ...]()
     if state.own_restates:
         registry.restate([slice_end.of_slice for slice_end in state.own_restates], state.batch)
-    if state.closes and not state.holds.unaccepted(accepted) and not write_beneath(path, commit.version, state.follows):
+    if (
+        state.closes
+        and not state.holds.holds_to_accept(accepted)
+        and not write_beneath(path, commit.version, state.follows)
+    ):
         rows = table_metrics(path, version=commit.version).rows
         tagged = tuple(
             TaggedSnapshot(
@@ -56,7 +60,7 @@ def tag_missing(
 def tag_accepted(registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets) -> tuple[TaggedSnapshot, ...]:
     """Write the tags of versions that were held, now that a person accepted why; the whole log is looked through."""
     held = [commit for commit in commits(path) if commit.state.closes and commit.state.holds.open]
-    freed = [commit for commit in reversed(held) if not commit.state.holds.unaccepted(accepted)]
+    freed = [commit for commit in reversed(held) if not commit.state.holds.holds_to_accept(accepted)]
     return tuple(snapshot for commit in freed for snapshot in tag_commit(registry, path, commit, accepted))
 
 

@@ -73,7 +73,7 @@ class Summary:
         return sum(records for records, instance, physical in mine if chosen(instance, physical))
 
     @property
-    def unrouted(self) -> int:
+    def unrouted_count(self) -> int:
         """How many changes there are of tables that nobody declared."""
         return sum(group["unrouted"] for group in self.groups)
 
@@ -113,7 +113,7 @@ class Summary:
         )
 
     @cached_property
-    def dropped(self) -> tuple[Dropped, ...]:
+    def table_drops(self) -> tuple[Dropped, ...]:
         """All tables that were dropped, in order of (instance, offset)."""
         return tuple(
             Dropped(instance, offset, physical)
@@ -144,7 +144,7 @@ class Summary:
         )
 
     @cached_property
-    def malformed(self) -> tuple[MalformedDeclaration, ...]:
+    def malformed_declarations(self) -> tuple[MalformedDeclaration, ...]:
         """The records whose declarations do not say which table they are of."""
         return tuple(
             MalformedDeclaration(

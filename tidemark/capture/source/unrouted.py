@@ -21,7 +21,7 @@ class Unrouted:
 
     def keep(self, scan: Scan) -> list[str]:
         """Append what is new and warn once per table, naming the first file and line."""
-        if not scan.summary.unrouted:
+        if not scan.summary.unrouted_count:
             return []
         last = last_commit(self._path)
         state = CommitState() if last is None else last.state

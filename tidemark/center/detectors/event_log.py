@@ -61,7 +61,7 @@ class ToldSlice(NamedTuple):
     rows: int | None
 
 
-def told_by(materialization: dg.AssetMaterialization) -> ToldSlice:
+def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
     """What the metadata tells; of an asset of somebody else mostly nothing, which means that it is completed."""
     values = {name: value.value for name, value in materialization.metadata.items()}
     version, rows = values.get(VERSION_KEY), values.get(ROWS_KEY)
@@ -132,7 +132,7 @@ class EventLogDetector:
                 continue
             entity, told = (
                 self._center.graph.entity(slice_.entity),
-                told_by(event.step_materialization_data.materialization),
+                facts_from_metadata(event.step_materialization_data.materialization),
             )
             data = Facts(run_id=run, row_count=told.rows, snapshot_id=told.version)
             is_last = told.state not in entity.state_names[:-1]
@@ -194,7 +194,7 @@ class EventLogDetector:
         """
         now, there = datetime.now(UTC), dict[str, set[str]]()
         facts = []
-        for slice_, status in self._center.completed():
+        for slice_, status in self._center.completed_slices():
             entity = self._center.graph.entity(slice_.entity)
             if slice_.entity not in there:
                 there[slice_.entity] = self._materialized(entity)

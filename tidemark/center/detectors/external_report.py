@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tidemark.center.detectors.storable_json import check_event, parsed
+from tidemark.center.detectors.storable_json import check_event, parse_body
 from tidemark.center.errors import RequestError
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.status import Event
@@ -87,7 +87,7 @@ def reports_of(body: bytes) -> list[Report]:
     """The reports that a body holds. Raises RequestError."""
     if len(body) > MAX_BYTES:
         raise RequestError("the body is too long", expected=f"at most {MAX_BYTES} bytes", found=f"{len(body)}")
-    value = parsed(body)
+    value = parse_body(body)
     values = value if isinstance(value, list) else [value]
     if not 0 < len(values) <= MAX_REPORTS:
         raise RequestError(f"a request holds 1 to {MAX_REPORTS:,} reports", found=str(len(values)))

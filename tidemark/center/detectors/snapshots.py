@@ -51,7 +51,7 @@ class SnapshotDetector:
         """Report what was restated since; what nobody computed yet will be computed of the restated one anyway."""
         before, now, facts = int(self._read.cursor(CURSOR) or 0), datetime.now(UTC), []
         after = before
-        for snapshot in self._registry.restated_after(before):
+        for snapshot in self._registry.restatements_after(before):
             slice_ = Slice(snapshot.entity, snapshot.slice)
             if snapshot.entity in self._center.graph:
                 run_state = self._center.status(slice_).run_state

@@ -18,7 +18,7 @@ MAX_EVENT_BYTES: Final = 64 * 1024
 _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
-def parsed(body: bytes) -> Any:
+def parse_body(body: bytes) -> Any:
     """The value of a text. Raises RequestError for what is no JSON in UTF-8, and for NaN and infinity."""
     try:
         return json.loads(body.decode(), parse_constant=_no_number)

@@ -70,7 +70,7 @@ def center(
 
     from tidemark.api.options import ApiOptions  # noqa: PLC0415
     from tidemark.api.request_limits import DEFAULT_WRITES_PER_SECOND  # noqa: PLC0415
-    from tidemark.api.server import served  # noqa: PLC0415
+    from tidemark.api.server import serve_in_thread  # noqa: PLC0415
     from tidemark.center.code_location import CodeLocation  # noqa: PLC0415
     from tidemark.center.service import Service  # noqa: PLC0415
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
@@ -94,7 +94,7 @@ def center(
     ):
         service = Service(load_warehouse(settings), instance, location, _tell)
         with (
-            served(service.center, options, status=service.status) as url,
+            serve_in_thread(service.center, options, status=service.status) as url,
             WorkerHostSupervisor(home, settings.data / "logs" / "workers.log", os.environ) as workers,
         ):
             service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))

@@ -71,7 +71,7 @@ def examine(settings: Settings) -> Examination:
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
-    from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
+    from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
     from tidemark.warehouse.declarations_against_settings import project_problems  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
     from tidemark.warehouse.kind_rules import unrunnable  # noqa: PLC0415
@@ -80,7 +80,7 @@ def examine(settings: Settings) -> Examination:
     read = read_with_dry_runs(root, settings)
     problems = [*read.problems, *read.differences]
     unread = {Path(problem.where.partition(":")[0]).stem for problem in problems if problem.where}
-    with collection_paused():
+    with pause_collection():
         graph = DependencyGraph.build(read.entities)
         between = [problem for problem in graph.problems() if problem.found not in unread]
     problems += [*project_problems(settings, read.entities.values()), *unrunnable(read, root)]

@@ -78,7 +78,7 @@ def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice,
     reasons = {slice_: because for missing in deeper for slice_, because in _held_back(stands, missing).items()}
     is_there = explanation.status is None or explanation.status.run_state is RunState.COMPLETED
     if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
-        reasons[explanation.slice] = stands.held_back(explanation.slice)
+        reasons[explanation.slice] = stands.snapshot_blockers(explanation.slice)
     return reasons
 
 

@@ -49,10 +49,10 @@ def graph(
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.graph.view import neighbourhood, tagged_entities, view  # noqa: PLC0415
-    from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
+    from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
 
-    with collection_paused():
-        whole = DependencyGraph.build(read_project()[1].checked().entities)
+    with pause_collection():
+        whole = DependencyGraph.build(read_project()[1].require_no_problems().entities)
     names = tagged_entities(whole, _parse_tags(tags), layers)
     if entity is not None:
         names &= neighbourhood(whole, entity, up, down)

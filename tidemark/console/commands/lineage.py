@@ -9,7 +9,7 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_option import read_project
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def lineage(name: str, *, directions: Sequence[str], as_json: bool) -> None:
     With --json: {"columns": [{"column", "up"|"down": [{"column", "of": [...]}]}], "indirect": {entity: [...]}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
-    from tidemark.system.garbage_collection import collection_paused  # noqa: PLC0415
+    from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
     from tidemark.warehouse.column_graph import column_graph  # noqa: PLC0415
 
     settings, declared = read_project()
-    read = declared.checked()
-    with collection_paused():
+    read = declared.require_no_problems()
+    with pause_collection():
         order = DependencyGraph.build(read.entities).topological()
     graph = column_graph(order, read.entities, read.queries, settings.declarations, settings)
     wanted = _wanted(name, graph, read.entities)
@@ -59,11 +59,11 @@ def _wanted(name: str, graph: ColumnGraph, known: Collection[str]) -> list[str]:
     """The columns asked for. Raises UnknownEntityError."""
     entity, _, column = name.partition(".")
     if entity not in known:
-        raise UnknownEntityError("no such entity", found=shown(entity), hint=did_you_mean(entity, known))
+        raise UnknownEntityError("no such entity", found=quote_value(entity), hint=did_you_mean(entity, known))
     columns = graph.columns(entity)
     if column and column not in columns:
         raise UnknownEntityError(
-            f"{entity} has no such column", found=shown(column), hint=did_you_mean(column, columns)
+            f"{entity} has no such column", found=quote_value(column), hint=did_you_mean(column, columns)
         )
     return [f"{entity}.{name}" for name in ([column] if column else columns)]
 

@@ -11,7 +11,7 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_option import read_project
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import EntityError
 from tidemark.system.project_root import PROJECT_FILE
@@ -145,7 +145,7 @@ def _checked_name(name: str) -> str:
     try:
         return TypeAdapter[str](NameField).validate_python(name)
     except ValidationError as error:
-        raise EntityError("no name of an entity", expected="letters, digits and _", found=shown(name)) from error
+        raise EntityError("no name of an entity", expected="letters, digits and _", found=quote_value(name)) from error
 
 
 def _layer_folder(settings: Settings, layer: str) -> Path:
@@ -154,7 +154,7 @@ def _layer_folder(settings: Settings, layer: str) -> Path:
         raise EntityError(
             "no such layer",
             expected=f"one of {', '.join(settings.layers)}",
-            found=shown(layer),
+            found=quote_value(layer),
             hint=did_you_mean(layer, settings.layers)
             or f"choose with --layer, or add it to `layers` in {PROJECT_FILE}",
         )

@@ -65,7 +65,7 @@ def status(*, layer: str | None, owner: str | None, everything: bool, as_json: b
         print_json({"now": now.isoformat(), "entities": [_as_data(stands, entry) for entry in entries]})
     else:
         _print(stands, entries if everything else [entry for entry in entries if _is_open(entry)])
-        print_outdated({entry.entity: stands.outdated.get(entry.entity, ()) for entry in entries})
+        print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
         _print_sums(entries)
     is_trouble = any(getattr(entry, name) for entry in entries for name in _TROUBLE)
     raise SystemExit(ExitCode.FAILED if is_trouble else ExitCode.OK)
@@ -85,7 +85,7 @@ def _as_data(stands: WarehouseStatus, entry: EntityOverview) -> dict[str, Any]:
         "newest": _short(entry.newest) if entry.newest else None,
         **{name: [_short(slice_) for slice_ in getattr(entry, name)] for name in _LISTS},
         "waits_for": {"slice": str(waits[0]), "because": waits[1]} if waits else None,
-        "outdated": list(stands.outdated.get(entry.entity, ())),
+        "outdated": list(stands.outdated_slices.get(entry.entity, ())),
     }
 
 

@@ -56,7 +56,7 @@ class DemoReplay:
         self._instance = instance
         self._end = end
 
-    def expected(self) -> int:
+    def expected_count(self) -> int:
         """How many slices there are to compute."""
         graph = self.warehouse.graph
         return sum(1 for name in self.warehouse.entities for _ in graph.slices(name, until=self._end))
@@ -68,12 +68,12 @@ class DemoReplay:
         host = InProcessHost(self.warehouse, job, self._instance, HOST)
         feed = ChangeFeed(self._sample, self.warehouse.settings.landing)
         done = _completed(host)
-        with Usage() as usage, open_display(self.expected() - done) as display:
+        with Usage() as usage, open_display(self.expected_count() - done) as display:
             changes = self._steps(host, feed, display, first_look)
         return ReplayResult(
             changes,
             _completed(host) - done,
-            tuple(sorted(host.center.failed(), key=str)),
+            tuple(sorted(host.center.failed_slices(), key=str)),
             time.monotonic() - started,
             usage.megabytes,
             usage.cpu_seconds,
@@ -144,7 +144,7 @@ def compute_while_capturing(
 
 
 def _completed(host: InProcessHost) -> int:
-    return sum(1 for _ in host.center.completed())
+    return sum(1 for _ in host.center.completed_slices())
 
 
 def _all_of(arrived: Queue[Future[int]]) -> list[Future[int]]:

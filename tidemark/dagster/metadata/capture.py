@@ -35,7 +35,7 @@ class CaptureMetadata:
 
     def __init__(self, runtime: Runtime, entity: str, now: datetime) -> None:
         self._runtime, self._entity = runtime, entity
-        name = runtime.warehouse.captured(entity).name
+        name = runtime.warehouse.captured_table_of(entity).name
         tables = runtime.warehouse.source_tables()
         self._source = next((table for table in tables if table.name == name), None)
         self._status = _status(runtime.warehouse, self._source, now) if self._source else None

@@ -55,10 +55,10 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
             run_requests=requests or None,
             skip_reason=None if requests else skipped,
             asset_events=[
-                *observations(warehouse.graph, waiting.changed(told.get("waiting", {}))),
+                *observations(warehouse.graph, waiting.new_reasons(told.get("waiting", {}))),
                 *late_observations(changed),
             ],
-            cursor=json.dumps({"waiting": waiting.as_told(), "late": keys}),
+            cursor=json.dumps({"waiting": waiting.told_reasons(), "late": keys}),
         )
 
     return evaluate

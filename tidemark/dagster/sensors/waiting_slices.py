@@ -49,11 +49,11 @@ class WaitingSlices:
         more = ["..."] if self.count > len(shown) else []
         return f"{self.count} waiting: {'; '.join([*shown, *more])}"
 
-    def changed(self, told: Mapping[str, str]) -> dict[Slice, str]:
+    def new_reasons(self, told: Mapping[str, str]) -> dict[Slice, str]:
         """Those whose reason is not the one that was told, by the slices' texts."""
         return {slice_: reason for slice_, reason in self.reasons.items() if told.get(str(slice_)) != reason}
 
-    def as_told(self) -> dict[str, str]:
+    def told_reasons(self) -> dict[str, str]:
         """What the next tick compares with."""
         return {str(slice_): reason for slice_, reason in self.reasons.items()}
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering.clusterable_columns import ClusterColumn, cluster_columns, require_clusterable
 from tidemark.delta.clustering.commit_with_conflicts import Committed, Label, commit_groups, source_files
-from tidemark.delta.clustering.file_groups import FileGroup, batches, groups_of, not_clustered, partition_key
+from tidemark.delta.clustering.file_groups import FileGroup, batches, files_to_cluster, groups_of, partition_key
 from tidemark.delta.clustering.optimize_zorder_fallback import zorder_table
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.clustering.rewrite import Rewritten, rewrite_groups
@@ -88,7 +88,7 @@ def cluster_table(
     def choose(txn: OptimisticTransaction) -> list[FileGroup]:
         files = source_files(txn, where)
         if only == "new":
-            files = not_clustered(files, clustering.spec, columns, clustering.target_bytes)
+            files = files_to_cluster(files, clustering.spec, columns, clustering.target_bytes)
         return groups_of(files, clustering.target_bytes)
 
     # What was chosen from is what the first batch is read from: listing a table's files again takes as long again.

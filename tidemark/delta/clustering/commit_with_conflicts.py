@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering.file_groups import CLUSTERED, FileGroup, partition_key
 from tidemark.delta.clustering.rewrite import Rewritten
-from tidemark.delta.commit_conflict import RETRYABLE, BackOff, StaleReadError, definition_kept
+from tidemark.delta.commit_conflict import RETRYABLE, BackOff, StaleReadError, require_same_definition
 from tidemark.delta.errors import ColumnsDifferError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of
@@ -57,7 +57,7 @@ def commit_groups(
     definition, standing = txn.definition, tuple(batch)
     for attempt in range(1, back_off.attempts + 1):
         try:
-            with definition_kept(path):
+            with require_same_definition(path):
                 version = _commit(txn, standing, done, label)
         except RETRYABLE:
             back_off.pause(attempt)

@@ -18,9 +18,9 @@ _MERGED_RATIO = 2.0
 
 def visible_bytes(file: LiveFile) -> int:
     """The share of a file's bytes that is not hidden."""
-    if not file.hidden or not file.rows:
+    if not file.hidden_rows or not file.rows:
         return file.size_bytes
-    return round(file.size_bytes * file.rows / (file.rows + file.hidden))
+    return round(file.size_bytes * file.rows / (file.rows + file.hidden_rows))
 
 
 def pass_of(file: LiveFile, spec: str) -> str | None:
@@ -59,12 +59,12 @@ def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[FileGroup]:
     for key in sorted(by_partition):
         own = by_partition[key]
         wanted = max(1, round(_bytes_of(own) / target_bytes))
-        if len(own) > 1 or wanted > 1 or own[0].hidden:
+        if len(own) > 1 or wanted > 1 or own[0].hidden_rows:
             groups.append(FileGroup(own[0].described["partitionValues"], tuple(own), wanted))
     return groups
 
 
-def not_clustered(
+def files_to_cluster(
     files: Sequence[LiveFile], spec: str, columns: Sequence[ClusterColumn], target_bytes: int
 ) -> list[LiveFile]:
     """The files that no pass by that spec wrote, and those of earlier passes whose overlap with them is bad.

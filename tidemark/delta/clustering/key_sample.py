@@ -41,8 +41,8 @@ def sample_keys(
     """About `rows` rows of the group's keys, a column each by its name in the table."""
     whole = sum(file.rows or 0 for file in group.files)
     share = min(1.0, rows / whole) if whole else 1.0
-    seen = [file for file in group.files if not file.hidden and not _is_elsewhere(file)]
-    hiding = [file for file in group.files if file.hidden or _is_elsewhere(file)]
+    seen = [file for file in group.files if not file.hidden_rows and not _is_elsewhere(file)]
+    hiding = [file for file in group.files if file.hidden_rows or _is_elsewhere(file)]
     with ThreadPoolExecutor(_THREADS) as pool:
         tables = list(pool.map(lambda file: _of_file(root, file, columns, share), seen))
     if hiding:

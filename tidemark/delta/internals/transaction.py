@@ -107,9 +107,9 @@ class OptimisticTransaction:
 
     def files_in(self, partitions: Sequence[Mapping[str, str]]) -> list[Any]:
         """Delta's AddFiles of exactly these partitions: partition column -> value, as the log writes it."""
-        return [file for file, _ in self.described_in(partitions)]
+        return [file for file, _ in self.descriptions_of_files(partitions)]
 
-    def described_in(
+    def descriptions_of_files(
         self, partitions: Sequence[Mapping[str, str]], version: int | None = None
     ) -> list[tuple[Any, dict[str, Any]]]:
         """`files_in`, now or at an older version, each with what the log says of it."""
@@ -138,7 +138,7 @@ class OptimisticTransaction:
         frame = self._log.createDataFrame(snapshot, self._seq(files), False, self._none())  # noqa: FBT003
         return DataFrame(frame, self._spark)
 
-    def as_stored(self, rows: DataFrame) -> DataFrame:
+    def cast_to_table(self, rows: DataFrame) -> DataFrame:
         """The table's columns in its order and types."""
         return rows.select(
             *(sf.col(quote(field.name)).cast(field.dataType).alias(field.name) for field in self._schema)

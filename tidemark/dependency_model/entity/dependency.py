@@ -23,7 +23,7 @@ class AtLeast:
     count: int | None = None
     percent: Decimal | None = None
 
-    def needed(self, total: int) -> int:
+    def required_count(self, total: int) -> int:
         """How many of `total` slices suffice; never more than there are."""
         if self.count is not None:
             return min(self.count, total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidemark.dependency_model.entity.entity import Entity
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import UnknownEntityError
 
 
@@ -20,7 +20,7 @@ class Entities(Mapping[str, Entity]):
             return self._entities[name]
         except KeyError:
             raise UnknownEntityError(
-                "no such entity", found=shown(name), hint=did_you_mean(name, self._entities)
+                "no such entity", found=quote_value(name), hint=did_you_mean(name, self._entities)
             ) from None
 
     def __contains__(self, name: object) -> bool:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from tidemark.dependency_model.entity.consistency import broken_rules
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError, TidemarkError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> I
     """Everything that is wrong with one file."""
     values = document.values
     if values is not None and not isinstance(values, dict):
-        yield EntityError("a declaration is a mapping of keys to values", found=shown(values), where=f"{file}:1")
+        yield EntityError("a declaration is a mapping of keys to values", found=quote_value(values), where=f"{file}:1")
         return
     for name in sorted(INTERNAL):
         if values and name in values:
@@ -80,10 +80,12 @@ def _problem(path: Path, detail: Any) -> EntityError:
         case "enum" | "literal_error":
             words = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ",").split(",")]
             hint = did_you_mean(str(given), words)
-            return EntityError(f"unknown {key}", expected=f"one of {', '.join(words)}", found=shown(given), hint=hint)
+            return EntityError(
+                f"unknown {key}", expected=f"one of {', '.join(words)}", found=quote_value(given), hint=hint
+            )
         case "value_error":
             return _of_value_error(key, context["error"])
-    return EntityError(f"{key}: {detail['msg']}", found=shown(given))
+    return EntityError(f"{key}: {detail['msg']}", found=quote_value(given))
 
 
 def _of_value_error(key: str, error: ValueError) -> EntityError:

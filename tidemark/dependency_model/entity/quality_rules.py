@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 
 from tidemark.dependency_model.entity.field_types import STRICT, ColumnField
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError
 
 Columns = Annotated[tuple[ColumnField, ...], Field(min_length=1)]
@@ -88,7 +88,7 @@ def _rule(value: object) -> object:
         unknown = EntityError(
             "unknown quality rule",
             expected=f"one of {', '.join(RULES)}",
-            found=shown(name),
+            found=quote_value(name),
             hint=did_you_mean(str(name), RULES),
         )
         raise ValueError(str(unknown)) from unknown

@@ -11,7 +11,7 @@ from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.graph.topological_order import topological_order
 from tidemark.dependency_model.graph.validation import problems_of
 from tidemark.dependency_model.offset.offset import SAME
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.local_calendar import checked_seconds
 from tidemark.dependency_model.time.window import Window, seconds_of
 from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
@@ -163,7 +163,7 @@ class DependencyGraph:
     def _node(self, name: str) -> Node:
         node = self._nodes.get(name)
         if node is None:
-            raise UnknownEntityError("no such entity", found=shown(name), hint=did_you_mean(name, self._nodes))
+            raise UnknownEntityError("no such entity", found=quote_value(name), hint=did_you_mean(name, self._nodes))
         return node
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub, combinations
 from tidemark.dependency_model.slice import STATIC_KEY, Slice
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.errors import NoSuchSliceError
@@ -58,14 +58,14 @@ class Node:
         if slice_.sub and slice_.sub not in self.subs:
             declared = "; ".join(",".join(f"{d}={v}" for d, v in sub) for sub in self.subs[:8])
             raise NoSuchSliceError(
-                f"{self.name} has no such sub-partition", expected=declared or "none", found=shown(str(slice_))
+                f"{self.name} has no such sub-partition", expected=declared or "none", found=quote_value(str(slice_))
             )
         grid = self.grid_of(slice_.sub)
         if grid is not None:
             return grid.ordinal(slice_.key)
         if slice_.key != STATIC_KEY:
             raise NoSuchSliceError(
-                f"{self.name} is static", expected=f"{self.name}@{STATIC_KEY}", found=shown(str(slice_))
+                f"{self.name} is static", expected=f"{self.name}@{STATIC_KEY}", found=quote_value(str(slice_))
             )
         return 0
 

@@ -143,7 +143,7 @@ def operands(bound: Bound) -> tuple[Bound, ...]:
     return children(bound)
 
 
-def evaluated(bound: Bound) -> Iterator[Bound]:
+def value_parts(bound: Bound) -> Iterator[Bound]:
     """The expression and everything that its value is computed of."""
     stack = [bound]
     while stack:

@@ -46,7 +46,7 @@ class SqlComparison:
 
     def at_most(self, left: Value, right: Value) -> int:
         """`<=`."""
-        return logic.negated(self._compare(right, left, _less))
+        return logic.negate(self._compare(right, left, _less))
 
     def null_safe_equal(self, left: Value, right: Value) -> int:
         """`<=>`: NULL is equal to NULL, and to nothing else."""
@@ -111,4 +111,4 @@ def _less(left: Range, right: Range) -> int:
 
 def _same_truth(left: int, right: int) -> int:
     """`a = b` of two conditions."""
-    return logic.either(logic.both(left, right), logic.both(logic.negated(left), logic.negated(right)))
+    return logic.either(logic.both(left, right), logic.both(logic.negate(left), logic.negate(right)))

@@ -36,7 +36,7 @@ class Agreement:
     differences: tuple[EntityError, ...] = ()
 
 
-def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Agreement:
+def agree_with_queries(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Agreement:
     """The entity with what its queries read, beside what is declared."""
     declared = entity.depends_on
     missing = tuple(_missing(entity, reads))
@@ -49,7 +49,7 @@ def agreed(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Ent
     return Agreement(_with(entity, (*filled, *inferred)), missing, differences)
 
 
-def agreed_with_plan(
+def agree_with_plan(
     entity: Entity,
     parameters: Sequence[str],
     where: str,
@@ -64,7 +64,7 @@ def agreed_with_plan(
     known = {
         name: reads[name] if reads and name in reads else Read(name, where, undecidable=_UNUSED) for name in parameters
     }
-    agreement = agreed(entity, known, entities)
+    agreement = agree_with_queries(entity, known, entities)
     stated = {dependency.entity for dependency in entity.depends_on}
     natural = (Dependency(name) for name, read in known.items() if not read.offsets and name not in stated)
     entity = _with(agreement.entity, (*agreement.entity.depends_on, *natural))

@@ -11,7 +11,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Literal, Parameter, evaluated
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Literal, Parameter, value_parts
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of, first_day
 from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
@@ -56,7 +56,7 @@ def query_times(calendar: Calendar, period: Period, start: str | None, condition
 
 def _parts(condition: Bound) -> list[Bound]:
     """What a condition is made of; nothing where it speaks neither of business time nor of slices."""
-    parts = list(evaluated(condition))
+    parts = list(value_parts(condition))
     return parts if _is_timed(parts) else []
 
 
@@ -66,12 +66,12 @@ def _is_timed(parts: Iterable[Bound]) -> bool:
 
 def _tells_days_apart(part: Bound) -> bool:
     """Whether it does more with a business time or a partition column than to shift it or to find its unit's start."""
-    return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(evaluated(part))
+    return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(value_parts(part))
 
 
 def _moves_twice(parts: Iterable[Bound]) -> bool:
     """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for."""
-    names = [[call.name for call in evaluated(part) if isinstance(call, Call)] for part in parts]
+    names = [[call.name for call in value_parts(part) if isinstance(call, Call)] for part in parts]
     has_units = any(name in _UNITS for called in names for name in called)
     return has_units and any(called[:1] and called[0] in _MOVES and _MOVES & {*called[1:]} for called in names)
 

@@ -148,7 +148,7 @@ class Evaluator:
             case "or", [left, right]:
                 return _or(left, right)
             case "not", [argument]:
-                return lambda env: logic.negated(truth_of(argument(env)))
+                return lambda env: logic.negate(truth_of(argument(env)))
             case "is_null", [argument]:
                 return lambda env: is_null(argument(env))
             case "is_true", [argument]:

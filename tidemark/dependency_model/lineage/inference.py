@@ -97,7 +97,7 @@ class Inference:
         if not mentions:
             return {}
         evaluation = Evaluation(self._down.calendar, self._down.period, self._down.start, self._subjects)
-        needed = evaluation.needed([relation for _, relation in relations], self._session)
+        needed = evaluation.slices_by_table([relation for _, relation in relations], self._session)
         return {name: self._fit(name, where, needed[name], evaluation, relations) for name, where in mentions.items()}
 
     @staticmethod
@@ -110,7 +110,7 @@ class Inference:
             if (opaque := unknown_function(name, [relation]))
         )
         read = fit_offsets(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
-        return chosen_by(read, needed, next(unknown, ""))
+        return undecidable_if_chosen(read, needed, next(unknown, ""))
 
 
 def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
@@ -125,7 +125,7 @@ def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
     return replace(read, offsets=offsets)
 
 
-def chosen_by(read: Read, needed: Needed, unknown: str) -> Read:
+def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
     """The read, undecidable where an unknown function of time may leave out some of several slices."""
     if not unknown or isinstance(needed, str) or all(len(slices) <= 1 for slices in needed.values()):
         return read

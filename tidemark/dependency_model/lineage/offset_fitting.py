@@ -45,7 +45,7 @@ class Fit:
         """The sets without slices before the upstream's first one."""
         return {down: _from(slices, self.first) for down, slices in needed.items()}
 
-    def named(self, offset: Offset, down: int) -> frozenset[int]:
+    def slices_of(self, offset: Offset, down: int) -> frozenset[int]:
         """The slices that an offset names."""
         return frozenset(_mapping(offset, (self.calendar, self.period), self.up).expand(down))
 
@@ -55,7 +55,7 @@ class Fit:
         return ordinals[0] if ordinals else self.up.at(self.calendar.grid(self.period).start(down))
 
     def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        for candidate in (natural_offset(self.period, self.up.period), *sets.counted()):
+        for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts()):
             if sets.are([candidate]):
                 return (candidate,)
         inside = [stretch for stretch in self._stretches() if sets.hold(stretch)]
@@ -95,12 +95,12 @@ class _Sets:
         """Whether an offset names slices of the sets only."""
         return all(self._named(offset, down) <= slices for down, slices in self.needed.items())
 
-    def counted(self) -> Iterator[Offset]:
+    def common_counts(self) -> Iterator[Offset]:
         """The counts that most business times show."""
         shown = Counter(self._counts(down, slices) for down, slices in self.needed.items())
         for counts, _ in shown.most_common(_TRIED):
             if counts and max(map(abs, counts)) <= COUNT_LIMIT:
-                yield Offset.counted(counts)
+                yield Offset.of_counts(counts)
 
     def core(self) -> tuple[Offset, ...]:
         """The counts that every business time shows, those left aside whose slices may not exist yet."""
@@ -110,10 +110,10 @@ class _Sets:
             if slices and (self.first is None or min(slices) > self.first)
         ]
         shared = frozenset.intersection(*whole) if whole else frozenset[int]()
-        return (Offset.counted(shared),) if shared and max(map(abs, shared)) <= COUNT_LIMIT else ()
+        return (Offset.of_counts(shared),) if shared and max(map(abs, shared)) <= COUNT_LIMIT else ()
 
     def _named(self, offset: Offset, down: int) -> frozenset[int]:
-        named = self.fit.named(offset, down)
+        named = self.fit.slices_of(offset, down)
         return named if self.first is None else _from(named, self.first)
 
     def _counts(self, down: int, slices: frozenset[int]) -> frozenset[int]:

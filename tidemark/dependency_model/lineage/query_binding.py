@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
-from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, hidden, merge_ways
+from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, merge_ways, veil_columns
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -62,7 +62,7 @@ class Binder:
                 case _:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
         if node.args.get("limit") or node.args.get("offset"):
-            ways = [hidden(way) for way in ways]
+            ways = [veil_columns(way) for way in ways]
         return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
@@ -166,7 +166,7 @@ class Binder:
         finally:
             self._active.discard(id(table.node))
         if _is_recursive(table):
-            ways = [hidden(way) for way in ways]
+            ways = [veil_columns(way) for way in ways]
         return [_rename(way, table.columns) for way in ways] if table.columns else ways
 
     def _view(self, view: Query) -> list[Relation]:
@@ -230,7 +230,7 @@ def _align(relation: Relation, first: Relation) -> Relation:
         relation.constraints,
         relation.sides,
         None,
-        (Open(hidden(relation)),),
+        (Open(veil_columns(relation)),),
         relation.indirect,
     )
 
@@ -254,7 +254,7 @@ def _anything() -> Relation:
 
 
 def _reshape(relation: Relation, *, pivoted: bool) -> Relation:
-    veiled = hidden(relation)
+    veiled = veil_columns(relation)
     if not pivoted:
         return veiled
     every: Bound = Opaque(tuple(relation.columns.values()))

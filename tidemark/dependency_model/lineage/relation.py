@@ -16,7 +16,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Occurrence,
     Opaque,
     Sourced,
-    evaluated,
+    value_parts,
 )
 
 Side = frozenset[JoinSource]
@@ -136,7 +136,7 @@ def merge_ways(relations: list[Relation]) -> Relation:
     )
 
 
-def hidden(relation: Relation) -> Relation:
+def veil_columns(relation: Relation) -> Relation:
     """The relation with all of its columns veiled."""
     return Relation(
         {name: veil(bound) for name, bound in relation.columns.items()},
@@ -172,4 +172,4 @@ def _all_opaque(relation: Relation) -> Relation:
 
 def tables_in(bound: Bound) -> frozenset[Occurrence]:
     """The occurrences that an expression speaks of."""
-    return frozenset(part.occurrence for part in evaluated(bound) if isinstance(part, Column))
+    return frozenset(part.occurrence for part in value_parts(bound) if isinstance(part, Column))

@@ -22,10 +22,10 @@ from tidemark.dependency_model.lineage.relation import (
     Open,
     Relation,
     Side,
-    hidden,
     merge_ways,
     tables_in,
     veil,
+    veil_columns,
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope
 from tidemark.dependency_model.lineage.sqlglot_expressions import Translator
@@ -121,7 +121,7 @@ class SelectBinder:
 
     def _conditions(self, join: Any, left: Sequence[Item], item: Item, side: str) -> list[Bound]:
         """What ON, USING or NATURAL asks for, one condition a conjunct."""
-        conditions = [self.translator.bound(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
+        conditions = [self.translator.bind(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
         names = [column.name.lower() for column in join.args.get("using") or ()]
         if (join.method or "").upper() == "NATURAL":
             names = [
@@ -173,7 +173,7 @@ class SelectBinder:
 
     def _restrict(self, node: Any, targets: frozenset[Occurrence]) -> None:
         for conjunct in _conjuncts(node):
-            self._constrain(self.translator.bound(conjunct), targets)
+            self._constrain(self.translator.bind(conjunct), targets)
 
     def _constrain(self, condition: Bound, targets: frozenset[Occurrence]) -> None:
         self.indirect.append(condition)
@@ -196,7 +196,7 @@ class SelectBinder:
         if having is not None and not _has_sets(group):
             self._restrict(having.this, everything)
         for conjunct in _conjuncts(qualify.this if qualify is not None else None):
-            self._constrain(veil(self.translator.bound(conjunct), keys or frozenset()), everything)
+            self._constrain(veil(self.translator.bind(conjunct), keys or frozenset()), everything)
         relation = Relation(
             columns,
             tuple(dict.fromkeys(self.occurrences)),
@@ -209,7 +209,7 @@ class SelectBinder:
             self._ends_with_time(),
         )
         if _has_sets(group) or (opened and keys is not None):
-            return hidden(relation)
+            return veil_columns(relation)
         if keys is not None:
             return replace(relation, columns={name: veil(bound, keys) for name, bound in columns.items()})
         return relation
@@ -222,7 +222,7 @@ class SelectBinder:
             if star is not None:
                 self._spread(star, node.table.lower() if isinstance(node, exp.Column) else "", columns, opened)
                 continue
-            bound = self.translator.bound(node)
+            bound = self.translator.bind(node)
             name = node.alias_or_name.lower() or f"_c{at}"
             for free_name in [name] if name not in columns else [f"{name}#{at}"]:
                 columns[free_name] = bound
@@ -250,7 +250,7 @@ class SelectBinder:
     def _bind_group(self, group: Any) -> None:
         for expression in group.expressions if group is not None else ():
             if not isinstance(expression, (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets)):
-                self.indirect.append(self.translator.bound(expression))
+                self.indirect.append(self.translator.bind(expression))
 
     def _window_keys(self) -> frozenset[Bound] | None:
         """What every window of this SELECT is partitioned by; None where there is no window."""

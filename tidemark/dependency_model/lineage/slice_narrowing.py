@@ -19,7 +19,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
-from tidemark.dependency_model.lineage.bound_expression import Column, Exists, Occurrence, Opaque, evaluated
+from tidemark.dependency_model.lineage.bound_expression import Column, Exists, Occurrence, Opaque, value_parts
 from tidemark.dependency_model.lineage.slice_space import SliceSpace, TooManyBoxesError, needed_slices
 from tidemark.dependency_model.lineage.value_range import Special
 
@@ -120,12 +120,12 @@ class SliceNarrowing:
                 continue
             spoken_of = {
                 part.occurrence
-                for part in evaluated(constraint.condition)
+                for part in value_parts(constraint.condition)
                 if isinstance(part, Column) and part.occurrence in self._variables and self._is_partition(part)
             }
             optional = {
                 inner
-                for part in evaluated(constraint.condition)
+                for part in value_parts(constraint.condition)
                 if isinstance(part, Exists)
                 for inner in part.inner
                 if inner in self._variables
@@ -138,7 +138,7 @@ class SliceNarrowing:
 
     def _tells(self, constraint: Constraint) -> bool:
         """Whether the condition can be false: it speaks of partition columns, or of nothing that the data knows."""
-        parts = list(evaluated(constraint.condition))
+        parts = list(value_parts(constraint.condition))
         columns = [part for part in parts if isinstance(part, Column)]
         if any(self._is_partition(column) for column in columns):
             return True

@@ -40,13 +40,13 @@ class Evaluation:
     start: str | None
     subjects: Mapping[str, EntityOutline]
 
-    def needed(self, relations: Sequence[Relation], session: QuerySession) -> dict[str, Needed]:
+    def slices_by_table(self, relations: Sequence[Relation], session: QuerySession) -> dict[str, Needed]:
         """By table with slices, at the business times that matter."""
         conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
         times = query_times(self.calendar, self.period, self.start, conditions)
-        return self.needed_at(times, relations, session)
+        return self.slices_by_table_at(times, relations, session)
 
-    def needed_at(
+    def slices_by_table_at(
         self, business_times: Iterable[int], relations: Sequence[Relation], session: QuerySession
     ) -> dict[str, Needed]:
         """By table with slices, at chosen business times (slices of the downstream)."""

@@ -51,7 +51,7 @@ class Translator:
         self.scope = scope
         self._sub_queries = sub_queries
 
-    def bound(self, node: Any) -> Bound:
+    def bind(self, node: Any) -> Bound:
         """The bound expression. Raises QueryError for a column that there is not."""
         rule = _RULES.get(node.key)
         if rule is not None:
@@ -59,7 +59,7 @@ class Translator:
         simple = _SIMPLE.get(node.key)
         if simple is not None:
             name, parts = simple
-            return Call(name, tuple(self.bound(node.args[part]) for part in parts if node.args.get(part) is not None))
+            return Call(name, tuple(self.bind(node.args[part]) for part in parts if node.args.get(part) is not None))
         return self.opaque(node)
 
     def opaque(self, node: exp.Expr, why: str = "") -> Opaque:
@@ -78,14 +78,14 @@ class Translator:
                 bounds.append(self._sub_queries.scalar(child, self.scope))
             elif isinstance(child, (exp.Column, exp.Subquery, exp.Exists, exp.In)):
                 if not (isinstance(child, exp.Column) and not child.table and child.name.lower() in bound_here):
-                    bounds.append(self.bound(child))
+                    bounds.append(self.bind(child))
             elif not isinstance(child, (exp.Identifier, exp.DataType)):
                 bounds += self._parts(child)
         return bounds
 
     def all_of(self, nodes: list[Any]) -> tuple[Bound, ...]:
         """Several expressions."""
-        return tuple(self.bound(node) for node in nodes)
+        return tuple(self.bind(node) for node in nodes)
 
 
 def _name_of(node: exp.Func) -> str:
@@ -126,7 +126,7 @@ def _call(name: str, *parts: str) -> Callable[[Translator, Any], Bound]:
             if isinstance(value, list):
                 arguments += translator.all_of(value)
             elif value is not None:
-                arguments.append(translator.bound(value))
+                arguments.append(translator.bind(value))
         return Call(name, tuple(arguments))
 
     return rule
@@ -137,16 +137,16 @@ def _negate(rule: Callable[[Translator, Any], Bound]) -> Callable[[Translator, A
 
 
 def _swap(name: str) -> Callable[[Translator, Any], Bound]:
-    return lambda translator, node: Call(name, (translator.bound(node.expression), translator.bound(node.this)))
+    return lambda translator, node: Call(name, (translator.bind(node.expression), translator.bind(node.this)))
 
 
 def _between(translator: Translator, node: Any) -> Bound:
-    value, low, high = (translator.bound(node.args[part]) for part in ("this", "low", "high"))
+    value, low, high = (translator.bind(node.args[part]) for part in ("this", "low", "high"))
     return Call("and", (Call("<=", (low, value)), Call("<=", (value, high))))
 
 
 def _in(translator: Translator, node: Any) -> Bound:
-    wanted = translator.bound(node.this)
+    wanted = translator.bind(node.this)
     inner = node.args.get("query")
     if inner is not None:
         return translator._sub_queries.contains(wanted, inner, translator.scope)  # noqa: SLF001 - a rule of the class
@@ -160,7 +160,7 @@ def _in(translator: Translator, node: Any) -> Bound:
 
 
 def _is(translator: Translator, node: Any) -> Bound:
-    value = translator.bound(node.this)
+    value = translator.bind(node.this)
     match node.expression:
         case exp.Null():
             return Call("is_null", (value,))
@@ -170,14 +170,14 @@ def _is(translator: Translator, node: Any) -> Bound:
 
 
 def _case(translator: Translator, node: Any) -> Bound:
-    subject = translator.bound(node.this) if node.this is not None else None
+    subject = translator.bind(node.this) if node.this is not None else None
     arguments: list[Bound] = []
     for branch in node.args["ifs"]:
-        condition = translator.bound(branch.this)
+        condition = translator.bind(branch.this)
         arguments.append(condition if subject is None else Call("=", (subject, condition)))
-        arguments.append(translator.bound(branch.args["true"]))
+        arguments.append(translator.bind(branch.args["true"]))
     default = node.args.get("default")
-    arguments.append(translator.bound(default) if default is not None else Literal(Special.NULL))
+    arguments.append(translator.bind(default) if default is not None else Literal(Special.NULL))
     return Call("case", tuple(arguments))
 
 
@@ -186,28 +186,28 @@ def _if(translator: Translator, node: Any) -> Bound:
     return Call(
         "case",
         (
-            translator.bound(node.this),
-            translator.bound(node.args["true"]),
-            translator.bound(otherwise) if otherwise is not None else Literal(Special.NULL),
+            translator.bind(node.this),
+            translator.bind(node.args["true"]),
+            translator.bind(otherwise) if otherwise is not None else Literal(Special.NULL),
         ),
     )
 
 
 def _nvl2(translator: Translator, node: Any) -> Bound:
-    is_null = Call("is_null", (translator.bound(node.this),))
+    is_null = Call("is_null", (translator.bind(node.this),))
     false = node.args.get("false")
     return Call(
         "case",
         (
             is_null,
-            translator.bound(false) if false is not None else Literal(Special.NULL),
-            translator.bound(node.args["true"]),
+            translator.bind(false) if false is not None else Literal(Special.NULL),
+            translator.bind(node.args["true"]),
         ),
     )
 
 
 def _cast(translator: Translator, node: Any) -> Bound:
-    value, to = translator.bound(node.this), node.to.this.name
+    value, to = translator.bind(node.this), node.to.this.name
     if to in _TYPES:
         return Call(_TYPES[to], (value,))
     return Call("concat", (value,)) if to in _TEXTS else translator.opaque(node, f"a cast to {to.lower()} is not known")
@@ -228,19 +228,19 @@ def _interval(translator: Translator, node: Any) -> Bound:
 
 def _add_days(translator: Translator, node: Any) -> Bound:
     """`date_add`, `date_sub`: sqlglot's TsOrDsAdd."""
-    start, count = translator.bound(node.this), translator.bound(node.expression)
+    start, count = translator.bind(node.this), translator.bind(node.expression)
     unit = str(node.text("unit") or "DAY").upper()
     return Call("date_add", (start, count)) if unit == "DAY" else Call("add_unit", (start, count, _text(unit)))
 
 
 def _add_unit(translator: Translator, node: Any) -> Bound:
     return Call(
-        "add_unit", (translator.bound(node.this), translator.bound(node.expression), _text(str(node.text("unit"))))
+        "add_unit", (translator.bind(node.this), translator.bind(node.expression), _text(str(node.text("unit"))))
     )
 
 
 def _with_unit(name: str) -> Callable[[Translator, Any], Bound]:
-    return lambda translator, node: Call(name, (translator.bound(node.this), _text(str(node.text("unit")))))
+    return lambda translator, node: Call(name, (translator.bind(node.this), _text(str(node.text("unit")))))
 
 
 def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
@@ -257,7 +257,7 @@ def _datediff(translator: Translator, node: Any) -> Bound:
     """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
     unit = str(node.text("unit")).upper()
     if not unit:
-        return Call("datediff", (translator.bound(node.this), translator.bound(node.expression)))
+        return Call("datediff", (translator.bind(node.this), translator.bind(node.expression)))
     if unit != "DAY":
         return translator.opaque(node)
     moments = [
@@ -268,11 +268,11 @@ def _datediff(translator: Translator, node: Any) -> Bound:
 
 def _extract(translator: Translator, node: Any) -> Bound:
     field = _FIELDS.get(node.name.upper())
-    return Call(field, (translator.bound(node.expression),)) if field else translator.opaque(node)
+    return Call(field, (translator.bind(node.expression),)) if field else translator.opaque(node)
 
 
 def _same(translator: Translator, node: Any) -> Bound:
-    return translator.bound(node.this)
+    return translator.bind(node.this)
 
 
 def _clock(translator: Translator, node: Any) -> Bound:
@@ -314,7 +314,7 @@ def _scalar(translator: Translator, node: Any) -> Bound:
 
 
 def _window(translator: Translator, node: Any) -> Bound:
-    value = translator.bound(node.this)
+    value = translator.bind(node.this)
     keys = translator.all_of(node.args.get("partition_by") or [])
     order = node.args.get("order")
     ordered = translator.all_of([expression.this for expression in order.expressions] if order is not None else [])
@@ -324,7 +324,7 @@ def _window(translator: Translator, node: Any) -> Bound:
 
 def _filter(translator: Translator, node: Any) -> Bound:
     """`sum(x) FILTER (WHERE ...)`."""
-    value, condition = translator.bound(node.this), translator.bound(node.expression.this)
+    value, condition = translator.bind(node.this), translator.bind(node.expression.this)
     return Opaque((value,), "an aggregate", translator.scope.query.place_of(node), (condition,))
 
 
@@ -430,13 +430,13 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "concatws": _concat_ws,
     "pad": _pad,
     "trim": lambda translator, node: (
-        translator.opaque(node) if node.args.get("expression") else Call("trim", (translator.bound(node.this),))
+        translator.opaque(node) if node.args.get("expression") else Call("trim", (translator.bind(node.this),))
     ),
     "floor": lambda translator, node: (
-        translator.opaque(node) if node.args.get("decimals") else Call("floor", (translator.bound(node.this),))
+        translator.opaque(node) if node.args.get("decimals") else Call("floor", (translator.bind(node.this),))
     ),
     "ceil": lambda translator, node: (
-        translator.opaque(node) if node.args.get("decimals") else Call("ceil", (translator.bound(node.this),))
+        translator.opaque(node) if node.args.get("decimals") else Call("ceil", (translator.bind(node.this),))
     ),
     "exists": _exists,
     "subquery": _scalar,

@@ -51,7 +51,7 @@ def either(left: int, right: int) -> int:
 
 
 @cache
-def negated(truth: int) -> int:
+def negate(truth: int) -> int:
     """NOT."""
     return _normal(_swap(truth & _ALL), _swap(truth >> 3))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, evaluated, walk
+from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, value_parts, walk
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def unknown_function(table: str, relations: Iterable[Relation]) -> Opaque | None
 def _of_time_alone(condition: Bound, table: str) -> Opaque | None:
     if not any(_is_time_of(part, table) for part in walk(condition)):
         return None
-    unknown = (part for part in evaluated(condition) if isinstance(part, Opaque) and not part.of_data)
+    unknown = (part for part in value_parts(condition) if isinstance(part, Opaque) and not part.of_data)
     return next((call for call in unknown if all(map(_is_known_without_data, walk(call)))), None)
 
 

@@ -20,7 +20,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import ParseError
 
@@ -63,7 +63,7 @@ class Offset:
         return _parse(text)
 
     @classmethod
-    def counted(cls, counts: Iterable[int]) -> Offset:
+    def of_counts(cls, counts: Iterable[int]) -> Offset:
         """`Set`: single counts in any order. Raises ParseError where there are none."""
         runs: list[tuple[int, int]] = []
         for count in sorted(set(counts)):
@@ -104,7 +104,7 @@ class Offset:
         return f"Set {','.join(str(count) for count in self.counts)}"
 
 
-SAME = Offset.counted([0])
+SAME = Offset.of_counts([0])
 ALL = Offset(OffsetKind.ALL)
 STATIC = Offset(OffsetKind.STATIC)
 LAST_AVAILABLE = Offset(OffsetKind.LAST_AVAILABLE)
@@ -122,7 +122,7 @@ _NAMED = {
     "last available": LAST_AVAILABLE,
     "static": STATIC,
     "same": SAME,
-    "previous": Offset.counted([-1]),
+    "previous": Offset.of_counts([-1]),
     "to_date": Offset(OffsetKind.TO_DATE),
 }
 for _period in (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR):
@@ -153,16 +153,16 @@ def _set(rest: str, text: str) -> Offset:
         raise _unreadable(text, f"a Set lists at most {LIST_LIMIT} counts", "write a Range")
     for position, part in enumerate(parts, start=1):
         if not _COUNT.fullmatch(part):
-            raise _unreadable(text, f"count {position} of the Set is {shown(part)}, not a whole number")
-    return Offset.counted(int(part) for part in parts)
+            raise _unreadable(text, f"count {position} of the Set is {quote_value(part)}, not a whole number")
+    return Offset.of_counts(int(part) for part in parts)
 
 
 def _range(rest: str, text: str) -> Offset:
     match = _RANGE.fullmatch(rest)
     if not match:
-        raise _unreadable(text, f"the Range has no two ends in {shown(rest)}", "write Range 0..23 or Range 0-23")
+        raise _unreadable(text, f"the Range has no two ends in {quote_value(rest)}", "write Range 0..23 or Range 0-23")
     return Offset.range(int(match[1]), int(match[2]))
 
 
 def _unreadable(text: object, message: str, hint: str | None = None) -> ParseError:
-    return ParseError(message, expected=_ALLOWED, found=shown(text), hint=hint)
+    return ParseError(message, expected=_ALLOWED, found=quote_value(text), hint=hint)

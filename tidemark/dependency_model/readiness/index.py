@@ -180,7 +180,7 @@ class ReadinessIndex:
         return Checkpoint(limit, waiting, schedules, is_last=len(waiting) + len(schedules) < most)
 
     def _to_note(self, limit: int, most: int) -> list[Slice]:
-        """Slices that wait since then and are not written down; the same again, unless they are `noted`."""
+        """Slices that wait since then and are not written down; the same again, unless `note_checkpoint` was called."""
         self._noting = [waiting for waiting in self._noting if self._is_unnoted(waiting)]
         while len(self._noting) < most and self._unnoted and self._unnoted[0][0] <= limit:
             _, _, waiting = heapq.heappop(self._unnoted)
@@ -191,7 +191,7 @@ class ReadinessIndex:
     def _is_unnoted(self, waiting: WaitingSlice) -> bool:
         return self._waiting.get(waiting.slice) is waiting and self._statuses.version(waiting.slice) is None
 
-    def noted(self, checkpoint: Checkpoint) -> None:
+    def note_checkpoint(self, checkpoint: Checkpoint) -> None:
         """A checkpoint is written down."""
         for slice_ in checkpoint.waiting:
             self._statuses.add(slice_, _UNKNOWN, 0)

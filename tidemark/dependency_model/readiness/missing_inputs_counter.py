@@ -45,7 +45,7 @@ class Counter:
         weak = dependency.weak
         self.waiting, self.dependency, self.inputs = waiting, dependency, inputs
         self.total = len(inputs)
-        self.needed = min(weak.quorum.needed(self.total), self.total) if weak and weak.quorum else self.total
+        self.needed = min(weak.quorum.required_count(self.total), self.total) if weak and weak.quorum else self.total
         self.due = waiting.not_before + int(weak.timeout.total_seconds()) if weak and weak.timeout else None
         self.there = 0
         self.is_due = self.is_met = False

@@ -94,7 +94,7 @@ def missing_inputs(graph: DependencyGraph, slice_: Slice, known: KnownSlices, no
         return ()
     not_before = earliest(entity, graph.window(slice_))
     verdicts = release(graph.requirements(slice_, state), known, not_before, now).verdicts
-    return tuple(missing for verdict in verdicts if not verdict.met for missing in verdict.missing)
+    return tuple(missing for verdict in verdicts if not verdict.is_met for missing in verdict.missing)
 
 
 def _entity_overview(node: Node, statuses: Mapping[Slice, SliceStatus], now: datetime) -> EntityOverview:

@@ -48,7 +48,7 @@ class Verdict:
     due: datetime | None = None
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         return self.reason is not Reason.WAITING
 
 
@@ -61,13 +61,13 @@ class Release:
     now: datetime
 
     @property
-    def released(self) -> bool:
+    def is_released(self) -> bool:
         """Its earliest time has come, and each clause is met."""
-        return self.now >= self.not_before and all(verdict.met for verdict in self.verdicts)
+        return self.now >= self.not_before and all(verdict.is_met for verdict in self.verdicts)
 
     @property
     def partial(self) -> bool:
-        return self.released and bool(self.missing)
+        return self.is_released and bool(self.missing)
 
     @property
     def missing(self) -> tuple[Slice, ...]:
@@ -77,7 +77,7 @@ class Release:
     @property
     def due(self) -> datetime | None:
         """When to look again even if nothing happens; None where time alone changes nothing."""
-        times = [self.not_before, *(verdict.due for verdict in self.verdicts if verdict.due and not verdict.met)]
+        times = [self.not_before, *(verdict.due for verdict in self.verdicts if verdict.due and not verdict.is_met)]
         return min((time for time in times if time > self.now), default=None)
 
 
@@ -119,6 +119,6 @@ def _of_all(requirement: Requirement, used: list[Slice]) -> Reason:
 def _reason(weak: Weak | None, used: int, wanted: int, due: datetime | None, now: datetime) -> Reason:
     """Why a clause is met though something is missing."""
     quorum = weak.quorum if weak else None
-    if weak and quorum and used >= quorum.needed(wanted):
+    if weak and quorum and used >= quorum.required_count(wanted):
         return Reason.ANY_OF if weak.any_of else Reason.AT_LEAST
     return Reason.TIMEOUT if due and now >= due else Reason.WAITING

@@ -49,7 +49,7 @@ class SliceManifest:
     forced: str = ""
 
     @property
-    def used(self) -> dict[str, tuple[UsedSlice, ...]]:
+    def used_slices(self) -> dict[str, tuple[UsedSlice, ...]]:
         """By upstream the slices to open, over all clauses, in order of time."""
         merged: dict[str, dict[Slice, UsedSlice]] = {}
         for clause in self.clauses:
@@ -105,7 +105,7 @@ def manifest_of(
 
 def _clause(verdict: Verdict, known: KnownSlices, versions: Mapping[Slice, str], *, is_forced: bool) -> ManifestClause:
     reason, used = verdict.reason, verdict.used
-    if is_forced and not verdict.met:
+    if is_forced and not verdict.is_met:
         reason = Reason.FORCED
         there = (slice_ for slice_ in verdict.missing if known.status(slice_).states)
         used = (*used, *there)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.offset.mapping import mapping_between
 from tidemark.dependency_model.offset.offset import Offset
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import ParseError
 
@@ -38,7 +38,7 @@ def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
     match = _COMPACT.fullmatch(text)
     if match is None:
         raise ParseError(
-            "this is no date", expected="a date such as 20220101, or an hour as 2022010103", found=shown(text)
+            "this is no date", expected="a date such as 20220101, or an hour as 2022010103", found=quote_value(text)
         )
     year, month, day, hour, minute = match.groups()
     if month is None:
@@ -55,9 +55,9 @@ def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
 def hours_of(day: str, hour: str, calendar: Calendar) -> tuple[Stretch, ...]:
     """The hours of a day that the local clock calls so. Raises ParseError."""
     if not re.fullmatch(r"[01]\d|2[0-3]", hour, re.ASCII):
-        raise ParseError("this is no hour", expected="00 to 23", found=shown(hour))
+        raise ParseError("this is no hour", expected="00 to 23", found=quote_value(hour))
     days, hours = calendar.grid(Period.DAY), calendar.grid(Period.HOUR)
-    numbers = mapping_between(Offset.counted([int(hour)]), (calendar, Period.DAY), hours).expand(days.ordinal(day))
+    numbers = mapping_between(Offset.of_counts([int(hour)]), (calendar, Period.DAY), hours).expand(days.ordinal(day))
     return tuple((hours.start(number), hours.start(number + 1)) for number in numbers)
 
 

@@ -8,7 +8,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.subject.date_conditions import Stretch, hours_of, stretches
 from tidemark.dependency_model.subject.request_limit import Allowance
 from tidemark.dependency_model.subject.subject import DependencySubject
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import NoSuchSliceError, ParseError
 
@@ -89,7 +89,7 @@ def _is_named(subject: DependencySubject, sub: Sub) -> bool:
 
 def _stretches(subject: DependencySubject, calendar: Calendar, allowance: Allowance) -> Iterator[Stretch]:
     if subject.dates is None:
-        raise ParseError("a subject without a date stands for no slices", found=shown(str(subject.id)))
+        raise ParseError("a subject without a date stands for no slices", found=quote_value(str(subject.id)))
     allowance.take_dates(len(subject.dates.values))
     if subject.hours is not None:
         yield from _hours_of_days(subject.dates, subject.hours, calendar, allowance)
@@ -118,7 +118,7 @@ def _hours_of_days(
 def _from_to(dates: ConditionValues, calendar: Calendar) -> Stretch:
     first, last = (stretches(text, calendar) for text in dates.values)
     if not first or not last or first[0][0] >= last[-1][1]:
-        raise ParseError("an empty range of dates", found=shown(str(dates)))
+        raise ParseError("an empty range of dates", found=quote_value(str(dates)))
     return first[0][0], last[-1][1]
 
 
@@ -127,5 +127,5 @@ def _hours(hours: ConditionValues) -> tuple[str, ...]:
         return hours.values
     first, last = hours.values
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= 23):
-        raise ParseError("this is no range of hours", expected="00..23", found=shown(str(hours)))
+        raise ParseError("this is no range of hours", expected="00..23", found=quote_value(str(hours)))
     return tuple(f"{hour:02}" for hour in range(int(first), int(last) + 1))

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.subject.subject_id import ConditionValues, DependencySubjectId
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ def _instance(values: ConditionValues | None, subject_id: DependencySubjectId) -
     given, known = _single(values, subject_id), [instance.value for instance in Instance]
     if given not in known:
         raise ParseError(
-            "unknown instance", expected=" or ".join(known), found=shown(given), hint=did_you_mean(given, known)
+            "unknown instance", expected=" or ".join(known), found=quote_value(given), hint=did_you_mean(given, known)
         )
     return Instance(given)
 
 
 def _wrong(subject_id: DependencySubjectId, message: str) -> ParseError:
-    return ParseError(message, expected="such as job=dwd_orders&&bizDate=20220101", found=shown(str(subject_id)))
+    return ParseError(message, expected="such as job=dwd_orders&&bizDate=20220101", found=quote_value(str(subject_id)))

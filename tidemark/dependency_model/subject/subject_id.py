@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _conditions(text: str) -> Iterator[tuple[str, ConditionValues]]:
     for position, part in enumerate(text.split("&&"), start=1):
         name, equals, value = part.strip().partition("=")
         if not (equals and name.isidentifier() and name.isascii() and len(name) <= _NAME_LIMIT):
-            raise _unreadable(text, f"condition {position} is {shown(part)}, not name=value")
+            raise _unreadable(text, f"condition {position} is {quote_value(part)}, not name=value")
         yield name, _values(value, text, position)
 
 
@@ -105,7 +105,9 @@ def _decode(value: str, text: str, position: int) -> str:
     except UnicodeError:
         is_canonical = False
     if not is_canonical:
-        raise _unreadable(text, f"the value {shown(value)} of condition {position} is not written in its one form")
+        raise _unreadable(
+            text, f"the value {quote_value(value)} of condition {position} is not written in its one form"
+        )
     return decoded
 
 
@@ -114,4 +116,4 @@ def _encode(value: str) -> str:
 
 
 def _unreadable(text: object, message: str) -> ParseError:
-    return ParseError(message, expected="conditions such as taskId=1234&&bizDate=20220101", found=shown(text))
+    return ParseError(message, expected="conditions such as taskId=1234&&bizDate=20220101", found=quote_value(text))

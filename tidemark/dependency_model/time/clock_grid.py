@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.grid import Grid
 from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, LAST_DAY, Zone
@@ -133,14 +133,14 @@ class ClockGrid(Grid):
         match = (_HOUR_KEY if self.step == 3600 else _MINUTE_KEY).fullmatch(key)
         if not match:
             example = "2026-03-29T03" if self.step == 3600 else "2026-03-29T03:10"
-            raise ParseError(f"this is no key of a {self.period} slice", expected=example, found=shown(key))
+            raise ParseError(f"this is no key of a {self.period} slice", expected=example, found=quote_value(key))
         minute = int(match[3]) if self.step != 3600 else 0
         local = day_of(match[1]) * DAY_SECONDS + int(match[2]) * 3600 + minute * 60
         ordinal = self.at(self.zone.earliest(local)) if match[match.lastindex or 0][0] not in "+-" else self._named(key)
         if ordinal is None or self.key(ordinal) != key:
             raise NoSuchSliceError(
                 f"{self.zone.name} has no such {self.period} slice",
-                found=shown(key),
+                found=quote_value(key),
                 hint="the local clock skips it, or it is not written in its one form",
             )
         return ordinal

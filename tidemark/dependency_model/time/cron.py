@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL, Zone
 from tidemark.errors import ParseError
 
@@ -70,7 +70,7 @@ class Cron:
 def _parse(text: str) -> Cron:
     fields = text.lower().split() if isinstance(text, str) and len(text) <= _LIMIT else []
     if len(fields) != len(_FIELDS):
-        raise ParseError("this is no cron text", expected="five fields, as '30 0 * * *'", found=shown(text))
+        raise ParseError("this is no cron text", expected="five fields, as '30 0 * * *'", found=quote_value(text))
     minutes, hours, days, months, weekdays = (
         _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
     )
@@ -117,8 +117,10 @@ def _number(text: str, name: str) -> int:
 
 
 def _never(text: str) -> ParseError:
-    return ParseError("no date ever matches", found=shown(text))
+    return ParseError("no date ever matches", found=quote_value(text))
 
 
 def _wrong(text: str, name: str, low: int, high: int) -> ParseError:
-    return ParseError(f"the {name} of the cron text cannot be read", expected=f"{low} to {high}", found=shown(text))
+    return ParseError(
+        f"the {name} of the cron text cannot be read", expected=f"{low} to {high}", found=quote_value(text)
+    )

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from bisect import bisect_left
 from datetime import date
 
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.grid import Grid
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.zone import EPOCH_ORDINAL, FIRST_YEAR, LAST_DAY, LAST_YEAR, Zone
@@ -73,7 +73,7 @@ class DayGrid(DateGrid):
     def _parse(self, key: str) -> int:
         day = day_of(key)
         if day in self.skipped:
-            raise NoSuchSliceError(f"{self.zone.name} skipped this day", found=shown(key))
+            raise NoSuchSliceError(f"{self.zone.name} skipped this day", found=quote_value(key))
         return self.at_day(day)
 
 
@@ -99,7 +99,7 @@ class WeekGrid(DateGrid):
         ordinal = self.at_day(day)
         if self.first_day(ordinal) != day:
             raise NoSuchSliceError(
-                f"weeks begin on {self.week_start}", found=shown(key), hint=f"its week is {self.key(ordinal)}"
+                f"weeks begin on {self.week_start}", found=quote_value(key), hint=f"its week is {self.key(ordinal)}"
             )
         return ordinal
 
@@ -127,7 +127,7 @@ class MonthsGrid(DateGrid):
         match = self._pattern.fullmatch(key)
         if not match:
             raise ParseError(
-                f"this is no key of a {self.period} slice", expected=self._form.format(2026, 3), found=shown(key)
+                f"this is no key of a {self.period} slice", expected=self._form.format(2026, 3), found=quote_value(key)
             )
         groups = [int(group) for group in match.groups()]
         return ((groups[0] - FIRST_YEAR) * 12) // self._months + (groups[1] - 1 if len(groups) > 1 else 0)
@@ -143,11 +143,11 @@ _GROUPS = {
 def day_of(key: str) -> int:
     """Days since 1970-01-01 of a date in ISO form. Raises ParseError."""
     if not _DATE.fullmatch(key):
-        raise ParseError("this is no date", expected="a date such as 2026-03-29", found=shown(key))
+        raise ParseError("this is no date", expected="a date such as 2026-03-29", found=quote_value(key))
     try:
         as_date = date.fromisoformat(key)
     except ValueError as error:
-        raise NoSuchSliceError("no such date", found=shown(key)) from error
+        raise NoSuchSliceError("no such date", found=quote_value(key)) from error
     if not FIRST_YEAR <= as_date.year <= LAST_YEAR:
-        raise ParseError(f"dates are known from {FIRST_YEAR} to {LAST_YEAR}", found=shown(key))
+        raise ParseError(f"dates are known from {FIRST_YEAR} to {LAST_YEAR}", found=quote_value(key))
     return as_date.toordinal() - EPOCH_ORDINAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.suggestion import shown
+from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.window import Window
 from tidemark.errors import ParseError
 
@@ -104,8 +104,8 @@ class Grid(ABC):
 
     def _check(self, key: str) -> int:
         if len(key) > _KEY_LIMIT:
-            raise ParseError(f"this is no key of a {self.period} slice", found=shown(key))
+            raise ParseError(f"this is no key of a {self.period} slice", found=quote_value(key))
         ordinal = self._parse(key)
         if not self.first <= ordinal <= self.last:
-            raise ParseError("slices are known from 1970 to 2199", found=shown(key))
+            raise ParseError("slices are known from 1970 to 2199", found=quote_value(key))
         return ordinal

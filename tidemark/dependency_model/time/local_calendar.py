@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS, DayGrid, MonthsGrid, WeekGrid
 from tidemark.dependency_model.time.period import Period
@@ -34,7 +34,7 @@ class Calendar:
             raise CalendarError(
                 "unknown first day of the week",
                 expected=f"one of {', '.join(WEEK_DAYS)}",
-                found=shown(self.week_start),
+                found=quote_value(self.week_start),
                 hint=did_you_mean(str(self.week_start), WEEK_DAYS),
             )
 
@@ -78,7 +78,7 @@ class Calendar:
 def checked_seconds(instant: datetime) -> int:
     """Seconds since 1970-01-01T00:00Z of an aware instant that calendars know. Raises CalendarError."""
     if instant.tzinfo is None:
-        raise CalendarError("an instant needs a time zone", expected="an aware datetime", found=shown(instant))
+        raise CalendarError("an instant needs a time zone", expected="an aware datetime", found=quote_value(instant))
     seconds = seconds_of(instant)
     if not 0 <= seconds < LAST_DAY * 86_400:
         raise CalendarError("calendars know 1970 to 2199", found=str(instant))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import ParseError
 
 
@@ -36,7 +36,7 @@ class Period(Enum):
             raise ParseError(
                 "unknown period",
                 expected=f"one of {', '.join(p.value for p in cls)}",
-                found=shown(text),
+                found=quote_value(text),
                 hint=did_you_mean(str(text), _NAMES),
             )
         return period

@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import accumulate
 from zoneinfo import ZoneInfo
 
-from tidemark.dependency_model.suggestion import did_you_mean, shown
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import CalendarError
 
 DAY_SECONDS = 86_400
@@ -75,7 +75,7 @@ class Zone:
     def load(cls, name: str) -> Zone:
         """The zone of an IANA name, or of a fixed offset such as `UTC+8`. Raises CalendarError."""
         if not isinstance(name, str):
-            raise CalendarError("unknown time zone", expected="a name such as Europe/Paris", found=shown(name))
+            raise CalendarError("unknown time zone", expected="a name such as Europe/Paris", found=quote_value(name))
         return _load(name)
 
 
@@ -90,7 +90,7 @@ def _load(name: str) -> Zone:
 def _fixed_offset(match: re.Match[str]) -> int:
     hours, minutes = int(match[2] or 0), int(match[3] or 0)
     if hours > 14:
-        raise CalendarError("no such offset", expected="at most 14 hours from UTC", found=shown(match[0]))
+        raise CalendarError("no such offset", expected="at most 14 hours from UTC", found=quote_value(match[0]))
     return (-1 if match[1] == "-" else 1) * (hours * 3600 + minutes * 60)
 
 
@@ -101,7 +101,7 @@ def _database_zone(name: str) -> ZoneInfo:
         raise CalendarError(
             "unknown time zone",
             expected="an IANA name such as Europe/Paris, or a fixed offset such as UTC+8",
-            found=shown(name),
+            found=quote_value(name),
             hint=did_you_mean(name, known),
         )
     with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:

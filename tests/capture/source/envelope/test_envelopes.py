@@ -140,7 +140,7 @@ def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSes
         assert [(row["op"], row["problem"] is not None) for row in rows] == [
             (None, False), (None, False), (None, True), (None, True), (None, True), (None, True),
         ]  # fmt: skip
-        assert [(drop.offset, drop.physical) for drop in scanned.summary.dropped] == [(1, "school.orders_1")]
+        assert [(drop.offset, drop.physical) for drop in scanned.summary.table_drops] == [(1, "school.orders_1")]
     finally:
         scanned.close()
 
@@ -148,7 +148,7 @@ def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSes
 def test_types_as_the_server_prints_them() -> None:
     types = {"a": "int(10) unsigned", "b": "decimal(12,4)", "c": "enum('x','y z')", "d": "text", "e": "datetime(6)"}
     (schema,) = parse_declarations(json.dumps({"physical": "s.t", "types": json.dumps(types)})).schemas
-    assert [(column.name, column.delta) for column in schema.declared().columns] == [
+    assert [(column.name, column.delta) for column in schema.source_columns().columns] == [
         ("a", "BIGINT"),
         ("b", "DECIMAL(12,4)"),
         ("c", "STRING"),

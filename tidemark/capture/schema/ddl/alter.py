@@ -40,7 +40,7 @@ _REWRITING: Final = (
 )
 
 
-def altered(words: Cursor, database: str) -> list[StatementEffect]:
+def alter_effects(words: Cursor, database: str) -> list[StatementEffect]:
     """What `ALTER ... TABLE` does, read from behind `ALTER`."""
     words.take_any("ONLINE", "OFFLINE")
     is_ignoring = words.take("IGNORE")

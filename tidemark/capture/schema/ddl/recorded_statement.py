@@ -27,7 +27,7 @@ class RecordedStatement:
         return statement_effects(self.sql, self.database)
 
     @property
-    def shown(self) -> str:
+    def short_text(self) -> str:
         """Its text, cut to what a message may hold."""
         text = " ".join(self.sql.split())
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

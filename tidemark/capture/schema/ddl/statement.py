@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from tidemark.capture.schema.ddl.alter import altered
+from tidemark.capture.schema.ddl.alter import alter_effects
 from tidemark.capture.schema.ddl.column_definition import UnknownDefinitionError
 from tidemark.capture.schema.ddl.tokens import Cursor, UnreadableStatementError, Word, mentioned_tables, words_of
 from tidemark.capture.schema.ddl.unlogged_row_effects import Emptied, StatementEffect, Unproven
@@ -88,7 +88,7 @@ def _defined(verb: str, words: Cursor, database: str) -> list[StatementEffect] |
         return []
     words.take("TEMPORARY")
     if verb == "ALTER" and _object(rest) == "TABLE":
-        return altered(Cursor(rest), database)
+        return alter_effects(Cursor(rest), database)
     if words.take_any("DATABASE", "SCHEMA"):
         return _database(verb, words, database)
     if not words.take_any("TABLE", "TABLES") or is_replacing or verb == "ALTER":

@@ -18,7 +18,7 @@ class LateSummary:
     minutes: Sequence[LateMinute] = ()
     slow: Mapping[str, Spans] = field(default_factory=dict)
 
-    def told(
+    def add_to_state(
         self, index: int, before: CommitState, after: CommitState, table: SourceTable, calendar: Calendar
     ) -> CommitState:
         """`after`, the state of the commit of that batch, with the slices that late changes in it belong to."""

@@ -30,7 +30,7 @@ def _choose(condition: int, yes: Value, no: Value) -> Value:
     if condition == logic.FALSE:
         return no
     if isinstance(yes, int) or isinstance(no, int):
-        return logic.either(logic.both(condition, truth_of(yes)), logic.both(logic.negated(condition), truth_of(no)))
+        return logic.either(logic.both(condition, truth_of(yes)), logic.both(logic.negate(condition), truth_of(no)))
     if isinstance(yes, Range) and isinstance(no, Range) and yes.type is no.type:
         return Range(yes.type, min(yes.low, no.low), max(yes.high, no.high))
     if yes == no:
@@ -44,7 +44,7 @@ def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
         if value is Special.UNKNOWN or value is Special.IMPRECISE:
             outcome = value if outcome is not Special.IMPRECISE else outcome
         else:
-            outcome = _choose(logic.negated(is_null(value)), value, outcome)
+            outcome = _choose(logic.negate(is_null(value)), value, outcome)
     return outcome
 
 

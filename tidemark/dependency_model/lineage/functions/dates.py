@@ -129,7 +129,7 @@ def truncate(conversion: Conversion, value: Value, unit: Value) -> Value:
     return monotone(lambda day: point(Type.DATE, first_day(day.low, name)), to_date(conversion, value))
 
 
-def timestamp_truncated(conversion: Conversion, value: Value, unit: Value) -> Value:
+def truncate_timestamp(conversion: Conversion, value: Value, unit: Value) -> Value:
     """`date_trunc(unit, x)`: a timestamp."""
     name = _unit(unit)
     if name is None:
@@ -237,7 +237,7 @@ DATES: dict[str, Function] = {
     "datediff": days_between,
     "whole_days_between": whole_days_between,
     "trunc": truncate,
-    "date_trunc": timestamp_truncated,
+    "date_trunc": truncate_timestamp,
     "last_day": month_end,
     "next_day": next_weekday,
     "date_format": date_text,

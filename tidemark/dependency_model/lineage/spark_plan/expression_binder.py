@@ -32,7 +32,7 @@ _PATTERN: Final = {
 _CLOCKS: Final = {"CurrentDate", "CurrentTimestamp", "Now", "LocalTimestamp", "CurDateExpressionBuilder"}
 
 
-def bound(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
+def bind_expression(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     """The bound expression; `scope` has the attributes by their identity."""
     rule = _RULES.get(node.name)
     if rule is not None:
@@ -42,7 +42,7 @@ def bound(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
 
 
 def _all(node: PlanNode, scope: Mapping[str, Bound]) -> tuple[Bound, ...]:
-    return tuple(bound(child, scope) for child in node.children)
+    return tuple(bind_expression(child, scope) for child in node.children)
 
 
 def _opaque(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
@@ -57,7 +57,7 @@ def _attribute(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
 
 def _same(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     """A node that stands for its only child."""
-    return bound(node.children[0], scope) if len(node.children) == 1 else _opaque(node, scope)
+    return bind_expression(node.children[0], scope) if len(node.children) == 1 else _opaque(node, scope)
 
 
 def _literal(node: PlanNode, _: Mapping[str, Bound]) -> Bound:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
-from tidemark.dependency_model.lineage.inference import chosen_by, fit_offsets
+from tidemark.dependency_model.lineage.inference import fit_offsets, undecidable_if_chosen
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.lineage.slices_read import Evaluation
 from tidemark.dependency_model.lineage.spark_plan.plan_relations import relations
@@ -53,14 +53,14 @@ def infer_reads(
     unknown: dict[str, str] = {}
     for ordinal, text in plans.items():
         ways = _relations(text)
-        _add(needed_of_table, ordinal, _tables(ways), evaluation.needed_at([ordinal], ways, session))
+        _add(needed_of_table, ordinal, _tables(ways), evaluation.slices_by_table_at([ordinal], ways, session))
         for name in _tables(ways):
             why[name] = why.get(name) or _opaque(name, ways)
             unknown[name] = unknown.get(name) or _unknown(name, ways)
     reads = {
         name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in needed_of_table.items()
     }
-    return {name: chosen_by(read, needed_of_table[name], unknown[name]) for name, read in reads.items()}
+    return {name: undecidable_if_chosen(read, needed_of_table[name], unknown[name]) for name, read in reads.items()}
 
 
 def _relations(text: str) -> list[Relation]:

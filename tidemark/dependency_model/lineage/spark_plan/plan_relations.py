@@ -22,7 +22,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
 )
 from tidemark.dependency_model.lineage.query_binding import WAYS_LIMIT
 from tidemark.dependency_model.lineage.relation import Constraint, Relation, merge_ways, tables_in, veil
-from tidemark.dependency_model.lineage.spark_plan.expression_binder import bound
+from tidemark.dependency_model.lineage.spark_plan.expression_binder import bind_expression
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK, PlanNode, tree, walk
 from tidemark.errors import ParseError
 
@@ -114,7 +114,7 @@ def _filter(node: PlanNode) -> list[Relation]:
 
 def _project(node: PlanNode) -> list[Relation]:
     items = node.expressions("projectList") or node.expressions("aggregateExpressions")
-    return [replace(way, columns=_number((item.identity, bound(item, way.columns)) for item in items))
+    return [replace(way, columns=_number((item.identity, bind_expression(item, way.columns)) for item in items))
             for way in _same(node)]  # fmt: skip
 
 
@@ -125,12 +125,15 @@ def _window(node: PlanNode) -> list[Relation]:
 
 
 def _with_window(way: Relation, node: PlanNode, added: Mapping[str, Bound]) -> Relation:
-    keys = frozenset(bound(key, way.columns) for key in node.expressions("partitionSpec"))
+    keys = frozenset(bind_expression(key, way.columns) for key in node.expressions("partitionSpec"))
     return replace(way, columns={**_veil(way, keys).columns, **added})
 
 
 def _deduplicate(node: PlanNode) -> list[Relation]:
-    return [_veil(way, frozenset(bound(key, way.columns) for key in node.expressions("keys"))) for way in _same(node)]
+    return [
+        _veil(way, frozenset(bind_expression(key, way.columns) for key in node.expressions("keys")))
+        for way in _same(node)
+    ]
 
 
 def _generate(node: PlanNode) -> list[Relation]:
@@ -229,7 +232,8 @@ def _beside(left: Relation, right: Relation, columns: Mapping[str, Bound]) -> Re
 
 def _restrict(relation: Relation, condition: PlanNode, targets: frozenset[Occurrence]) -> Relation:
     constraints = [
-        _constraint(bound(conjunct, relation.columns), targets, relation.sides) for conjunct in _conjuncts(condition)
+        _constraint(bind_expression(conjunct, relation.columns), targets, relation.sides)
+        for conjunct in _conjuncts(condition)
     ]
     return replace(
         relation, constraints=(*relation.constraints, *(constraint for constraint in constraints if constraint.targets))
