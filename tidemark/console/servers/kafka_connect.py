@@ -186,6 +186,8 @@ def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: Sn
         "database.ssl.mode": "disable",
         "database.include.list": source.database,
         "include.schema.changes": "true",
+        # By its default (t) a TRUNCATE is in the topic neither as a record nor as a statement.
+        "skipped.operations": "none",
         "decimal.handling.mode": "string",
         "snapshot.mode": snapshot_mode,
         "schema.history.internal.kafka.bootstrap.servers": servers,
