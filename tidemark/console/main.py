@@ -20,7 +20,7 @@ COMMANDS: Final = (
     CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),
     CommandEntry("graph", "The model", "Show which table needs which."),
     CommandEntry("new", "The model", "Write the files of a new table from a query."),
-    CommandEntry("lineage", "The model", "Show which columns a column comes of, and which come of it."),
+    CommandEntry("lineage", "The model", "Show which columns a column comes from, and which come from it."),
     CommandEntry("status", "The model", "Say what is late, failed, invalid and waiting, and for what."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),

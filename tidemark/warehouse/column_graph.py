@@ -1,4 +1,4 @@
-"""Column lineage of a whole folder of declarations, kept in a cache: which columns each entity's columns come of."""
+"""Column lineage of a whole folder of declarations, kept in a cache: which columns each entity's columns come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tidemark lineage`: which columns a column comes of, and which come of it."""
+"""`tidemark lineage`: which columns a column comes from, and which come from it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _DEPTH = 50
 
 @click.command()
 @click.argument("name", metavar="ENTITY[.COLUMN]")
-@click.option("--up", "directions", flag_value="up", multiple=True, help="What it comes of (the default).")
-@click.option("--down", "directions", flag_value="down", multiple=True, help="What comes of it.")
+@click.option("--up", "directions", flag_value="up", multiple=True, help="What it comes from (the default).")
+@click.option("--down", "directions", flag_value="down", multiple=True, help="What comes from it.")
 @json_option
 def lineage(name: str, *, directions: Sequence[str], as_json: bool) -> None:
     """Show which columns a column is computed of, back to the source tables, or which are computed of it, as a tree.

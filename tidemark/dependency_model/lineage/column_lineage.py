@@ -1,4 +1,4 @@
-"""Column lineage: which columns of which tables an entity's columns come of.
+"""Column lineage: which columns of which tables an entity's columns come from.
 
 Direct are the columns whose values a column is computed of; indirect those that decide which rows there are and how
 they are grouped: conditions, joins, keys of groups and windows, sub-queries that are asked whether rows exist.
