@@ -1,4 +1,7 @@
-"""Tables that are declared later, in SQL and in Python, are computed for the past by the center that reloads them."""
+"""Tables that are declared later, in SQL and in Python, are computed for the past by the center that reloads them.
+
+The same under a real `tidemark up`: tests/end_to_end/test_added_tables.py.
+"""
 
 from __future__ import annotations
 
