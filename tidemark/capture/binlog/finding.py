@@ -14,11 +14,12 @@ class FindingKind(StrEnum):
     SHARD_VANISHED = "shard vanished"
     NO_ROW_EVENTS = "rows changed without row events"
     QUARANTINED = "changes are quarantined"
+    DIFFERS = "rows differ from the source"
 
     @property
     def holds_tags(self) -> bool:
         """Whether changes go on being merged, and only tags are kept back."""
-        return self in {FindingKind.NO_ROW_EVENTS, FindingKind.QUARANTINED}
+        return self in {FindingKind.NO_ROW_EVENTS, FindingKind.QUARANTINED, FindingKind.DIFFERS}
 
 
 @dataclass(frozen=True, order=True)

@@ -38,9 +38,10 @@ class CommitState:
     `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
     `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
     `topic_ids` are those of the topics that the offsets are of, where known, `reloads` the newest reloads that were
-    taken in. `identity` is that of the commit and `fencing_token` of the lease by which it was made, as its log says;
-    `lease` is the one by which the next commit is made. `follows` is the version that was known when the commit was
-    planned, None where it begins anew: between the two nobody else may have changed rows.
+    taken in, `audited` the newest entries of the audit. `identity` is that of the commit and `fencing_token` of the
+    lease by which it was made, as its log says; `lease` is the one by which the next commit is made. `follows` is the
+    version that was known when the commit was planned, None where it begins anew: between the two nobody else may have
+    changed rows.
     Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
     """
 
@@ -61,6 +62,7 @@ class CommitState:
     waits: tuple[SliceEnd, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     reloads: tuple[str, ...] = ()
+    audited: tuple[str, ...] = ()
     identity: str = ""
     lease: CaptureLease | None = None
     fencing_token: int = 0
@@ -126,6 +128,7 @@ class CommitState:
                 "waits": _as_lists(self.waits),
                 "topic_ids": dict(self.topic_ids),
                 "reloads": list(self.reloads),
+                "audited": list(self.audited),
                 IDENTITY: self.identity,
                 "follows": self.follows,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
@@ -163,6 +166,7 @@ class CommitState:
             waits=_slice_ends(entry.get("waits", ())),
             topic_ids=entry.get("topic_ids", {}),
             reloads=tuple(entry.get("reloads", ())),
+            audited=tuple(entry.get("audited", ())),
             identity=entry.get(IDENTITY, ""),
             fencing_token=entry.get("fencing_token", 0),
             follows=entry.get("follows"),

@@ -86,6 +86,10 @@ class Holds:
         """Without what was accepted."""
         return replace(self, open=self.holds_to_accept(accepted))
 
+    def without_kind(self, shard: str, kind: FindingKind) -> Self:
+        """Without those of the shard that are of that kind."""
+        return replace(self, open=tuple(hold for hold in self.open if (hold.shard, hold.kind) != (shard, kind)))
+
     def holds_to_accept(self, accepted: AcceptedOffsets) -> tuple[Hold, ...]:
         """The open ones that nobody accepted."""
         return tuple(hold for hold in self.open if not hold.is_accepted(accepted))

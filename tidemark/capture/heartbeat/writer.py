@@ -78,8 +78,8 @@ def write_heartbeat(database: HeartbeatDatabase, now: datetime) -> None:
         raise problem_of(database, error) from error
 
 
-def session(database: HeartbeatDatabase) -> pymysql.Connection[Cursor]:
-    """A session in UTC that gives up after seconds. Raises MySQLError."""
+def session(database: HeartbeatDatabase, seconds: int = _SECONDS) -> pymysql.Connection[Cursor]:
+    """A session in UTC that gives up after `seconds` without an answer. Raises MySQLError."""
     return pymysql.connect(
         host=database.host,
         port=database.port,
@@ -89,7 +89,7 @@ def session(database: HeartbeatDatabase) -> pymysql.Connection[Cursor]:
         charset="utf8mb4",
         autocommit=True,
         connect_timeout=_SECONDS,
-        read_timeout=_SECONDS,
+        read_timeout=seconds,
         write_timeout=_SECONDS,
         init_command="SET time_zone = '+00:00'",
         ssl=None if database.ca is None else {"ca": database.ca, "check_hostname": True, "verify_mode": "required"},

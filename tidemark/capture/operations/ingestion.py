@@ -14,12 +14,14 @@ from pyspark.sql import SparkSession
 from tidemark.capture.apply.empty_for_reload import reload_table
 from tidemark.capture.apply.table_ingest import TableIngest, TableOutcome
 from tidemark.capture.apply.take_over import take_over
+from tidemark.capture.audit.hold_entries import HoldEntries, hold_or_release
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
 from tidemark.capture.commits.foreign_writes import write_of_others
+from tidemark.capture.commits.read_progress import ReadProgress
 from tidemark.capture.epoch_time import utc_now
 from tidemark.capture.errors import ChangeFileError
 from tidemark.capture.heartbeat.liveness import note_look
@@ -102,10 +104,11 @@ class Ingestion:
             lease = CaptureLease.obtain(self._settings, utc_now())
             step = StepResult(lease=lease)
             position = self._with_reloads(self._with_logs(self._position, step), step)
-            position = self._with_accepted(position, step)
+            position = self._with_accepted(self._with_audited(position, step), step)
             position = self._passes(position, step)
             self._position = position
             HaltedSources.of(self._settings).write(position.findings)
+            ReadProgress.of(self._settings).write(self._sources, position.states)
             NewestBeats.of(self._settings).note(step.beats)
             note_look(self._settings, utc_now())
             trim_if_due(self._settings, utc_now(), self._registry, self._sources)
@@ -161,6 +164,22 @@ class Ingestion:
                     version, state = reload_table(
                         session, source, warehouse, state, request, position.versions[source.name]
                     )
+                    position = replace(position.with_table_at(source.name, state, version), units={})
+                    step.commits += 1
+            except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
+                step.stop(source.name, error)
+        return position
+
+    def _with_audited(self, position: StepPosition, step: StepResult) -> StepPosition:
+        """After what the audit told: tables of which it found other rows than the source's are held."""
+        for source in self._active(self._sources, step):
+            try:
+                state = position.states[source.name]
+                entries = HoldEntries.of(self._settings).after(source.name, state.audited)
+                if entries:
+                    session, warehouse = self._spark.newSession(), self._settings.warehouse
+                    known = position.versions[source.name]
+                    version, state = hold_or_release(session, source, warehouse, state, entries, known)
                     position = replace(position.with_table_at(source.name, state, version), units={})
                     step.commits += 1
             except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was

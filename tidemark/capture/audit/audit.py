@@ -1,0 +1,227 @@
+"""The audit's loop: ranges are read at the source, and compared once capture has passed the place of their snapshot."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from tidemark.capture.audit.cursor import AuditCursorFile
+from tidemark.capture.audit.cycle_run import CycleReport, CycleRun
+from tidemark.capture.audit.errors import AuditRefusedError, SlowRangeError
+from tidemark.capture.audit.finding_book import FindingBook
+from tidemark.capture.audit.lake_reader import LakeReader
+from tidemark.capture.audit.lake_side import LakeAt, LakeSide
+from tidemark.capture.audit.look import LookTask, PendingLook
+from tidemark.capture.audit.row_comparison import RowLook, confirmed
+from tidemark.capture.audit.shard_walk import ShardWalk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from tidemark.capture.audit.findings import AuditFinding
+    from tidemark.capture.audit.pace import AuditPace
+    from tidemark.capture.audit.source_reader import SourceReader
+    from tidemark.capture.source.intake import Intake
+    from tidemark.capture.source_table import SourceTable
+    from tidemark.system.settings import Settings
+
+RANGE_ROWS: Final = 50_000
+_BUCKETS_AT_ONCE: Final = 64
+_MOST_PENDING: Final = 32
+_MOST_LOOKS: Final = 6
+"""At rows of which nobody can say yet; the next cycle looks at them again."""
+_POLL_SECONDS: Final = 0.5
+_PATIENCE_SECONDS: Final = 1_800.0
+"""With a table that capture does not bring on."""
+
+
+class SourceAudit:
+    """The captured tables of a warehouse against their sources; `readers` are per instance that has an address."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        sources: Sequence[SourceTable],
+        readers: Mapping[str, SourceReader],
+        intake: Intake,
+        pace: AuditPace,
+        range_rows: int = RANGE_ROWS,
+    ) -> None:
+        lake = LakeReader.of(spark, settings.warehouse)
+        self._settings, self._sources, self._readers, self._pace = settings, tuple(sources), readers, pace
+        self._sides = {source.name: LakeSide(lake, settings, source, intake) for source in sources}
+        self._book = FindingBook(settings)
+        self._cursor = AuditCursorFile.of(settings)
+        self._range_rows = range_rows
+
+    def open(self) -> Sequence[AuditFinding]:
+        """The findings that are not resolved, of whichever cycle."""
+        return self._book.open()
+
+    def cycle(
+        self, stopped: Callable[[], bool] = lambda: False, watch: Callable[[CycleReport], None] = lambda _: None
+    ) -> CycleReport:
+        """Look at every range once, from where the last cycle was left; findings are entered and resolved on the way.
+
+        It ends when it is `stopped`; `watch` is shown the report as it grows.
+
+        Raises DatabaseDownError: the next call goes on there. One audit at a time works on a warehouse.
+        """
+        begun, busy = time.monotonic(), self._pace.busy
+        report = CycleReport()
+        walk = ShardWalk(self._sources, self._readers, self._settings.warehouse, self._range_rows)
+        steps = walk.steps(self._cursor.read(), report.passed_over.__setitem__)
+        run = CycleRun(steps, deque(self._again(walk)), report)
+        while not stopped():
+            self._settle(run)
+            watch(report)
+            task = self._next(run)
+            if task is not None:
+                self._look(run, task)
+            elif run.is_through:
+                self._cursor.clear()
+                break
+            else:
+                time.sleep(_POLL_SECONDS)
+        report.seconds = time.monotonic() - begun
+        report.source_seconds = self._pace.busy - busy
+        return report
+
+    def _again(self, walk: ShardWalk) -> Iterator[LookTask]:
+        """Looks at the open findings: they may have been repaired."""
+        by_name = {source.name: source for source in self._sources}
+        for finding in self._book.open():
+            if finding.patch.table not in by_name or finding.patch.instance not in self._readers:
+                continue
+            shard = walk.prepared(by_name[finding.patch.table], finding.patch.shard)
+            if not isinstance(shard, str):
+                yield LookTask(shard, finding.patch, number=1, finding=finding)
+
+    def _next(self, run: CycleRun) -> LookTask | None:
+        """What the source is asked next; None where it has to wait, or nothing is left."""
+        if self._pace.wait or len(run.pending) >= _MOST_PENDING:
+            return None
+        if run.tasks:
+            return run.tasks.popleft()
+        begun = time.monotonic()
+        step = next(run.steps, None)
+        if step is None:
+            run.steps_left = False
+            return None
+        self._pace.asked(begun)
+        run.number += 1
+        run.under_way.begin(run.number, step.behind)
+        return LookTask(step.shard, step.patch, run.number)
+
+    def _look(self, run: CycleRun, task: LookTask) -> None:
+        """Ask the source."""
+        progress = self._sides[task.patch.table].progress(task.patch.instance)
+        if progress is None:
+            self._give_up(run, task, "capture has not taken a step yet")
+            return
+        reader, begun = self._readers[task.patch.instance], time.monotonic()
+        try:
+            if task.number:
+                mark, rows = reader.rows(task.patch, task.shard.compared)
+                run.pending.append(PendingLook(task, progress.offset, mark, begun, rows=rows))
+            else:
+                mark, groups = reader.groups(task.patch, task.shard.compared)
+                run.pending.append(PendingLook(task, progress.offset, mark, begun, groups=groups))
+                run.report.rows += sum(group.rows for group in groups.values())
+        except SlowRangeError as error:
+            self._range_rows = max(1, self._range_rows // 2)
+            self._give_up(run, task, str(error.found))
+        except AuditRefusedError as error:
+            self._give_up(run, task, str(error.found))
+        self._pace.asked(begun)
+        run.report.looks += 1
+
+    def _settle(self, run: CycleRun) -> None:
+        """Compare what capture has passed."""
+        passed = [look for look in run.pending if self._is_passed(look)]
+        self._keep_waiting(run, passed)
+        for _, of_shard in groupby(sorted(passed, key=_shard_of), key=_shard_of):
+            looks = list(of_shard)
+            at = self._sides[looks[0].task.patch.table].now(looks[0].task.patch.instance)
+            comparable = [look for look in looks if at is not None and _is_comparable(look, at)]
+            for look in looks:
+                if look not in comparable:
+                    self._give_up(run, look.task, "its columns changed, or its rows are being loaded")
+            if at is not None:
+                self._compare(run, comparable, at)
+        cursor = run.under_way.settled()
+        if cursor is not None:
+            self._cursor.write(cursor)
+
+    def _keep_waiting(self, run: CycleRun, passed: Sequence[PendingLook]) -> None:
+        """The looks that capture has not passed wait on, but not for ever."""
+        done = {id(look) for look in passed}
+        run.pending, late = [look for look in run.pending if id(look) not in done], run.pending
+        now = time.monotonic()
+        for look in late:
+            if id(look) not in done and now - look.asked > _PATIENCE_SECONDS:
+                run.pending.remove(look)
+                self._give_up(run, look.task, "capture does not come past it, see tidemark capture status")
+
+    def _compare(self, run: CycleRun, looks: Sequence[PendingLook], at: LakeAt) -> None:
+        at_groups = [look for look in looks if not look.task.number]
+        side = self._sides[looks[0].task.patch.table] if looks else None
+        if side is not None and at_groups:
+            for look, buckets in zip(at_groups, side.differing_buckets(at_groups, at), strict=True):
+                self._end(run, look.task, list(_narrowed(look.task, buckets)))
+                run.report.ranges += 1
+        for look in looks:
+            if side is not None and look.task.number:
+                self._end(run, look.task, self._judged(run, look, side.rows(look, at)))
+
+    def _judged(self, run: CycleRun, look: PendingLook, rows: RowLook) -> list[LookTask]:
+        """What is looked at once more after a look at rows."""
+        task, now = look.task, rows.differences()
+        if task.finding is not None:
+            if not task.finding.rows.keys() & (now.keys() | rows.changing):
+                run.report.resolved.append(self._book.resolve(task.finding))
+            return []
+        known = self._book.known_rows(task.patch.shard)
+        now = {key: kind for key, kind in now.items() if key not in known}
+        same = confirmed(task.before, now)
+        if same:
+            run.report.found.append(self._book.add(task.shard, task.patch, same, rows))
+        goes_on = (now.keys() - same.keys()) or rows.deleted is None
+        return [replace(task, number=task.number + 1, before=now)] if goes_on and task.number < _MOST_LOOKS else []
+
+    def _is_passed(self, look: PendingLook) -> bool:
+        patch = look.task.patch
+        progress = self._sides[patch.table].progress(patch.instance)
+        return progress is not None and look.mark.is_passed(progress)
+
+    def _give_up(self, run: CycleRun, task: LookTask, why: str) -> None:
+        run.report.passed_over[f"{task.patch.shard} {task.patch.range}"] = why
+        self._end(run, task, [])
+
+    @staticmethod
+    def _end(run: CycleRun, task: LookTask, more: Sequence[LookTask]) -> None:
+        run.under_way.add(task.step, len(more) - 1)
+        run.tasks.extend(more)
+
+
+def _narrowed(task: LookTask, buckets: Sequence[int]) -> Iterator[LookTask]:
+    """Looks at the rows of buckets, some of them at once."""
+    for start in range(0, len(buckets), _BUCKETS_AT_ONCE):
+        patch = replace(task.patch, buckets=tuple(buckets[start : start + _BUCKETS_AT_ONCE]))
+        yield replace(task, patch=patch, number=1)
+
+
+def _shard_of(look: PendingLook) -> tuple[str, str]:
+    return look.task.patch.table, look.task.patch.shard
+
+
+def _is_comparable(look: PendingLook, at: LakeAt) -> bool:
+    """Whether the shard is as it was when the look was prepared."""
+    shard = look.task.shard
+    return shard.columns.lake == at.state.columns.lake and shard.name not in at.state.initial_load_pending

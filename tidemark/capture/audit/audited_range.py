@@ -1,0 +1,79 @@
+"""Which rows of a shard are compared at once: a range of its key, in groups of which counts and checksums are made.
+
+Ranges are of the key's first column, where both sides order its values alike: numbers and dates. Texts are ordered by
+a collation that the lake does not have: there a range is every `slices`-th row by the CRC-32 of its key.
+"""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from tidemark.capture.schema.lake_column_types import SourceColumn
+from tidemark.capture.schema.source_types import INTEGERS
+
+BUCKETS: Final = 256
+_TIMES: Final = frozenset({"DATE", "DATETIME", "TIMESTAMP"})
+
+
+@dataclass(frozen=True)
+class AuditedRange:
+    """Rows behind `low` up to and with `high` (None: no bound), of these those whose key falls into slice `slice_`."""
+
+    low: str | None = None
+    high: str | None = None
+    slice_: int = 0
+    slices: int = 1
+
+    def __str__(self) -> str:
+        if self.slices > 1:
+            return f"slice {self.slice_ + 1} of {self.slices}"
+        return f"{self.low or ''}..{self.high or ''}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept in files."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> Self:
+        """What `to_json` gave."""
+        return cls(**entry)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A range of a shard (`a.school.orders_3`), or some buckets of it."""
+
+    table: str
+    shard: str
+    range: AuditedRange
+    buckets: tuple[int, ...] = ()
+
+    @property
+    def instance(self) -> str:
+        """The shard's."""
+        return self.shard.partition(".")[0]
+
+    @property
+    def physical(self) -> str:
+        """`school.orders_3`."""
+        return self.shard.partition(".")[2]
+
+
+def is_ordered(column: SourceColumn) -> bool:
+    """Whether both sides order the values of a key's first column alike."""
+    return column.source_type.word in INTEGERS | _TIMES
+
+
+def bucket_sql(key_text: str, key_range: AuditedRange, integer_division: str) -> str:
+    """SQL of the bucket that a row is in."""
+    return f"MOD(CRC32({key_text}) {integer_division} {key_range.slices}, {BUCKETS})"
+
+
+def is_in_slice(key_text: str, key_range: AuditedRange) -> str:
+    """SQL of whether a row is in the range's slice."""
+    return "TRUE" if key_range.slices == 1 else f"MOD(CRC32({key_text}), {key_range.slices}) = {key_range.slice_}"
+
+
+def is_in_buckets(bucket: str, buckets: Collection[int]) -> str:
+    """SQL of whether a row is in one of the buckets; none are all."""
+    return f"{bucket} IN ({', '.join(str(int(number)) for number in buckets)})" if buckets else "TRUE"

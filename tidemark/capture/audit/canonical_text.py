@@ -1,0 +1,93 @@
+"""A row as text that the source's SQL and Spark's both make, character by character.
+
+Numbers are digits, decimals with the lake's scale, times with microseconds in UTC, texts and bytes their CRC-32 (of
+UTF-8), in a key as hexadecimal digits; NULL is `~`, which nothing else is. Zero dates are what capture makes of them:
+NULL, or 1970-01-01 where the source's column may not be NULL. FLOAT and DOUBLE are left out: the same number is printed
+in many ways. MySQL's JSON is left out: the server prints it in another form than the one in its binlog.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from tidemark.capture.schema.lake_column_types import SourceColumn
+from tidemark.capture.schema.source_types import TEXTS
+from tidemark.quoting import mysql, spark
+
+NULL: Final = "~"
+_FLOATING: Final = frozenset({"FLOAT", "DOUBLE"})
+_MICROSECONDS: Final = "yyyy-MM-dd HH:mm:ss.SSSSSS"
+_EPOCHS: Final = {"DATE": "1970-01-01", "TIMESTAMP_NTZ": "1970-01-01 00:00:00.000000"}
+
+
+@dataclass(frozen=True)
+class PhysicalColumn:
+    """A column of a physical table as the server has it; `printed` is its type (`int(10) unsigned zerofill`)."""
+
+    name: str
+    printed: str
+    is_nullable: bool
+
+
+@dataclass(frozen=True)
+class ColumnText:
+    """SQL of a column's canonical text at the `source` and in the `lake`; `name` is the lake's."""
+
+    name: str
+    source: str
+    lake: str
+
+
+def is_comparable(column: SourceColumn, physical: PhysicalColumn) -> bool:
+    """Whether both sides print it alike."""
+    return column.delta not in _FLOATING and physical.printed.lower() != "json"
+
+
+def column_text(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool = False) -> ColumnText:
+    """The texts of a column that `is_comparable`."""
+    source, lake = _values(column, physical, in_key=in_key)
+    return ColumnText(column.name, f"COALESCE({source}, '{NULL}')", f"COALESCE({lake}, '{NULL}')")
+
+
+def row_texts(columns: Collection[ColumnText]) -> tuple[str, str]:
+    """SQL of several columns' text at the source and in the lake."""
+    source = ", ".join(column.source for column in columns)
+    lake = ", ".join(column.lake for column in columns)
+    return f"CONCAT_WS(',', {source})", f"CONCAT_WS(',', {lake})"
+
+
+def _values(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool) -> tuple[str, str]:
+    there, here = mysql.quote(physical.name), spark.quote(column.name)
+    if column.source_type.word == "TIME":
+        return f"CAST(CAST({there} AS TIME(6)) AS CHAR)", _clock(here)
+    if column.delta in {"STRING", "BINARY"}:
+        return _bytes(column, there, here, "HEX" if in_key else "CRC32")
+    if column.delta in {"DATE", "TIMESTAMP", "TIMESTAMP_NTZ"}:
+        return _time(column, physical, there, here)
+    if column.delta.startswith("DECIMAL"):
+        return f"CAST({there} AS {column.delta})", f"CAST({here} AS STRING)"
+    whole = f"CAST({here} AS INT)" if column.delta == "BOOLEAN" else here
+    # With leading zeros (ZEROFILL) or as bits it is no number until it is added to.
+    return f"{there} + 0", f"CAST({whole} AS STRING)"
+
+
+def _bytes(column: SourceColumn, there: str, here: str, function: str) -> tuple[str, str]:
+    is_text = column.source_type.word in TEXTS
+    source = f"CONVERT({there} USING utf8mb4)" if is_text else there
+    return f"{function}({source})", f"CAST({function}(CAST({here} AS BINARY)) AS STRING)"
+
+
+def _time(column: SourceColumn, physical: PhysicalColumn, there: str, here: str) -> tuple[str, str]:
+    is_date = column.delta == "DATE"
+    source = f"CAST({there} AS CHAR)" if is_date else f"CAST(CAST({there} AS DATETIME(6)) AS CHAR)"
+    lake = f"CAST({here} AS STRING)" if is_date else f"date_format({here}, '{_MICROSECONDS}')"
+    epoch = None if physical.is_nullable else _EPOCHS.get(column.delta)
+    zero = f"'{epoch}'" if epoch else "NULL"
+    source = f"IF(MONTH({there}) = 0 OR DAYOFMONTH({there}) = 0, {zero}, {source})"
+    return source, f"COALESCE({lake}, {zero})" if epoch else lake
+
+
+def _clock(here: str) -> str:
+    """Of a time as text, with as many digits behind the point as the source had when it was written."""
+    with_point = f"IF(instr({here}, '.') > 0, {here}, concat({here}, '.'))"
+    return f"rpad({with_point}, instr({with_point}, '.') + 6, '0')"

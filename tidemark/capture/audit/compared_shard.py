@@ -1,0 +1,61 @@
+"""What of a shard's rows is compared, and in which SQL."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from tidemark.capture.audit.audited_range import is_ordered
+from tidemark.capture.audit.canonical_text import ColumnText, PhysicalColumn, column_text, is_comparable, row_texts
+from tidemark.capture.schema.lake_column_types import SourceColumn
+from tidemark.capture.schema.table_columns import TableColumns
+
+
+@dataclass(frozen=True)
+class ComparedShard:
+    """`key` and `columns` (the key's among them, first) by name; `first` is the key's first column in both places.
+
+    `first` is None where ranges of it would not be the same rows on both sides.
+    """
+
+    key: tuple[ColumnText, ...]
+    columns: tuple[ColumnText, ...]
+    first: tuple[PhysicalColumn, SourceColumn] | None
+
+    @classmethod
+    def of(cls, lake: TableColumns, key: Sequence[str], physical: Sequence[PhysicalColumn]) -> Self | None:
+        """Of the columns that both have and print alike; None where those of the key are not among them."""
+        there = {column.name.lower(): column for column in physical}
+        both = {
+            column.name: (there[column.source_name.lower()], column)
+            for column in lake.lake
+            if column.source_name.lower() in there and is_comparable(column, there[column.source_name.lower()])
+        }
+        if not all(name in both for name in key):
+            return None
+        in_key = [column_text(both[name][1], both[name][0], in_key=True) for name in key]
+        others = [column_text(column, printed_as) for name, (printed_as, column) in both.items() if name not in key]
+        first = both[key[0]]
+        return cls(tuple(in_key), (*in_key, *others), first if is_ordered(first[1]) else None)
+
+    @cached_property
+    def key_texts(self) -> tuple[str, str]:
+        """SQL of the key at the source and in the lake."""
+        return row_texts(self.key)
+
+    @cached_property
+    def row_texts(self) -> tuple[str, str]:
+        """SQL of the row, its key first, at the source and in the lake."""
+        return row_texts(self.columns)
+
+    def differing_columns(self, source: str, lake: str) -> tuple[str, ...]:
+        """The columns in which two rows' texts are not the same."""
+        values = zip(self.columns, source.split(","), lake.split(","), strict=True)
+        return tuple(column.name for column, at_source, in_lake in values if at_source != in_lake)
+
+    def shown_key(self, text: str) -> str:
+        """A key's text for people: `7`, `7, 2026-03-01`; what is text in it is hexadecimal digits."""
+        return ", ".join(text.split(","))
+
+
+Shards = Mapping[str, ComparedShard]

@@ -1,0 +1,88 @@
+"""Which rows of a shard the topic says were deleted: a row that the lake lacks may be one of them, for the moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as sf
+
+from tidemark.capture.apply.image_values import ImageValues
+from tidemark.capture.errors import ChangeFileError
+from tidemark.capture.schema.row_encodings_of_scan import row_encodings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tidemark.capture.audit.audited_range import Patch
+    from tidemark.capture.audit.compared_shard import ComparedShard
+    from tidemark.capture.schema.table_columns import TableColumns
+    from tidemark.capture.source.intake import Intake
+    from tidemark.capture.source.scan import Scan
+    from tidemark.capture.source_table import SourceTable
+
+_MOST_RECORDS: Final = 5_000_000
+"""Of an instance in one look: of more it is not asked, the look is made again later."""
+
+
+class DeletedKeys:
+    """Asks the topics, or files, that capture reads."""
+
+    def __init__(self, spark: SparkSession, intake: Intake, source: SourceTable) -> None:
+        self._spark, self._intake, self._source = spark, intake, source
+
+    def between(
+        self, patch: Patch, shard: ComparedShard, columns: TableColumns, start: int, end: int
+    ) -> frozenset[str] | None:
+        """The keys (as text) of rows of the patch's shard that records with offsets `[start, end)` delete.
+
+        None where the records are not there any more, are too many, or a statement changed rows without row events.
+        """
+        if end - start > _MOST_RECORDS:
+            return None
+        keys: set[str] = set()
+        offset = start
+        while offset < end:
+            due = self._intake.due({patch.instance: offset}, {}, 1.0)
+            if due.problems or not due.units:
+                return None
+            try:
+                scan = self._intake.scan(self._spark, due, [self._source], {patch.instance: offset})
+            except ChangeFileError:
+                return None
+            try:
+                if _has_statement(scan, patch):
+                    return None
+                keys |= self._keys(scan, patch, shard, columns, start)
+                offset, before = scan.end_offset(patch.instance, offset), offset
+            finally:
+                scan.close()
+            if offset <= before:
+                return None
+        return frozenset(keys)
+
+    def _keys(
+        self, scan: Scan, patch: Patch, shard: ComparedShard, columns: TableColumns, start: int
+    ) -> frozenset[str]:
+        is_deletion = (
+            (sf.col("table") == self._source.name)
+            & (sf.col("instance") == patch.instance)
+            & (sf.col("physical") == patch.physical)
+            & (sf.col("op") == "d")
+            & (sf.col("offset") >= start)
+        )
+        forms = row_encodings(columns, [(patch.instance, patch.physical)], {patch.instance: start})
+        values = ImageValues(forms, with_text=scan.with_text)
+        records = self._spark.table(f"global_temp.{scan.view}").where(is_deletion)
+        rows = values.parse_images(records, None).select(
+            *(values.value(name, "image").alias(name) for name in self._source.key)
+        )
+        return frozenset(row["key"] for row in rows.selectExpr(f"{shard.key_texts[1]} AS key").distinct().collect())
+
+
+def _has_statement(scan: Scan, patch: Patch) -> bool:
+    return any(
+        effect.physical.lower() == patch.physical.lower() or effect.physical.endswith(".*")
+        for statement in scan.summary.statements
+        if statement.instance == patch.instance
+        for effect in statement.effects
+    )

@@ -1,0 +1,49 @@
+"""Errors of the audit.
+
+CaptureError
+├── AuditRefusedError     the server answers, and does not let us read
+├── SlowRangeError        the server took too long for a range
+└── NothingToAuditError   no captured table has a database that can be asked
+"""
+
+from typing import Self
+
+from tidemark.system.errors import CaptureError
+
+
+class AuditRefusedError(CaptureError):
+    """The server answers, and does not let us read."""
+
+    @classmethod
+    def of(cls, instance: str, database: str, said: str) -> Self:
+        return cls(
+            f"the tables of instance {instance} cannot be compared",
+            found=said,
+            where=database,
+            hint="correct user and password in TIDEMARK_DATABASES, and GRANT SELECT on the captured tables to the user",
+        )
+
+
+class SlowRangeError(CaptureError):
+    """The server took too long for a range."""
+
+    @classmethod
+    def of(cls, instance: str, seconds: int) -> Self:
+        return cls(
+            f"a range of instance {instance} takes too long to compare",
+            found=f"more than {seconds} seconds; ranges of the next cycle are half as big",
+        )
+
+
+class NothingToAuditError(CaptureError):
+    """No captured table has a database that can be asked."""
+
+    @classmethod
+    def of(cls, tables: str) -> Self:
+        return cls(
+            "there is nothing to compare",
+            expected=f"an address of an instance of {tables}",
+            found="none",
+            where="TIDEMARK_DATABASES",
+            hint="a=mysql://user:password@host:3306/school, several with commas between",
+        )

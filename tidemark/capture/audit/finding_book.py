@@ -1,0 +1,77 @@
+"""Findings entered and resolved, each with what capture is told of its shard."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tidemark.capture.audit.findings import AuditFinding, AuditFindings, bounded
+from tidemark.capture.audit.hold_entries import HoldEntries, HoldEntry
+from tidemark.capture.audit.row_comparison import DifferenceKind
+from tidemark.capture.schema.source_types import INTEGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.capture.audit.audited_range import Patch
+    from tidemark.capture.audit.row_comparison import RowLook
+    from tidemark.capture.audit.shard_walk import AuditedShard
+    from tidemark.system.settings import Settings
+
+
+class FindingBook:
+    """Capture is told first: a crash in between leaves a hold whose rows are found again, never rows without one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._findings, self._entries = AuditFindings.of(settings), HoldEntries.of(settings)
+
+    def open(self) -> tuple[AuditFinding, ...]:
+        """What is not resolved."""
+        return self._findings.open()
+
+    def known_rows(self, shard: str) -> frozenset[str]:
+        """The keys of a shard's open findings."""
+        return self._findings.known_rows(shard)
+
+    def add(self, shard: AuditedShard, patch: Patch, rows: Mapping[str, DifferenceKind], look: RowLook) -> AuditFinding:
+        """Enter rows that were found twice; the shard's tags are held."""
+        finding = bounded(rows, AuditFinding(uuid.uuid4().hex, patch, datetime.now(UTC).isoformat(), {}, 0))
+        finding = finding.seen(_columns(shard, rows, look), _span(shard, list(rows)))
+        self._tell(patch, [*self._of_shard(patch.shard), finding])
+        self._findings.put(finding)
+        return finding
+
+    def resolve(self, finding: AuditFinding) -> AuditFinding:
+        """Its rows are the source's; with the last one of a shard its tags go on."""
+        self._tell(finding.patch, [other for other in self._of_shard(finding.patch.shard) if other.id != finding.id])
+        self._findings.remove(finding.id)
+        return finding
+
+    def _of_shard(self, shard: str) -> list[AuditFinding]:
+        return [finding for finding in self._findings.open() if finding.patch.shard == shard]
+
+    def _tell(self, patch: Patch, findings: Sequence[AuditFinding]) -> None:
+        id_ = uuid.uuid4().hex
+        if not findings:
+            self._entries.add(HoldEntry(id_, patch.table, patch.shard, "equal"))
+            return
+        first = findings[0]
+        more = f"; and {sum(other.count for other in findings[1:])} in other ranges" if findings[1:] else ""
+        detail = f"{first.summary}{more}; {first.reload} reads them again"
+        self._entries.add(HoldEntry(id_, patch.table, patch.shard, "differs", detail))
+
+
+def _columns(shard: AuditedShard, rows: Mapping[str, DifferenceKind], look: RowLook) -> tuple[str, ...]:
+    """Those in which rows with other values differ."""
+    pairs = [(look.source[key], look.lake[key][0].text) for key, kind in rows.items() if kind is DifferenceKind.DIFFERS]
+    names = {name for pair in pairs for name in shard.compared.differing_columns(*pair)}
+    return tuple(column.name for column in shard.compared.columns if column.name in names)
+
+
+def _span(shard: AuditedShard, keys: Sequence[str]) -> tuple[str, str] | None:
+    """The lowest and the highest value of the key's first column, where that is a number: a reload takes those."""
+    if shard.compared.first is None or shard.compared.first[1].source_type.word not in INTEGERS:
+        return None
+    ordered = sorted((key.split(",", 1)[0] for key in keys), key=int)
+    return ordered[0], ordered[-1]

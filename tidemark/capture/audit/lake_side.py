@@ -1,0 +1,69 @@
+"""The lake's side of the looks at a table: what capture has merged, its rows, and what the topic says of deletions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidemark.capture.audit.deleted_keys import DeletedKeys
+from tidemark.capture.audit.group_checksum import differing
+from tidemark.capture.audit.row_comparison import RowLook
+from tidemark.capture.commits.commit_state import CommitState, last_commit
+from tidemark.capture.commits.read_progress import InstanceProgress, ReadProgress
+from tidemark.capture.source_table import topic_of
+from tidemark.delta.delta_rs_table import current_version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tidemark.capture.audit.lake_reader import LakeReader
+    from tidemark.capture.audit.look import PendingLook
+    from tidemark.capture.source.intake import Intake
+    from tidemark.capture.source_table import SourceTable
+    from tidemark.system.settings import Settings
+
+
+class LakeAt(NamedTuple):
+    """A version of a table, and capture's state in it or behind it; `progress` was read before both."""
+
+    version: int
+    state: CommitState
+    progress: InstanceProgress
+
+
+class LakeSide:
+    """Of one captured table."""
+
+    def __init__(self, lake: LakeReader, settings: Settings, source: SourceTable, intake: Intake) -> None:
+        self._lake, self._source = lake, source
+        self._progress = ReadProgress.of(settings)
+        self._path: Path = settings.warehouse / source.name
+        self._deleted = DeletedKeys(lake.spark, intake, source)
+
+    def progress(self, instance: str) -> InstanceProgress | None:
+        """How far the table has read an instance; None before capture's first step."""
+        return self._progress.read(self._source.name).get(instance)
+
+    def now(self, instance: str) -> LakeAt | None:
+        """The table as it is."""
+        progress = self.progress(instance)
+        version = current_version(self._path)
+        # Behind the version, so that the state's offsets are not before those of its rows.
+        last = last_commit(self._path)
+        return LakeAt(version, last.state, progress) if progress and last and version is not None else None
+
+    def differing_buckets(self, looks: Sequence[PendingLook], at: LakeAt) -> list[tuple[int, ...]]:
+        """Per look at groups of one shard the buckets that differ."""
+        patches = [look.task.patch for look in looks]
+        groups = self._lake.groups(patches, looks[0].task.shard.compared, at.version)
+        return [differing(look.groups, lake) for look, lake in zip(looks, groups, strict=True)]
+
+    def rows(self, look: PendingLook, at: LakeAt) -> RowLook:
+        """Both sides of a look at rows."""
+        patch, shard = look.task.patch, look.task.shard
+        lake = self._lake.rows(patch, shard.compared, at.version)
+        deleted: frozenset[str] | None = frozenset()
+        if any(key not in lake for key in look.rows):
+            end = max(at.progress.offset, at.state.offsets.get(topic_of(patch.instance), 0))
+            deleted = self._deleted.between(patch, shard.compared, shard.columns, look.since, end)
+        return RowLook(look.since, look.rows, lake, deleted)
