@@ -111,3 +111,11 @@ def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
     assert (
         "tidemark capture load or reload reads the table anew, tidemark capture accept a 70 tags it as it is" in shown
     )
+
+
+def test_an_audit_without_an_address_or_of_a_table_that_nobody_captures_says_what_to_set(settings: Settings) -> None:
+    refused = run("capture", "audit", "--once")
+    assert refused.exit_code == 1
+    assert "TIDEMARK_DATABASES" in refused.stderr
+    assert "no captured table of that name" in run("capture", "audit", "ods_nothing").stderr
+    assert not (settings.data / "capture" / "audit").exists()

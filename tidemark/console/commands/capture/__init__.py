@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tidemark.console.commands.capture.accept import accept
+from tidemark.console.commands.capture.audit import audit
 from tidemark.console.commands.capture.check import check
 from tidemark.console.commands.capture.distribute import distribute
 from tidemark.console.commands.capture.load import load
@@ -19,5 +20,5 @@ def capture() -> None:
     """See how the changes of the source databases come in, and say what to do where some are missing."""
 
 
-for _command in (status, check, run, load, reload, accept, take_over, distribute):
+for _command in (status, check, run, load, reload, audit, accept, take_over, distribute):
     capture.add_command(_command)
