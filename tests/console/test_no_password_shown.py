@@ -36,8 +36,10 @@ _ARGUMENTS: Final = {
     "instance": "a",
     "offset": "1",
     "shell": "bash",
+    "tables": "ods_sales",
 }
 _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
+    ("capture", "audit"): ["--once"],
     ("capture", "accept"): ["--because", "it is known"],
     ("delta", "repair"): ["--from-version", "1"],
 }

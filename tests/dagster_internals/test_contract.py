@@ -27,6 +27,7 @@ PRIVATE = {
     "dagster._core.execution.api": {"create_execution_plan", "execute_run_iterator"},
     "dagster._core.execution.compute_logs": {"redirect_to_file"},
     "dagster._core.launcher.base": {"CheckRunHealthResult", "LaunchRunContext", "RunLauncher", "WorkerStatus"},
+    "dagster._core.definitions.repository_definition": {"SINGLETON_REPOSITORY_NAME"},
     "dagster._core.origin": {"JobPythonOrigin"},
     "dagster._core.remote_origin": {"GrpcServerCodeLocationOrigin", "RemoteJobOrigin", "RemoteRepositoryOrigin"},
     "dagster._core.snap": {"snapshot_from_execution_plan"},
