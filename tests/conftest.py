@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
-from tests.world import WHOLE, DemoWorld, World, run_demo
+from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
@@ -38,8 +38,13 @@ def _own_project() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
-    world = World.at(tmp_path_factory.mktemp("demo"))
-    return DemoWorld(world, run_demo(world, timeout_seconds=_DEMO_SECONDS))
+    """Killed with a partition replaced that nobody has heard of yet, and started again.
+
+    At the other points it is killed in `tests/end_to_end/test_kill.py`, which is long.
+    """
+    world, point = World.at(tmp_path_factory.mktemp("demo")), {"TIDEMARK_CRASH_AT": "delta.after_replace:4"}
+    killed = start_tidemark(world, "demo", "--json", timeout_seconds=_DEMO_SECONDS, env=point)
+    return DemoWorld(world, killed, run_demo(world, timeout_seconds=_DEMO_SECONDS))
 
 
 @pytest.fixture(scope="session")

@@ -35,9 +35,13 @@ class World:
 
 @dataclass(frozen=True)
 class DemoWorld:
-    """The whole recording, replayed; `result` is what `tidemark demo --json` said."""
+    """The whole recording, replayed by a command that was killed at a named point, and by the one after it.
+
+    `killed` is how the first one ended; `result` is what the second said by `--json`.
+    """
 
     world: World
+    killed: subprocess.CompletedProcess[str]
     result: Mapping[str, Any]
 
 

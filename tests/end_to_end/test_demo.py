@@ -1,6 +1,7 @@
 """The main job on the whole recording, as a person runs it."""
 
 import json
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,6 +27,11 @@ def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: De
     assert result["differences"] == []
     assert result["slices_failed"] == []
     assert result["changes"] >= 150_000
+
+
+def test_it_was_killed_on_its_way(demo_world: DemoWorld) -> None:
+    """What the other tests see equal to the database was left by one kill -9 and completed by the next start."""
+    assert demo_world.killed.returncode == -signal.SIGKILL, demo_world.killed.stdout + demo_world.killed.stderr
 
 
 def test_a_second_run_changes_nothing(demo_world: DemoWorld) -> None:

@@ -1,4 +1,7 @@
-"""The queries that Dagster's own pages send, read from the pages' scripts as they are installed."""
+"""The queries that Dagster's own pages send, read from the pages' scripts as they are installed.
+
+Apollo, which sends them, adds `__typename` to each selection set but the operation's own.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 import dagster_webserver
 from graphql import (
+    FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLSyntaxError,
+    NameNode,
     OperationDefinitionNode,
+    SelectionSetNode,
     Visitor,
     parse,
+    print_ast,
     visit,
 )
 
@@ -27,15 +34,27 @@ _LONGEST: Final = 20_000
 
 
 def page_queries() -> dict[str, str]:
-    """By operation, the text with the fragments that it uses."""
+    """By operation, the text that is sent: with the fragments that it uses."""
     texts = dict(_definitions())
     nodes = {name: parse(text).definitions[0] for name, text in texts.items()}
     used = {name: _uses(node) for name, node in nodes.items()}
     return {
-        name: "\n".join(texts[part] for part in _closure(name, used))
+        name: _as_sent("\n".join(texts[part] for part in _closure(name, used)))
         for name, node in nodes.items()
         if isinstance(node, OperationDefinitionNode)
     }
+
+
+class _TypeNames(Visitor):
+    def leave_selection_set(self, node: SelectionSetNode, _key: object, parent: Node, *_: object) -> SelectionSetNode:
+        if isinstance(parent, OperationDefinitionNode):
+            return node
+        type_name = FieldNode(name=NameNode(value="__typename"), arguments=(), directives=())
+        return SelectionSetNode(selections=(*node.selections, type_name))
+
+
+def _as_sent(text: str) -> str:
+    return print_ast(visit(parse(text), _TypeNames()))
 
 
 def _definitions() -> Iterator[tuple[str, str]]:

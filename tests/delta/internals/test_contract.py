@@ -166,4 +166,4 @@ def test_the_choice_is_made_once_and_logged(
     with caplog.at_level(logging.INFO, "tidemark.delta.internals.probe"):
         assert [has_private_interfaces(spark), has_private_interfaces(spark)] == [False, False]
     (record,) = caplog.records
-    assert f"lacks {contract.DELTA}.NoSuchClass: merges, partitions and clustering go by" in record.message
+    assert f"lacks {contract.DELTA}.NoSuchClass: merges, partitions and clustering go by" in record.getMessage()
