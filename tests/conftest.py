@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
+from tidemark.spark.internals import is_started
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
@@ -34,6 +35,16 @@ def _own_project() -> Iterator[None]:
         os.environ.pop(ROOT_VARIABLE, None)
     else:
         os.environ[ROOT_VARIABLE] = before
+
+
+@pytest.fixture(autouse=True)
+def _no_hidden_session(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Who starts Spark says so by a marker: the JVM stays in the process, and its CPU seconds in each run of tests."""
+    before = is_started()
+    yield
+    if not before and is_started():
+        marked = any(request.node.get_closest_marker(name) for name in ("spark", "components"))
+        assert marked, "a test without the marker 'spark' started a Spark session"
 
 
 @pytest.fixture(scope="session")

@@ -113,6 +113,7 @@ def line_of(path: tuple[str, ...], command: click.Command, folder: Path) -> list
 _FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form == "kafka" else ()) for form in STORES]
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("form", _FORMS)
 def test_no_command_prints_it(form: str, tmp_path: Path) -> None:
     write_project(tmp_path / "project", _DECLARED)

@@ -71,6 +71,8 @@ def test_what_was_started_before_one_that_fails_is_ended(tmp_path: Path, monkeyp
     _replace("echo $$ > pid\nexec sleep 600", tmp_path, monkeypatch)
     commands = [ChildCommand(name, [], 5.0, {}) for name in ("a", "b")]
     (tmp_path / "b").write_text("no folder")
+    before = set(psutil.Process().children())
     with pytest.raises(OSError, match="b"), children(commands, tmp_path):
         pass
-    assert not [process for process in psutil.Process().children() if process.status() != psutil.STATUS_ZOMBIE]
+    remaining = set(psutil.Process().children()) - before
+    assert not [process for process in remaining if process.status() != psutil.STATUS_ZOMBIE]

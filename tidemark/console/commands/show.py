@@ -26,8 +26,8 @@ def show(entity: str, slice_key: str, *, where: str | None, limit: int, as_json:
                 be evaluated; 2 called wrongly.
     With --json: {"slice", "columns": [...], "rows": [{column: value}]}; times and decimals are texts.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.compute.read_slice_rows import slice_rows  # noqa: PLC0415
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415 - keeps --help fast
-    from tidemark.compute.slice_rows import slice_rows  # noqa: PLC0415
     from tidemark.dependency_model.slice import Slice  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
