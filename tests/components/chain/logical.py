@@ -44,6 +44,7 @@ class Came:
     chains: dict[str, Chain] = field(default_factory=lambda: defaultdict(Chain))
     changes: Counter[str] = field(default_factory=Counter)
     messages: int = 0
+    loaded: Counter[str] = field(default_factory=Counter)
     again: int = 0
     _reached: tuple[Any, ...] = ()
 
@@ -53,13 +54,18 @@ class Came:
         if value is None:
             return
         change = json.loads(value)
+        if "source" not in change:
+            return  # a notification of a load
         source = change["source"]
         physical = f"{source['db']}.{source['table']}"
         self.chains[physical].add(value)
-        if "op" in change:
+        # A TRUNCATE is a record of its own and changes no one row.
+        if change.get("op", "t") != "t":
             # A key that moves is a delete and an insert at one position.
             position = (source["file"], source["pos"], source["row"], change["op"] == "c")
-            if position > self._reached:
+            if source.get("snapshot") == "incremental":
+                self.loaded[physical] += 1
+            elif position > self._reached:
                 self._reached = position
                 self.changes[physical] += 1
             else:

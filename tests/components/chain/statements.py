@@ -14,7 +14,7 @@ from tests.components.test_both_captures import EXAMPLES
 from tests.components.workload.sql import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _FIRST_DAY: Final = date(2026, 3, 20)
 _DAYS: Final = 6
@@ -37,14 +37,15 @@ class Statement(NamedTuple):
 class Statements:
     """Draws by one random source; one for each instance, so that the story of one does not hang on the other's."""
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, seed: str, tables: Sequence[ChainTable] = TABLES) -> None:
         self._chance = random.Random(seed)
+        self.tables = list(tables)
         self.altered = False
 
     def transaction(self, at: int) -> list[Statement]:
         """One to four statements on shards of any table, at an instant (epoch seconds)."""
-        weights = [_WEIGHTS[table.name] for table in TABLES]
-        tables = self._chance.choices(TABLES, weights, k=self._chance.randint(1, _TRANSACTION))
+        weights = [_WEIGHTS.get(table.name, 2) for table in self.tables]
+        tables = self._chance.choices(self.tables, weights, k=self._chance.randint(1, _TRANSACTION))
         return [self._statement(table, at) for table in tables]
 
     def _statement(self, table: ChainTable, at: int) -> Statement:

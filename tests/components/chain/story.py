@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 
+from tests.components.chain.injections.kinds import INJECTIONS
 from tests.components.chain.tables import FIRST_SLICE
 
 HOUR: Final = 3600
 STEP: Final = 300
 """Seconds of simulated time from one heartbeat to the next."""
 
-KINDS: Final = (
+PROCESSES: Final = (
     "capture killed",
     "member killed",
     "connector restarted",
@@ -41,9 +42,16 @@ KINDS: Final = (
     "member leaves",
     "connect killed",
 )
-"""Their shares; the first ones are those of a small story."""
+"""What happens to processes, by their shares; the first ones are those of a small story."""
+
+KINDS: Final = (
+    *(kind for pair in zip(INJECTIONS, PROCESSES, strict=False) for kind in pair),
+    *PROCESSES[len(INJECTIONS) :],
+)
+"""With what is done to the tables, the lake and what is around them."""
 
 _WHOLE: Final = "replay of all"
+_LAST: Final = "topic made anew"
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,11 @@ class Story:
         return self.slices[step * STEP // HOUR - 1]
 
     @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """The instants (epoch seconds) at which the hours end, in order."""
+        return tuple(self.at((number + 1) * HOUR // STEP) for number in range(self.hours))
+
+    @cached_property
     def slices(self) -> tuple[str, ...]:
         """Keys of the hours, in order."""
         starts = (self.at(number * HOUR // STEP) for number in range(self.hours))
@@ -96,6 +109,8 @@ class Story:
             early = chance.randrange(len(kinds) // 3 + 1)
             if kind == _WHOLE and place > early:
                 kinds[place], kinds[early] = kinds[early], kind
+        # From then on nobody can say what a topic should hold.
+        kinds.sort(key=lambda kind: kind == _LAST)
         steps = sorted(chance.randrange(1, self.steps) for _ in kinds)
         return tuple(
             Injection(number, step, kind, chance.random())

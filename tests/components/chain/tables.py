@@ -42,18 +42,23 @@ class ChainTable:
     key: tuple[str, ...]
     partition_by: str | None
     keys: int
+    options: str = ""
+    first_slice: str = FIRST_SLICE
 
     @property
     def create(self) -> list[str]:
         """The statements that make its shards on an instance."""
         listed = ", ".join(f"`{name}` {kind}" for name, kind in self.columns.items())
         key = ", ".join(self.key)
-        return [f"CREATE TABLE {shard} ({listed}, PRIMARY KEY ({key})) CHARACTER SET utf8mb4" for shard in self.shards]
+        return [
+            f"CREATE TABLE {shard} ({listed}, PRIMARY KEY ({key})) CHARACTER SET utf8mb4 {self.options}"
+            for shard in self.shards
+        ]
 
     def source(self) -> SourceTable:
         """As it is declared to the capture: a snapshot an hour."""
         pattern = self.shards[0].rstrip("0123456789") + "*" if len(self.shards) > 1 else self.shards[0]
-        series = ((self.name, PERIOD, FIRST_SLICE),)
+        series = ((self.name, PERIOD, self.first_slice),)
         return SourceTable(self.name, f"{DATABASE}.{pattern}", INSTANCES, self.key, self.partition_by, series)
 
 
@@ -67,6 +72,16 @@ TABLES: Final = (
     ChainTable("ods_lessons", _shards("lessons", 2), _NARROW, ("id",), None, 2500),
     ChainTable("ods_logins", ("logins",), _LOGINS, ("tenant", "login"), None, 2500),
 )
+_PARTITIONS: Final = ", ".join(f"PARTITION p{number} VALUES LESS THAN ({1000 * (number + 1)})" for number in range(10))
+EVENTS: Final = ChainTable(
+    "ods_events", ("events",), _NARROW, ("id",), None, 2500, f"PARTITION BY RANGE (id) ({_PARTITIONS})"
+)
+"""Of a story that changes tables without row events: some of its partitions are emptied."""
+
+
+def later_table(number: int, first_slice: str) -> ChainTable:
+    """One that is made, declared and dropped while the others are written."""
+    return ChainTable(f"ods_later_{number}", (f"later{number}",), _NARROW, ("id",), None, 600, "", first_slice)
 
 
 def sources(tables: Iterable[ChainTable] = TABLES) -> list[SourceTable]:

@@ -36,10 +36,11 @@ _AT_ONCE: Final = 0.3
 class Taker:
     """One process of `chain.capture`, and the next one when it ended."""
 
-    def __init__(self, folder: Path, servers: str) -> None:
+    def __init__(self, folder: Path, servers: str, warehouse: Path, declared: Path) -> None:
         self.folder = folder
         self.starts = 0
-        self._command = [sys.executable, "-m", "tests.components.chain.capture", str(folder), servers]
+        program = [sys.executable, "-m", "tests.components.chain.capture"]
+        self._command = [*program, str(folder), servers, str(warehouse), str(declared)]
         self._process = self._start({})
 
     def __enter__(self) -> Self:

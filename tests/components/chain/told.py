@@ -11,6 +11,9 @@ from dataclasses import asdict, dataclass, field
 class Told:
     """`changes` came out of the binlogs, `sent_again` of the `messages` came once more; no `problems` when all held.
 
+    `silently_wrong` are tagged snapshots that are not what the database answered; `untagged` are slices with the reason
+    that capture gave.
+
     `errors` are steps of the capture that failed and were tried again; `tended` connectors that had failed.
     """
 
@@ -24,6 +27,8 @@ class Told:
     rows: int
     snapshots: int
     snapshots_equal: int
+    silently_wrong: int
+    untagged: dict[str, str]
     rows_compared: int
     lost: int
     doubled: int
@@ -52,6 +57,8 @@ class Told:
                 f"{self.snapshots_equal} of {self.snapshots} snapshots equal to the database's answers "
                 f"({self.rows_compared:,} rows compared), the tables at the end ({self.rows:,} rows) too"
             ),
+            f"{self.silently_wrong} silently wrong, {len(self.untagged)} not tagged:",
+            *(f"  {slice_}: {reason[:200]}" for slice_, reason in self.untagged.items()),
             f"{self.lost} lost, {self.doubled} doubled, {self.torn} torn",
             (
                 f"on the way: {self.writes_lost} transactions whose server died, {self.tended} failed connectors "

@@ -76,6 +76,9 @@ def kept_rows(path: Path) -> Content:
 
 def _select(instance: str, cursor: Cursor, table: ChainTable) -> Iterator[dict[str, Any]]:
     for shard in table.shards:
+        cursor.execute(f"SHOW TABLES LIKE '{shard}'")
+        if not cursor.fetchall():
+            continue  # not made yet, or dropped
         cursor.execute(f"SHOW COLUMNS FROM {shard}")
         names = [str(row[0]) for row in cursor.fetchall()]
         # The client makes a duration of a TIME, which has other bounds.

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.capture.distribution.members import Members
-from tests.components.chain.tables import DATABASE, INSTANCES
+from tests.components.chain.capture import declare_tables, settings_of
+from tests.components.chain.story_clock import DATED
+from tests.components.chain.tables import DATABASE, INSTANCES, ChainTable
 from tests.components.chain.taker import POINTS, Taker
 from tests.components.chain.writer import declare
 from tidemark.capture.source_table import topic_of
@@ -22,7 +24,7 @@ from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import MariaDb, mariadb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tests.components.chain.story import Injection, Story
@@ -43,6 +45,8 @@ class World:
     taker: Taker
     bookmarks: dict[str, list[Any]] = field(default_factory=dict)
     tended: int = 0
+    distributes: bool = True
+    sessions_lost: int = 0
 
     def inject(self, injection: Injection) -> None:
         chance = random.Random(injection.draw)
@@ -63,6 +67,8 @@ class World:
             "database killed": lambda draw: self._database(draw, kill=True),
             "database restarted": lambda draw: self._database(draw, kill=False),
         }
+        if injection.kind.startswith("member") and not self.distributes:
+            return
         if injection.kind.startswith("capture"):
             self.taker.let_work(chance)
         actions[injection.kind](chance)
@@ -70,7 +76,8 @@ class World:
     def tend(self) -> None:
         """What an operator's tools do: start again who is gone, and connectors that failed."""
         self.taker.tend()
-        self.members.at_least(1)
+        if self.distributes:
+            self.members.at_least(1)
         if self.connect.server.process.poll() is not None:
             self.connect.start_again()
         for name in self.connect.connectors:
@@ -78,6 +85,11 @@ class World:
             if state not in _NO_MATTER and not state.startswith("UNREACHABLE"):
                 self.tended += 1
                 self._ask("POST", f"{name}/restart?includeTasks=true&onlyFailed=true")
+
+    def end_distribution(self) -> None:
+        """For good: of a topic that is made anew it would say that messages are lost."""
+        if self.distributes:
+            self.distributes, self.sessions_lost = False, self.members.stop()
 
     def bookmark(self) -> None:
         """Remember where the connectors are."""
@@ -139,23 +151,25 @@ _NO_MATTER: Final = frozenset({"RUNNING", "UNASSIGNED", "STOPPED", "PAUSED", "RE
 
 
 @contextmanager
-def world(story: Story, folder: Path, say: Callable[[str], None]) -> Iterator[World]:
+def world(story: Story, folder: Path, say: Callable[[str], None], tables: Sequence[ChainTable]) -> Iterator[World]:
     """Start everything, with the tables made; stop everything in the end."""
     with ExitStack() as stack:
         say("starting MariaDB (two instances), Kafka and Kafka Connect")
         databases = {
-            name: stack.enter_context(mariadb(name, number, folder / name, _SURVIVES))
+            name: stack.enter_context(mariadb(name, number, folder / name, _SURVIVES, DATED))
             for number, name in enumerate(INSTANCES, 1)
         }
-        declare(databases, story.at(0) - 60)
+        declare(databases, story.at(0) - 60, tables)
         broker = stack.enter_context(kafka(jars(), folder / "kafka"))
-        captured = connect(jars(), broker, list(databases.values()), DATABASE, folder / "connect")
+        captured = connect(jars(), broker, list(databases.values()), DATABASE, folder / "connect", with_loads=True)
         worker = stack.enter_context(captured)
         servers = broker.bootstrap_servers
         command = [sys.executable, "-m", "tests.components.chain.distribute"]
         chance = random.Random(story.seed)
         members = stack.enter_context(Members(servers, folder / "members", command, chance))
-        taker = stack.enter_context(Taker(folder / "capture", servers))
+        declared, capture = folder / "declared", folder / "capture"
+        declare_tables(declared, tables)
+        taker = stack.enter_context(Taker(capture, servers, settings_of(capture, servers).warehouse, declared))
         yield World(databases, broker, worker, members, taker)
 
 

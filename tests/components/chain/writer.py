@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from contextlib import ExitStack
-from queue import Queue
-from threading import Thread
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import pymysql
 
 from tests.components.chain.statements import Statement, Statements, alterations
 from tests.components.chain.story import STEP, Injection, Story
-from tests.components.chain.tables import DATABASE, TABLES
+from tests.components.chain.story_clock import CLOCK, clock
+from tests.components.chain.tables import DATABASE, ChainTable
 from tests.components.chain.truth import Content, keep, stored_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pymysql.cursors import Cursor
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from tidemark.console.servers.mariadb import MariaDb
 
 _AGAIN_SECONDS: Final = 0.2
+_TICK_SECONDS: Final = 0.02
+_BESIDE_SECONDS: Final = 4.0
 _HEARTBEAT: Final = (
     "CREATE TABLE heartbeat (id INT PRIMARY KEY, beat_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3))"
 )
@@ -33,8 +37,8 @@ Answer = TypeVar("Answer")
 class Sessions:
     """One on each instance, made anew when it was lost."""
 
-    def __init__(self, servers: Mapping[str, MariaDb]) -> None:
-        self._servers = servers
+    def __init__(self, servers: Mapping[str, MariaDb], tables: Sequence[ChainTable]) -> None:
+        self._servers, self._tables = servers, tables
         self._open: dict[str, pymysql.Connection[Cursor]] = {}
 
     def execute(self, instance: str, sql: str) -> list[int]:
@@ -58,7 +62,7 @@ class Sessions:
         try:
             with ExitStack() as stack:
                 cursors = {name: stack.enter_context(self._session(name).cursor()) for name in self._servers}
-                return {table.name: stored_rows(cursors, table) for table in TABLES}
+                return {table.name: stored_rows(cursors, table) for table in self._tables}
         except (pymysql.err.MySQLError, OSError):
             self._open.clear()
             raise
@@ -72,18 +76,25 @@ class Sessions:
 class Writer:
     """A thread that writes at most `rate` changes a second; injections that are due go into a queue.
 
-    It waits while the queue is full, so that all of them come while it writes.
+    It waits while the queue is full, so that all of them come while it writes. `tables` may change meanwhile.
     """
 
-    def __init__(self, story: Story, servers: Mapping[str, MariaDb], folder: Path, rate: float) -> None:
+    def __init__(
+        self, story: Story, servers: Mapping[str, MariaDb], folder: Path, rate: float, tables: Sequence[ChainTable]
+    ) -> None:
         self.due: Queue[Injection | None] = Queue(maxsize=1)
+        self.tables = list(tables)
+        self.at = story.at(0)
         self.written = 0
         self.step = 0
         self.lost = 0
+        self._beside = 0
+        self._is_over = Event()
         self.failure: BaseException | None = None
         self._story, self._folder, self._rate = story, folder, rate
-        self._sessions = Sessions(servers)
-        self._statements = {name: Statements(f"{story.seed} {name}") for name in servers}
+        self._sessions = Sessions(servers, self.tables)
+        self.statements = {name: Statements(f"{story.seed} {name}", tables) for name in servers}
+        self._asked: Queue[tuple[Callable[[Sessions, int], object], Future[object]]] = Queue()
         self._begun = time.monotonic()
         self._thread = Thread(target=self._run, name="writer", daemon=True)
 
@@ -97,42 +108,93 @@ class Writer:
 
     def now(self) -> dict[str, Content]:
         """What the tables hold now."""
-        return self._until(self._sessions.contents)
+        return self.between(lambda sessions, _: sessions.contents())
+
+    def between(self, ask: Callable[[Sessions, int], Answer]) -> Answer:
+        """What `ask` answers, between two transactions of the story, at the instant (epoch seconds) it has come to."""
+        future: Future[object] = Future()
+        self._asked.put((ask, future))
+        while not future.done():
+            if not self._thread.is_alive():
+                self._answer()
+            time.sleep(_TICK_SECONDS)
+        answer: Answer = future.result()  # type: ignore[assignment]  # of what was asked
+        return answer
+
+    def beat(self, ahead: int = 0) -> None:
+        """A heartbeat now; its writer's clock may be so many seconds ahead. Inside of `between` alone."""
+        self._beat(self.at, ahead)
+
+    def _answer(self) -> None:
+        while not self._asked.empty():
+            ask, future = self._asked.get()
+            try:
+                future.set_result(self._until(lambda ask=ask: ask(self._sessions, self.at)))  # type: ignore[misc]
+            except Exception as failure:  # noqa: BLE001 - told by whoever asked
+                future.set_exception(failure)
+
+    def _offer(self, injection: Injection | None) -> None:
+        while True:
+            try:
+                self.due.put(injection, timeout=_BESIDE_SECONDS)
+            except Full:
+                # Changes go on while somebody waits for the capture.
+                self._answer()
+                self._beat(self.at)
+                before = self.written
+                for name, statements in self.statements.items():
+                    self._transaction(name, statements.transaction(self.at), self.at)
+                self._beside += self.written - before
+            else:
+                return
 
     def _run(self) -> None:
         try:
             self._write()
         except BaseException as failure:  # noqa: BLE001 - told by whoever waits for the thread
             self.failure = failure
-        self.due.put(None)
+        self._offer(None)
+        # Nothing is written any more; that the servers are there is said still.
+        while not self._is_over.wait(_BESIDE_SECONDS):
+            self._answer()
+            self._beat(self.at)
+
+    def end(self) -> None:
+        """No more heartbeats."""
+        self._is_over.set()
+        self._thread.join()
 
     def _write(self) -> None:
         injections = list(self._story.injections)
         for step in range(self._story.steps):
-            self.step = step
+            self.step, self.at = step, self._story.at(step)
             self._ask(self._story.hour(step))
             self._beat(self._story.at(step))
             if step == self._story.steps // 2:
                 self._alter()
             while injections and injections[0].step == step:
-                self.due.put(injections.pop(0))
+                self._offer(injections.pop(0))
             self._changes(self._story.changes * (step + 1) // self._story.steps)
-        self._beat(self._story.at(self._story.steps))
+        self.at = self._story.at(self._story.steps)
+        self._beat(self.at)
 
     def _ask(self, slice_key: str | None) -> None:
         """Everything before the hour's end is written, and nothing after it."""
         if slice_key is not None:
-            for name, content in self.now().items():
+            for name, content in self._until(self._sessions.contents).items():
                 keep(content, self.truth(name, slice_key))
 
-    def _beat(self, at: int) -> None:
-        beat = f"INSERT INTO heartbeat VALUES (1, FROM_UNIXTIME({at}))"  # noqa: S608 - a number
-        sql = f"SET TIMESTAMP = {at}; {beat} ON DUPLICATE KEY UPDATE beat_at = VALUES(beat_at)"
-        for name in self._statements:
+    def _beat(self, at: int, ahead: int = 0) -> None:
+        beat = f"INSERT INTO heartbeat VALUES (1, FROM_UNIXTIME({at + ahead}))"  # noqa: S608 - a number
+        sql = (
+            f"SET TIMESTAMP = {at}; REPLACE INTO {CLOCK} VALUES (1, {at}); "  # noqa: S608 - a number
+            f"{beat} ON DUPLICATE KEY UPDATE beat_at = VALUES(beat_at)"
+        )
+        for name in self.statements:
             self._until(lambda name=name: self._sessions.execute(name, sql))  # type: ignore[misc]
 
     def _alter(self) -> None:
-        for name, statements in self._statements.items():
+        for name, statements in self.statements.items():
             for sql in alterations():
                 # Of one that the server did and did not answer, nothing is left to do.
                 changed = f"SET TIMESTAMP = {self._story.at(self.step)}; {sql}"
@@ -140,10 +202,11 @@ class Writer:
             statements.altered = True
 
     def _changes(self, until: int) -> None:
-        begun, first = self.written, self._story.at(self.step)
-        while self.written < until:
-            at = first + (self.written - begun) * STEP // max(1, until - begun)
-            for name, statements in self._statements.items():
+        begun, first = self.written - self._beside, self._story.at(self.step)
+        while self.written - self._beside < until:
+            self._answer()
+            self.at = at = first + min(STEP - 1, (self.written - self._beside - begun) * STEP // max(1, until - begun))
+            for name, statements in self.statements.items():
                 self._transaction(name, statements.transaction(at), at)
             self._pace()
 
@@ -176,13 +239,13 @@ class Writer:
                 time.sleep(_AGAIN_SECONDS)
 
 
-def declare(servers: Mapping[str, MariaDb], at: int) -> None:
-    """The tables, before anything reads the binlogs."""
-    created = [sql for table in TABLES for sql in table.create]
+def declare(servers: Mapping[str, MariaDb], at: int, tables: Sequence[ChainTable]) -> None:
+    """The tables, before anything reads the binlogs, and what gives everything that is written the story's time."""
+    created = [sql for table in tables for sql in table.create]
     for server in servers.values():
         with server.connect() as session, session.cursor() as cursor:
             cursor.execute(f"CREATE DATABASE {DATABASE}; USE {DATABASE}")
             while cursor.nextset():
                 pass
-            for sql in (f"SET TIMESTAMP = {at}", _HEARTBEAT, *created):
+            for sql in (f"SET TIMESTAMP = {at}", *clock(at, server.password), _HEARTBEAT, *created):
                 cursor.execute(sql)

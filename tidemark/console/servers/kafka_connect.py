@@ -106,11 +106,12 @@ def connect(
     port: int = 0,
     snapshot_mode: SnapshotMode = "never",
     others: Mapping[str, str] | None = None,
+    with_loads: bool = False,
 ) -> Iterator[Connect]:
     """Start a worker that captures `database` of each instance; in the same directory it goes on where it was.
 
     With `never` it begins with the first binlog record, with `no_data` at the present time, and signals ask for the
-    initial load. `others` are further settings of the connectors.
+    initial load, as they do `with_loads` also else. `others` are further settings of the connectors.
     """
     port = port or free_port()
     private_directory(directory)
@@ -120,7 +121,8 @@ def connect(
     for file, instance in zip(files, instances, strict=True):
         kafka.ensure_topic(topic_of(instance.name))
         wanted = connector_settings(kafka.bootstrap_servers, _source(instance, database), snapshot_mode)
-        file.write_text(lines({**wanted, **(others or {})}))
+        loads = load_settings(topic_of(instance.name), database) if with_loads else {}
+        file.write_text(lines({**wanted, **loads, **(others or {})}))
     main = "org.apache.kafka.connect.cli.ConnectStandalone"
     java = ["java", "-Xmx768m", "-Dlog4j2.level=WARN", "-cp", jars.classpath, main]
     secret = {_password_variable(instance.name): instance.password for instance in instances}
