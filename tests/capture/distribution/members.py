@@ -70,7 +70,7 @@ class Members:
         """One dies, and another takes its place, at once or some seconds later."""
         process = self._take_random()
         process.kill()
-        process.wait()
+        process.communicate()
         time.sleep(self._chance.choice((0.0, 0.0, 3.0)))
         self.at_least(2)
 

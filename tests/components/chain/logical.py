@@ -58,7 +58,9 @@ class Came:
             return  # a notification of a load
         source = change["source"]
         physical = f"{source['db']}.{source['table']}"
-        self.chains[physical].add(value)
+        # A statement about several tables (RENAME a TO b, c TO a) goes where each of them goes.
+        for name in str(source["table"]).split(","):
+            self.chains[f"{source['db']}.{name}"].add(value)
         # A TRUNCATE is a record of its own and changes no one row.
         if change.get("op", "t") != "t":
             # A key that moves is a delete and an insert at one position.
