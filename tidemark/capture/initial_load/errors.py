@@ -56,7 +56,8 @@ class LoadUnderWayError(CaptureError):
             expected="none of these shards",
             found=", ".join(sorted(shards)),
             where=table,
-            hint="ask again when tidemark capture status says that all is there",
+            hint="ask again when tidemark capture status says that all is there; where the connector has lost that "
+            "load (its offsets or its topic were deleted) it never ends: --again",
         )
 
 

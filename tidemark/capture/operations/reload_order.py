@@ -20,6 +20,23 @@ Columns = Mapping[str, Mapping[str, str]]
 """Per shard its columns: name -> type as the server prints it."""
 
 
+def refuse_load_under_way(settings: Settings, source: SourceTable, shard: str | None = None) -> None:
+    """Raise LoadUnderWayError while a load of the table (or of that shard) was asked for and has not ended.
+
+    Its end comes behind where the table begins anew, and would be taken for the end of a load whose rows are not all
+    there: snapshots without them would be tagged.
+    """
+    last = last_commit(settings.warehouse / source.name)
+    state = last.state if last else CommitState()
+    under_way = {*state.initial_load_pending, *state.holds.loading}
+    for request in ReloadRequests.of(settings).after(source.name, state.reloads):
+        under_way.update(request.shards)
+    if shard is not None:
+        under_way &= {shard}
+    if under_way:
+        raise LoadUnderWayError.of(under_way, source.name)
+
+
 def order_reload(
     settings: Settings,
     source: SourceTable,
@@ -29,13 +46,13 @@ def order_reload(
 ) -> ReloadRequest:
     """Ask for a table, for one `shard` of it (`a.school.orders_3`), or for the rows in a range of `keys`.
 
-    `addresses` are those of the instances that have to be asked. Raises DatabaseDownError, LoadRefusedError,
-    KeyRangeError, LoadUnderWayError, BrokerDownError, TopicMissingError.
+    `addresses` are those of the instances that have to be asked; `refuse_load_under_way` comes before. Raises
+    DatabaseDownError, LoadRefusedError, KeyRangeError, BrokerDownError, TopicMissingError.
     """
     there = _columns(source, addresses)
     request = _request(settings, source, addresses, there, shard, keys)
     if keys is not None:
-        _check_range(settings, request, there, keys)
+        _check_range(request, there, keys)
     # None of the rows comes before what says where they begin.
     ReloadRequests.of(settings).add(request)
     for address in addresses:
@@ -99,16 +116,11 @@ def _request(
     )
 
 
-def _check_range(settings: Settings, request: ReloadRequest, there: Columns, keys: KeyRange) -> None:
+def _check_range(request: ReloadRequest, there: Columns, keys: KeyRange) -> None:
     for shard in (*request.shards, *request.gone):
         printed = there.get(shard, {}).get(keys.column, "")
         if not is_integer(printed):
             raise KeyRangeError.of_type(shard, keys.column, printed)
-    last = last_commit(settings.warehouse / request.table)
-    state = last.state if last else CommitState()
-    under_way = {*state.initial_load_pending, *state.holds.loading}.intersection(request.shards)
-    if under_way:
-        raise LoadUnderWayError.of(under_way, request.table)
 
 
 def _ends(settings: Settings, source: SourceTable, instances: Sequence[str]) -> tuple[dict[str, int], dict[str, str]]:

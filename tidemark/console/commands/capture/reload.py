@@ -13,8 +13,9 @@ from tidemark.errors import TerminalError
 @click.argument("table", metavar="TABLE")
 @click.option("--shard", metavar="NAME", help="Of this shard alone (a.school.orders_3); one that is dropped goes.")
 @click.option("--range", "key_range", metavar="LOW..HIGH", help="Of the rows with these keys alone, both with them.")
+@click.option("--again", is_flag=True, help="Also while a load is under way: one that the connector has lost.")
 @json_option
-def reload(table: str, shard: str | None, key_range: str | None, *, as_json: bool) -> None:
+def reload(table: str, shard: str | None, key_range: str | None, *, again: bool, as_json: bool) -> None:
     """Begin a captured TABLE (ods_orders) anew, as its source is now: the way out of whatever holds it.
 
     For changes that Kafka dropped before they were read, a topic that was made anew, a type that changed to no wider
@@ -24,6 +25,9 @@ def reload(table: str, shard: str | None, key_range: str | None, *, as_json: boo
     With --range the rows whose first key column is from LOW to HIGH (a whole number each, one of them may be left out)
     are read again, and go where the source does not have them any more. All other rows stay; a hold stays, too.
 
+    While a load of the same rows is under way it is refused: that one's end would be taken for this one's. A load that
+    the connector has lost never ends; then use --again.
+
     Needs what `tidemark capture load` needs: the instances' addresses, and connectors that can be asked.
 
     \b
@@ -31,7 +35,7 @@ def reload(table: str, shard: str | None, key_range: str | None, *, as_json: boo
     With --json: {"id", "shards": [...], "gone": [...], "starts": {instance: offset}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.initial_load.key_range import KeyRange  # noqa: PLC0415 - keeps --help fast
-    from tidemark.capture.operations.reload_order import order_reload  # noqa: PLC0415
+    from tidemark.capture.operations.reload_order import order_reload, refuse_load_under_way  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
@@ -41,6 +45,8 @@ def reload(table: str, shard: str | None, key_range: str | None, *, as_json: boo
         raise TerminalError("no shard of the table", expected=f"instance.{source.table}", found=shard)
     keys = None if key_range is None else KeyRange.parse(key_range, source.key[0])
     addresses = addresses_of(settings, source, shard.partition(".")[0] if shard else None)
+    if not again:
+        refuse_load_under_way(settings, source, shard)
     request = order_reload(settings, source, addresses, shard, keys)
     if as_json:
         shown = {"shards": list(request.shards), "gone": list(request.gone), "starts": dict(request.starts)}
