@@ -5,6 +5,8 @@ overwrites the partition of a copy of the table by `replaceWhere`; `computer` is
 `run` is the same as a Dagster run, as a warm worker executes it, with the manifest of the slice's launch. `cpu_ratio`
 and `wall_ratio` are computer / bare, `run_*` run / bare, over the sums of the slices' medians; `phases` says where the
 computer's wall time goes. Before that the demo computes the days up to the one that is measured.
+`merge_cpu_ratio` and `merge_wall_ratio` are capture's merge / a plain MERGE on the key, of the same changes into copies
+of a table as small as the demo's, in the same session.
 """
 
 from __future__ import annotations
@@ -20,6 +22,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 
+from benchmarks.merge.batches import five_minutes
+from benchmarks.merge.rounds import Rounds
+from benchmarks.merge.table import TableShape
+from benchmarks.merge.ways import COMPARED
 from benchmarks.overhead.ways import BarePySpark, DagsterRuns, PhaseTimes
 from benchmarks.timing import Timer
 from tidemark.compute.runtime import Runtime
@@ -32,9 +38,13 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Mapping
 
+    from pyspark.sql import SparkSession
+
     from tidemark.warehouse.warehouse import Warehouse
 
 _DAY: Final = "2026-03-24"
+_TABLE: Final = TableShape(9, 500, 2, 100)
+"""Nine days as the recording's, and a batch of what a day changes in an hour."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +69,18 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
                 "run": DagsterRuns(warehouse, runtime, instance).execute,
             }
             timers = _time(ways, slices, arguments.warm, arguments.rounds)
-    return _figures(timers, phases)
+        merges = merge_ratios(runtime.spark.newSession(), folder, arguments.warm, arguments.rounds)
+    return {**_figures(timers, phases), **merges}
+
+
+def merge_ratios(spark: SparkSession, folder: Path, warm: int, rounds: int) -> dict[str, float]:
+    """Capture's merge against a plain one, turn by turn; both have to make the same rows."""
+    with tempfile.TemporaryDirectory(dir=folder) as tables:
+        figures = Rounds(spark, Path(tables), warm, rounds).turns(_TABLE, five_minutes, COMPARED)
+    return {
+        "merge_cpu_ratio": round(figures["ours_cpu_seconds"] / figures["naive_cpu_seconds"], 2),
+        "merge_wall_ratio": round(figures["ours_seconds"] / figures["naive_seconds"], 2),
+    }
 
 
 def _compute(runtime: Runtime, slice_: Slice, phases: PhaseTimes) -> None:
