@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from deltalake import DeltaTable
 
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
-from tidemark.console.demo.recorded_answers import load_oracle
+from tidemark.console.demo.source_database_answers import load_oracle
 from tidemark.console.main import main
 from tidemark.console.project_files import SAMPLE
 

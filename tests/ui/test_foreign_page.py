@@ -62,6 +62,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterServer]:
         yield running
     finally:
         running.stop()
+    assert "Traceback" not in (folder / "dagster.log").read_text()
 
 
 def _materialize(home: Path) -> None:

@@ -16,7 +16,7 @@ from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat
 from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError
-from tidemark.capture.initial_load.load_request import request_load
+from tidemark.capture.initial_load.request_load import request_load
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source.kafka.intake import KafkaIntake

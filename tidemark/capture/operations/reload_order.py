@@ -10,8 +10,8 @@ from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase, databases
 from tidemark.capture.initial_load.errors import KeyRangeError, LoadUnderWayError, NobodyToAskError
 from tidemark.capture.initial_load.key_range import KeyRange, is_integer
-from tidemark.capture.initial_load.load_request import request_load, source_columns
 from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadRequests
+from tidemark.capture.initial_load.request_load import request_load, source_columns
 from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.system.settings import Settings

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.compute.business_time import partition_values
-from tidemark.console.demo.recorded_answers import plain
+from tidemark.console.demo.source_database_answers import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tidemark.console.demo.pipeline_run import ReplayResult
-    from tidemark.console.demo.recorded_answers import Comparison, OracleMetric
+    from tidemark.console.demo.source_database_answers import Comparison, OracleMetric
     from tidemark.olap.store import OlapStore
     from tidemark.warehouse.warehouse import Warehouse
 

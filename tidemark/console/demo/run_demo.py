@@ -19,7 +19,7 @@ from tidemark.console.demo.demo_report import print_metrics, print_summary
 from tidemark.console.demo.errors import DemoRunningError, SampleError
 from tidemark.console.demo.pipeline_run import DemoReplay
 from tidemark.console.demo.progress_display import LiveDisplay, PlainDisplay
-from tidemark.console.demo.recorded_answers import OracleAnswers, compare_metrics, compare_snapshots, load_oracle
+from tidemark.console.demo.source_database_answers import OracleAnswers, compare_metrics, compare_snapshots, load_oracle
 from tidemark.console.project_files import SAMPLE
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tidemark.console.demo.pipeline_run import ReplayResult
     from tidemark.console.demo.progress_display import Display
-    from tidemark.console.demo.recorded_answers import Comparison
+    from tidemark.console.demo.source_database_answers import Comparison
     from tidemark.warehouse.warehouse import Warehouse
 
 

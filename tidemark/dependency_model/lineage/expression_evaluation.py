@@ -22,7 +22,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
 )
 from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
-from tidemark.dependency_model.lineage.functions.conditions import CONDITIONS
+from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS
 from tidemark.dependency_model.lineage.value_range import Special, Value, truth_of
 
 if TYPE_CHECKING:

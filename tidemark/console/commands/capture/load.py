@@ -35,7 +35,7 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
     Exit codes: 0 asked for, 1 it cannot be, 75 a database does not answer.
     With --json: {"asked": {instance: ["school.orders_0", ...]}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.capture.initial_load.load_request import request_load  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.initial_load.request_load import request_load  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tidemark.console.demo.recorded_answers import (
+from tidemark.console.demo.source_database_answers import (
     OracleMetric,
     OracleSnapshot,
     compare_metrics,
