@@ -38,7 +38,7 @@ from tidemark.capture.operations.reload_order import order_start
 from tidemark.capture.operations.step_state import StepPosition, StepResult, problem_of_instance, state_of_topics
 from tidemark.capture.operations.trim_side_tables import trim_if_due
 from tidemark.capture.planning.commit_planner import CommitPlan, make_plan
-from tidemark.capture.planning.read_groups import LAGGING_SHARE, read_groups
+from tidemark.capture.planning.read_groups import AGAIN_SHARE, LAGGING_SHARE, read_groups
 from tidemark.capture.planning.readable_offsets import ReadableScan, readable_scan
 from tidemark.capture.planning.slice_ends import missed_slice_ends, open_slice_ends, waits_of
 from tidemark.capture.snapshots.tagging import keep_newest, tag_accepted, tag_commit, tag_missing
@@ -106,7 +106,7 @@ class Ingestion:
             position = self._with_reloads(self._with_logs(self._position, step), step)
             position = self._with_accepted(self._with_audited(position, step), step)
             position = self._passes(position, step)
-            self._position = position
+            self._position = replace(position, stopped=frozenset(step.stopped))
             HaltedSources.of(self._settings).write(position.findings)
             ReadProgress.of(self._settings).write(self._sources, position.states)
             NewestBeats.of(self._settings).note(step.beats)
@@ -196,13 +196,21 @@ class Ingestion:
         return replace(position, accepted=accepted, units={})
 
     def _passes(self, position: StepPosition, step: StepResult) -> StepPosition:
-        """Take in all that is there: in turns, a pass of those that are level and a small one of each that lags."""
+        """Take in all that is there: in turns, a pass of those that are level and a small one of each that lags.
+
+        Who stopped in the step before is tried by itself: a whole pass that fails each time would cost the others.
+        """
         goes_on = True
         while goes_on:
             goes_on = False
-            for group in read_groups(self._active(self._sources, step), position.offsets(self._sources)):
+            active, offsets = self._active(self._sources, step), position.offsets(self._sources)
+            for group in read_groups([source for source in active if source.name not in position.stopped], offsets):
                 share = LAGGING_SHARE if goes_on else 1.0
                 position, more = self._pass(position, step, self._active(group, step), share)
+                goes_on |= more
+            for group in read_groups([source for source in active if source.name in position.stopped], offsets):
+                position, more = self._pass(position, step, self._active(group, step), AGAIN_SHARE)
+                position = replace(position, stopped=position.stopped - {source.name for source in group})
                 goes_on |= more
         return position
 

@@ -55,7 +55,8 @@ class StepPosition:
     """Where the tables stand after a pass, each by its own log, and what was decided in it of each.
 
     `versions` are the tables' when their states were read, `units` what the newest pass of a group of tables
-    read. A step begins where the one before it in the same process ended, after it has looked whether that is still so.
+    read, `stopped` the tables that stopped in the step before and have not gone on since. A step begins where the one
+    before it in the same process ended, after it has looked whether that is still so.
     """
 
     states: Mapping[str, CommitState] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class StepPosition:
     halted: Mapping[str, tuple[BinlogFinding, ...]] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[int]] = field(default_factory=dict)
     units: Mapping[tuple[str, ...], Sequence[ReadUnit]] = field(default_factory=dict)
+    stopped: frozenset[str] = frozenset()
 
     def with_table_at(self, table: str, state: CommitState, version: int | None) -> Self:
         """After the table got to that state."""

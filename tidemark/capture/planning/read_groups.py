@@ -14,6 +14,8 @@ WIDTH: Final = 100_000
 """Records that the offsets of two tables of one group may be apart: a fraction of what a pass reads."""
 LAGGING_SHARE: Final = 0.1
 """Of a pass, for those that lag while the others have records to take in."""
+AGAIN_SHARE: Final = 0.01
+"""Of a pass, for those that stopped in the step before: it shows whether they go on now."""
 
 Offsets = Mapping[str, Mapping[str, int]]
 """Table -> instance -> next offset."""
