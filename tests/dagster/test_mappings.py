@@ -2,16 +2,17 @@
 
 from datetime import UTC, datetime
 
+import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 
 from tests.dagster.mapped_keys import mapped_keys
 from tidemark.dagster.mappings import partition_mapping
-from tidemark.dagster.partitions import partitions_definition
+from tidemark.dagster.partitions import partitions_definition, slice_partitions
 from tidemark.dependency_model.entity import Entity, parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
-from tidemark.warehouse.dagster_partition_keys import dagster_key, slice_key
+from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, dagster_key, slice_key
 
 UNTIL = datetime(2026, 12, 1, tzinfo=UTC)
 FROM = "2025-01-01"
@@ -62,6 +63,21 @@ def test_dagster_maps_to_our_slices(period: str, offset: str, upstream_period: s
             assert ours <= theirs, key
             if exact:
                 assert ours == theirs, key
+
+
+def test_each_part_reads_its_own_past() -> None:
+    """Dagster refuses definitions in which an asset depends on itself, unless its time dimension is counted."""
+    parts = "sub_partitions: {region: {cn: {}, us: {}}}, depends_on: [{entity: up, offset: Set -1}]"
+    itself = parse_entity(f"{{period: day, time_zone: UTC, start: {FROM}, {parts}}}", "up")
+    mapping = partition_mapping(itself, itself)
+    partitions = slice_partitions(itself, DependencyGraph.build([itself]))
+    assert isinstance(partitions, dg.MultiPartitionsDefinition)
+    dep = dg.AssetDep("up", partition_mapping=mapping.built_in)
+    assert dg.AssetsDefinition(specs=[dg.AssetSpec("up", partitions_def=partitions, deps=[dep])])
+    key = dg.MultiPartitionKey({TIME_DIMENSION: COMPARED_FROM, "region": "cn"})
+    with partition_loading_context(effective_dt=UNTIL):
+        assert mapped_keys(mapping.built_in, partitions, partitions, key, UNTIL) == ["2025-02-28|cn"]
+    assert mapping.exact
 
 
 def _inputs_of(graph: DependencyGraph, slice_: Slice) -> list[Slice]:

@@ -16,6 +16,7 @@ from tidemark.dependency_model.offset import Mapping, mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import OffsetKind
 from tidemark.dependency_model.time.sample_slices import dense_slices
+from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, part_dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,7 +45,8 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     """Dagster's mapping for everything that `downstream` reads of `upstream`."""
     if upstream.period is None:
         return BuiltInMapping(None, exact=True, explanation="its only slice")
-    if downstream.period is None or upstream.sub_partitions or downstream.sub_partitions:
+    is_its_own = upstream.name == downstream.name
+    if downstream.period is None or ((upstream.sub_partitions or downstream.sub_partitions) and not is_its_own):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
     natural = natural_offset(downstream.period, upstream.period)
     offsets = [
@@ -60,7 +62,19 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)
     windows = f"{downstream.period}s {first}..{last}" if (first, last) != (0, 0) else f"the same {downstream.period}"
     text = windows if exact else f"{windows}, wider than the exact set that runs wait for"
-    return BuiltInMapping(dg.TimeWindowPartitionMapping(start_offset=first, end_offset=last), exact, text)
+    times = dg.TimeWindowPartitionMapping(start_offset=first, end_offset=last)
+    return BuiltInMapping(_of_the_same_part(times, upstream) if upstream.sub_partitions else times, exact, text)
+
+
+def _of_the_same_part(times: dg.TimeWindowPartitionMapping, entity: Entity) -> dg.MultiPartitionMapping:
+    """Of an entity that reads itself: Dagster refuses one whose time is not counted by itself."""
+    part = part_dimension(entity)
+    return dg.MultiPartitionMapping(
+        {
+            TIME_DIMENSION: dg.DimensionPartitionMapping(TIME_DIMENSION, times),
+            part: dg.DimensionPartitionMapping(part, dg.IdentityPartitionMapping()),
+        }
+    )
 
 
 def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tuple[int, int, bool]:
