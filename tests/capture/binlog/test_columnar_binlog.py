@@ -71,14 +71,15 @@ def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(
     placed_records = binlogs_of(pa.Table.from_batches(data.draw(st.permutations(batches)), SCHEMA))
     policy = BinlogPolicy(dense_gtids=data.draw(st.booleans()))
     end = data.draw(st.integers(0, 200))
+    known = data.draw(st.dictionaries(st.sampled_from(["1-7", "2-7", SERVER]), st.integers(0, 12)))
     assert placed_records.keys() == topics.keys()
     for instance, records in topics.items():
         seen = [place for place, _ in records]
         places = {entry.offset: entry.position for entry in seen}
         assert placed_records[instance].positions(range(end)) == [places.get(offset) for offset in range(end)]
-        assert placed_records[instance].runs(policy) == list(runs_of(seen, policy))
-        assert placed_records[instance].before(end).runs(policy) == list(
-            runs_of([entry for entry in seen if entry.offset < end], policy)
+        assert placed_records[instance].runs(policy, known) == list(runs_of(seen, policy, known))
+        assert placed_records[instance].before(end).runs(policy, known) == list(
+            runs_of([entry for entry in seen if entry.offset < end], policy, known)
         )
 
 
@@ -87,8 +88,10 @@ def test_a_server_that_writes_for_others_too_makes_no_more_runs(log: Log) -> Non
     """Else each transaction would be one, and many records as slow as if they were looked at one by one."""
     without = [replace(entry, gtid=None) for entry in log.topic]
     holes = sum(1 for place, other in zip(log.topic, log.topic[1:], strict=False) if _hole(place, other))
-    sparse, dense = (len(list(runs_of(log.topic, BinlogPolicy(dense_gtids=is_dense)))) for is_dense in (False, True))
-    assert len(list(runs_of(without, BinlogPolicy()))) <= sparse <= dense <= sparse + holes
+    sparse, dense = (
+        len(list(runs_of(log.topic, BinlogPolicy(dense_gtids=is_dense), {}))) for is_dense in (False, True)
+    )
+    assert len(list(runs_of(without, BinlogPolicy(), {}))) <= sparse <= dense <= sparse + holes
 
 
 def _hole(before: Seen, other: Seen) -> bool:

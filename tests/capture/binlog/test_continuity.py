@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -27,13 +28,26 @@ class Reference:
     skipped: set[int] = field(default_factory=set)
     finding_at: tuple[int, FindingKind] | None = None
 
-    def take(self, seen: Seen) -> None:
-        if self.finding_at is None:
-            kind = None if self.high is None else self._kind(self.high, seen)
-            if kind is not None:
-                self.finding_at = seen.offset, kind
-            else:
-                self._go_on(seen)
+    def take(self, piece: list[Seen]) -> None:
+        """What came at a time."""
+        for place, seen in enumerate(piece):
+            if self.finding_at is None:
+                kind = None if self.high is None else self._kind(self.high, seen)
+                if kind is not None:
+                    self.finding_at = seen.offset, kind
+                else:
+                    self._go_on(seen, piece[place:])
+
+    def _is_another_servers(self, high: Position, rest: list[Seen]) -> bool:
+        """Whether the newest transaction, of which `rest` is what is left, is not where it was."""
+        for before, after in pairwise(rest):
+            assert after.gtid is not None
+            follows = after.position > before.position and after.position.file <= before.position.file + 1
+            if not follows:
+                return after.gtid.sequence > self.sequence and before.position < high
+            if after.gtid.sequence > self.sequence:
+                return before.position < high or after.position <= high
+        return rest[-1].position < high
 
     def _kind(self, high: Seen, seen: Seen) -> FindingKind | None:
         assert seen.gtid is not None
@@ -45,14 +59,16 @@ class Reference:
             return FindingKind.FILES_MISSING
         return FindingKind.GTIDS_MISSING if self.dense and seen.gtid.sequence > self.sequence + 1 else None
 
-    def _go_on(self, seen: Seen) -> None:
+    def _go_on(self, seen: Seen, rest: list[Seen]) -> None:
         assert seen.gtid is not None
-        if self.high is not None and seen.position <= self.high.position and seen.gtid.sequence > self.sequence:
-            self.high, self.newest_ms = seen, 0
-        elif self.high is not None and seen.position <= self.high.position:
-            self.skipped.add(seen.offset)
-        else:
+        if self.high is None or seen.position > self.high.position:
             self.high = seen
+        elif seen.gtid.sequence > self.sequence or (
+            seen.gtid.sequence == self.sequence and self._is_another_servers(self.high.position, rest)
+        ):
+            self.high, self.newest_ms = seen, 0
+        else:
+            self.skipped.add(seen.offset)
         self.newest_ms = max(self.newest_ms, seen.event_ms)
         self.sequence = max(self.sequence, seen.gtid.sequence)
 
@@ -60,13 +76,12 @@ class Reference:
 @given(logs(), st.data())
 def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, data: st.DataObject) -> None:
     reference, policy = Reference(log.dense), BinlogPolicy(dense_gtids=log.dense)
-    for place in log.topic:
-        reference.take(place)
     progress, skipped, finding_at = None, set[int](), None
     cuts = sorted(data.draw(st.lists(st.integers(0, len(log.topic)), max_size=3)))
     for start, end in zip([0, *cuts], [*cuts, len(log.topic)], strict=True):
         piece = log.topic[start:end]
-        judged = judge("a", progress, list(runs_of(piece, policy)), policy)
+        reference.take(piece)
+        judged = judge("a", progress, list(runs_of(piece, policy, progress.gtids if progress else {})), policy)
         skipped |= {
             entry.offset for entry in piece for again in judged.again if again.holds(entry.offset, entry.position)
         }
@@ -85,7 +100,7 @@ def test_runs_are_judged_as_their_records_are_however_they_were_cut(log: Log, da
 
 @given(logs())
 def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None:
-    judged = judge("a", None, list(runs_of(log.topic, SPARSE)), SPARSE)
+    judged = judge("a", None, list(runs_of(log.topic, SPARSE, {})), SPARSE)
     if judged.finding is None:
         kept = [
             entry.position
@@ -98,7 +113,7 @@ def test_a_healthy_log_with_repetitions_is_read_once_and_whole(log: Log) -> None
 def test_a_topic_that_is_redelivered_as_a_whole_is_one_repetition() -> None:
     written = [Seen(number, "binlog", Position(1, number), number * 60_000) for number in range(50)]
     again = [Seen(50 + entry.offset, entry.base, entry.position, entry.event_ms) for entry in written]
-    judged = judge("a", None, list(runs_of([*written, *again], SPARSE)), SPARSE)
+    judged = judge("a", None, list(runs_of([*written, *again], SPARSE, {})), SPARSE)
     assert judged.finding is None
     assert [(skipped.start, skipped.end, skipped.until) for skipped in judged.again] == [(50, None, Position(1, 49))]
 
@@ -227,7 +242,7 @@ def test_progress_before_an_offset_is_that_of_the_runs_before_it() -> None:
 def test_names_and_numbers_are_read() -> None:
     assert BinlogFile.parse("mysql-bin.000012") == BinlogFile("mysql-bin", 12)
     assert BinlogFile.parse("binlog") is None
-    assert Gtid.parse("0-1-42") == Gtid("0", 42)
+    assert Gtid.parse("0-1-42") == Gtid("0-1", 42)
     assert Gtid.parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:23") == Gtid("3e11fa47-71ca-11e1-9e33-c80aa9429562", 23)
     assert Gtid.parse(None) is None
     assert Gtid.parse("1-2") is None

@@ -241,7 +241,7 @@ def test_of_what_spark_reads_the_same_runs_are_cut(spark: SparkSession, tmp_path
     try:
         assert scan.repeated
         records = scan.records.dropDuplicates(["offset"]).orderBy("offset").collect()
-        expected = list(runs_of((entry for entry in seen(records) if entry.offset >= 3), SPARSE))
+        expected = list(runs_of((entry for entry in seen(records) if entry.offset >= 3), SPARSE, {}))
         assert scan.summary.runs(SPARSE) == {"a": expected}
         assert len(expected) > 8
     finally:

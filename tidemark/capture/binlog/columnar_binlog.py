@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.capture.binlog.consecutive_records import MINUTE_MS, Run
+from tidemark.capture.binlog.consecutive_records import MINUTE_MS, Novelty, Run
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, Position
 
@@ -42,11 +42,11 @@ class Binlog:
         rows = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
         return [None if record["pos"] is None else _position(record) for record in self.records.take(rows).to_pylist()]
 
-    def runs(self, policy: BinlogPolicy) -> list[Run]:
+    def runs(self, policy: BinlogPolicy, known: Mapping[str, int]) -> list[Run]:
         """As `runs_of` cuts them."""
         if not self.records:
             return []
-        starts = np.flatnonzero(_begins(self.records, policy))
+        starts = np.flatnonzero(_begins(self.records, policy, known))
         newest = np.maximum.reduceat(_numbers(self.records, "event_ms"), starts)
         ends = np.append(starts[1:], len(self.records)) - 1
         firsts, lasts = (self.records.take(pa.array(places)).to_pylist() for places in (starts, ends))
@@ -91,22 +91,42 @@ def _files(names: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
 def _gtids(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Origin and sequence, as `Gtid.parse` reads them."""
     mariadb, mysql = (pc.extract_regex(texts, form.pattern) for form in (MARIADB, MYSQL))
-    origin = pc.coalesce(pc.struct_field(mariadb, "domain"), pc.struct_field(mysql, "server"))
+    origin = pc.coalesce(pc.struct_field(mariadb, "origin"), pc.struct_field(mysql, "origin"))
     sequence = pc.coalesce(pc.struct_field(mariadb, "sequence"), pc.struct_field(mysql, "sequence"))
     return origin, sequence.cast(pa.int64())
 
 
-def _begins(records: pa.Table, policy: BinlogPolicy) -> npt.NDArray[np.bool_]:
+def _begins(records: pa.Table, policy: BinlogPolicy, known: Mapping[str, int]) -> npt.NDArray[np.bool_]:
     """Whether a record begins a run."""
     log, origin = _codes(records, "log"), _codes(records, "origin")
     file, pos, row = (_numbers(records, name) for name in Position._fields)
     minute = _numbers(records, "event_ms") // MINUTE_MS
     grows = (pos[1:] > pos[:-1]) | (_same(pos) & (row[1:] > row[:-1]))
     step = np.diff(_numbers(records, "sequence"))
-    goes_on = _same(log) & _same(file) & grows & _same(minute) & _same(origin) & (step >= 0)
+    follows = _same(log) & _same(file) & grows & _same(origin)
+    goes_on = follows & _same(minute) & _same(_novelty(records, follows, known)) & (step >= 0)
     if policy.dense_gtids:
         goes_on &= step <= 1
     return np.append([True], ~goes_on)
+
+
+def _novelty(records: pa.Table, follows: npt.NDArray[np.bool_], known: Mapping[str, int]) -> npt.NDArray[np.int64]:
+    """Each record's `Novelty`; `follows` says of all but the first whether it is behind the one before it."""
+    compared = np.sign(_numbers(records, "sequence") - _newest_before(records, known))
+    places = np.arange(len(compared))
+    decided = np.maximum.accumulate(np.where((compared != 0) | ~np.append([False], follows), places, 0))
+    is_new = (compared > 0) | ((compared == 0) & (compared[decided] > 0))
+    return np.where(is_new, Novelty.NEW, np.minimum(compared, Novelty.AGAIN))
+
+
+def _newest_before(records: pa.Table, known: Mapping[str, int]) -> npt.NDArray[np.int64]:
+    """The newest transaction of a record's origin that came before it; -1 without any."""
+    sequence = _numbers(records, "sequence")
+    newest = np.full(len(sequence), -1, np.int64)
+    for origin in pc.unique(records["origin"]).drop_null().to_pylist():
+        mine = np.flatnonzero(pc.equal(records["origin"], origin).fill_null(fill_value=False))
+        newest[mine] = np.maximum.accumulate(np.append(known.get(origin, -1), sequence[mine]))[:-1]
+    return newest
 
 
 def _same(values: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -1,7 +1,8 @@
 """Records of one topic whose positions grow one after the other, summed up: all that the order is judged by."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.position import Gtid, Position
@@ -23,7 +24,8 @@ class Run:
     """Records from `start` up to the next run's start: one log, positions that grow within a file, one event minute.
 
     `first` and `last` are their positions, `first_ms` the first one's event time and `newest_ms` the newest; the GTIDs
-    are of one origin, do not go back, and have no hole where they are dense. Others (tombstones) may lie between.
+    are of one origin, do not go back, have no hole where they are dense, and are of one `Novelty`. Others (tombstones)
+    may lie between.
     """
 
     start: int
@@ -40,12 +42,52 @@ class Run:
 MINUTE_MS = 60_000
 
 
-def runs_of(records: Iterable[Seen], policy: BinlogPolicy) -> Iterator[Run]:
-    """The runs of records in the order of their offsets; `binlog.binlog` does the same with many."""
+class Novelty(IntEnum):
+    """What a record's transaction is to those of its origin that came before.
+
+    AGAIN is the newest one, a second time; where rows of a transaction follow each other they are as its first one is.
+    """
+
+    OLDER = -1
+    AGAIN = 0
+    NEW = 1
+
+
+@dataclass
+class _Transactions:
+    """Per origin the newest transaction that came; `novelty` is that of the record before."""
+
+    newest: dict[str, int]
+    before: Seen | None = None
+    novelty: Novelty = field(default=Novelty.NEW)
+
+    def see(self, record: Seen) -> Novelty:
+        self.novelty, self.before = self._novelty(record), record
+        if record.gtid is not None:
+            self.newest[record.gtid.origin] = max(record.gtid.sequence, self.newest.get(record.gtid.origin, -1))
+        return self.novelty
+
+    def _novelty(self, record: Seen) -> Novelty:
+        newest = None if record.gtid is None else self.newest.get(record.gtid.origin)
+        if record.gtid is None or newest is None or record.gtid.sequence > newest:
+            return Novelty.NEW
+        if record.gtid.sequence < newest:
+            return Novelty.OLDER
+        goes_on = self.before is not None and _follows(self.before, record)
+        return Novelty.NEW if goes_on and self.novelty is Novelty.NEW else Novelty.AGAIN
+
+
+def runs_of(records: Iterable[Seen], policy: BinlogPolicy, known: Mapping[str, int]) -> Iterator[Run]:
+    """The runs of records in the order of their offsets; `binlog.binlog` does the same with many.
+
+    `known` is per origin the newest transaction that was read before the first record.
+    """
     run: Run | None = None
-    minute = 0
+    minute, novelty, transactions = 0, Novelty.NEW, _Transactions(dict(known))
     for record in records:
-        if run is not None and record.event_ms // MINUTE_MS == minute and _goes_on(run, record, policy):
+        before, novelty = novelty, transactions.see(record)
+        same = novelty is before and record.event_ms // MINUTE_MS == minute
+        if run is not None and same and _goes_on(run, record, policy):
             sequence = record.gtid.sequence if record.gtid else 0
             newest = max(run.newest_ms, record.event_ms)
             run = replace(run, last=record.position, newest_ms=newest, last_sequence=sequence)
@@ -62,6 +104,12 @@ def _begin_run(seen: Seen) -> Run:
     return Run(
         seen.offset, seen.base, seen.position, seen.position, seen.event_ms, seen.event_ms, origin, sequence, sequence
     )
+
+
+def _follows(before: Seen, seen: Seen) -> bool:
+    same_log = (seen.base, seen.position.file) == (before.base, before.position.file)
+    same_origin = (seen.gtid and seen.gtid.origin) == (before.gtid and before.gtid.origin)
+    return same_log and same_origin and seen.position > before.position
 
 
 def _goes_on(run: Run, seen: Seen, policy: BinlogPolicy) -> bool:

@@ -5,19 +5,25 @@ error: the record is skipped. It cannot be a repetition when the server wrote it
 the log began anew (RESET MASTER, another server, a restored one), and merging it or skipping it would both be wrong.
 
 Positions of two servers cannot be compared, also where their files have the same names. So where a log does not go on,
-GTIDs decide: the transaction after the last one that was read of its origin (MariaDB's domain, MySQL's server) is the
-next one wherever it is, one that was read is a copy, and a later one means that some are missing.
+GTIDs decide: the transaction after the last one that was read of its sequence (MariaDB's domain, MySQL's server) is the
+next one wherever it is, one that was read is a copy, and a later one means that some are missing. One that is newer
+than all that were read is never skipped, wherever it is. The last one may have been read in part when its server died:
+from another server it is taken in again, which changes nothing, as nothing newer was.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice, pairwise
 from typing import Any, Self
 
 from tidemark.capture.binlog.consecutive_records import Run
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.binlog.gtid_policy import SPARSE, BinlogPolicy
-from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.position import Position, domain_of, sequence_of
+
+_ANY = Position(2**62, 0)
+"""Behind every place of a log."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,11 @@ class BinlogProgress:
     position: Position
     event_ms: int
     gtids: Mapping[str, int] = field(default_factory=dict)
+
+    def newest_like(self, origin: str) -> int | None:
+        """The newest transaction of the sequence that the origin's belong to: its MariaDB domain's, or its own."""
+        sequence = sequence_of(origin)
+        return max((last for other, last in self.gtids.items() if sequence_of(other) == sequence), default=None)
 
     def to_json(self) -> list[Any]:
         """As it travels in a commit."""
@@ -84,17 +95,17 @@ def judge(
     steps: list[tuple[int, BinlogProgress]] = []
     again: list[Again] = []
     progress = before
-    for run, end in zip(runs, [*(run.start for run in runs[1:]), None], strict=False):
+    for place, (run, end) in enumerate(zip(runs, [*(run.start for run in runs[1:]), None], strict=False)):
         if progress is None or run.start in accepted:
             progress = _begin(run, progress)
         else:
-            verdict = _verdict(instance, progress, run, policy)
+            verdict = _verdict(instance, progress, runs, place, policy)
             if isinstance(verdict, BinlogFinding):
                 return Judged(steps, again, verdict)
             if verdict is _Verdict.NEXT_LOG:
                 progress = _begin(run, progress)
             elif verdict is _Verdict.READ_BEFORE:
-                _repeat(again, Again(run.start, end, run.last))
+                _repeat(again, Again(run.start, end, _ANY))
             else:
                 if run.first <= progress.position:
                     _repeat(again, Again(run.start, end, progress.position))
@@ -133,30 +144,79 @@ class _Verdict(Enum):
     READ_BEFORE = "read before"
 
 
-def _verdict(instance: str, progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _Verdict | BinlogFinding:
+def _verdict(
+    instance: str, progress: BinlogProgress, runs: Sequence[Run], place: int, policy: BinlogPolicy
+) -> _Verdict | BinlogFinding:
     """By GTIDs where positions do not grow, as those of two servers cannot be compared; else by positions."""
+    run = runs[place]
     goes_on = run.base == progress.base and run.first > progress.position
+    if _is_copy(progress, run):
+        return _Verdict.READ_BEFORE
     if not goes_on and run.origin is not None and progress.gtids:
-        answer = _by_gtids(progress, run)
+        answer = _by_gtids(progress, runs, place)
     else:
         answer = _by_positions(progress, run, policy)
     return answer if isinstance(answer, _Verdict) else BinlogFinding(instance, run.start, *answer)
 
 
-def _by_gtids(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, str]:
+def _is_copy(progress: BinlogProgress, run: Run) -> bool:
+    """Of transactions before the last one, wherever they lie: a server's own numbers grow in each MariaDB log."""
+    if run.origin is None or domain_of(run.origin) is None or run.newest_ms > progress.event_ms:
+        return False
+    known, newest = progress.gtids.get(run.origin), progress.newest_like(run.origin)
+    return known is not None and newest is not None and run.last_sequence <= min(known, newest - 1)
+
+
+def _by_gtids(progress: BinlogProgress, runs: Sequence[Run], place: int) -> _Verdict | tuple[FindingKind, str]:
     """Of a log whose positions are not those that were expected: another server's, or the same one's once more."""
-    at, came = _position_text(progress.base, progress.position), _position_text(run.base, run.first)
-    known = progress.gtids.get(run.origin or "")
-    if known is not None and run.first_sequence == known + 1:
-        return _Verdict.NEXT_LOG
-    if known is None or run.first_sequence > known:
-        which = f"{run.origin}:{known + 1}" if known is not None else f"one of {', '.join(sorted(progress.gtids))}"
-        detail = f"read was {at}, then came {came} with transaction {run.origin}:{run.first_sequence}, not {which}"
-        return FindingKind.OTHER_LOG, detail
-    is_same_log = run.base == progress.base
-    if run.last_sequence <= known and not is_same_log and run.newest_ms <= progress.event_ms:
-        return _Verdict.READ_BEFORE
+    run = runs[place]
+    origin = run.origin or ""
+    if run.last_sequence > progress.gtids.get(origin, -1):
+        return _newer(progress, run)
+    if run.newest_ms <= progress.event_ms:
+        is_last = run.first_sequence == run.last_sequence == progress.newest_like(origin)
+        if is_last and _is_another_servers(progress, runs, place):
+            return _Verdict.NEXT_LOG
+        if run.base != progress.base:
+            return _Verdict.READ_BEFORE
     return _by_positions(progress, run, SPARSE)
+
+
+def _newer(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, str]:
+    """The next transaction of the sequence is more of what was read, and any other one may lack some before it."""
+    newest = progress.newest_like(run.origin or "")
+    if newest is not None and run.first_sequence == newest + 1:
+        return _Verdict.NEXT_LOG
+    at, came = _position_text(progress.base, progress.position), _position_text(run.base, run.first)
+    which = f"{run.origin}:{newest + 1}" if newest is not None else f"one of {', '.join(sorted(progress.gtids))}"
+    detail = f"read was {at}, then came {came} with transaction {run.origin}:{run.first_sequence}, not {which}"
+    return FindingKind.OTHER_LOG, detail
+
+
+def _is_another_servers(progress: BinlogProgress, runs: Sequence[Run], place: int) -> bool:
+    """Whether the transaction that was read last comes from another server's log; False where sequences are several.
+
+    In its own server's log what is newer lies behind all that was read, and it reaches as far itself. Where it comes
+    once more behind this, that one decides.
+    """
+    run = runs[place]
+    if len({sequence_of(origin) for origin in progress.gtids}) > 1:
+        return False
+    if run.base != progress.base:
+        return True
+    last = run.last
+    for before, after in pairwise(islice(runs, place, None)):
+        if not _follows(before, after):
+            return after.first_sequence > run.last_sequence and last < progress.position
+        if after.first_sequence > run.last_sequence:
+            return last < progress.position or after.first <= progress.position
+        last = after.last
+    return last < progress.position
+
+
+def _follows(before: Run, run: Run) -> bool:
+    """Whether it lies behind in the same log, and there is no file between."""
+    return run.base == before.base and run.first > before.last and run.first.file <= before.last.file + 1
 
 
 def _by_positions(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _Verdict | tuple[FindingKind, str]:
@@ -172,7 +232,7 @@ def _by_positions(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _
     if run.first.file > progress.position.file + 1 and not _is_next_transaction(progress, run):
         first, last = progress.position.file + 1, run.first.file - 1
         return FindingKind.FILES_MISSING, f"nothing came of {_files(run.base, first, last)} between {at} and {came}"
-    known = progress.gtids.get(run.origin or "")
+    known = progress.newest_like(run.origin or "")
     if policy.dense_gtids and known is not None and run.first_sequence > known + 1:
         detail = f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}"
         return FindingKind.GTIDS_MISSING, detail
@@ -184,7 +244,8 @@ def _is_next_transaction(progress: BinlogProgress, run: Run) -> bool:
 
     A server that is restarted, or told to rotate its log, twice in a row leaves a file between with nothing in it.
     """
-    return progress.gtids == {run.origin: run.first_sequence - 1}
+    is_alone = {sequence_of(origin) for origin in progress.gtids} == {sequence_of(run.origin or "")}
+    return is_alone and run.first_sequence - 1 == progress.newest_like(run.origin or "")
 
 
 def _position_text(base: str, position: Position) -> str:

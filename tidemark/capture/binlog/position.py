@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 _FILE = re.compile(r"^(?P<base>.*)\.(?P<number>\d{1,18})$")
-MARIADB = re.compile(r"^(?P<domain>\d+)-\d+-(?P<sequence>\d{1,18})$")
-MYSQL = re.compile(r"^(?P<server>[0-9a-fA-F-]{36}):(?P<sequence>\d{1,18})$")
+_DOMAIN = re.compile(r"^(?P<domain>\d+)-\d+$")
+MARIADB = re.compile(r"^(?P<origin>\d+-\d+)-(?P<sequence>\d{1,18})$")
+MYSQL = re.compile(r"^(?P<origin>[0-9a-fA-F-]{36}):(?P<sequence>\d{1,18})$")
 
 
 class Position(NamedTuple):
@@ -35,7 +36,10 @@ class BinlogFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Gtid:
-    """A transaction's number among those of its origin: a domain (MariaDB `0-1-42`), a server (MySQL `uuid:42`)."""
+    """A transaction's number among those of its origin: the server that wrote it first.
+
+    In MariaDB's domains (`0-1-42`: the origin is `0-1`); in MySQL by its uuid (`uuid:42`).
+    """
 
     origin: str
     sequence: int
@@ -43,8 +47,19 @@ class Gtid:
     @classmethod
     def parse(cls, text: str | None) -> Self | None:
         """None where there is none, or in a form that is neither server's."""
-        for form, origin in ((MARIADB, "domain"), (MYSQL, "server")):
+        for form in (MARIADB, MYSQL):
             match = form.match(text or "")
             if match:
-                return cls(match[origin], int(match["sequence"]))
+                return cls(match["origin"], int(match["sequence"]))
         return None
+
+
+def domain_of(origin: str) -> str | None:
+    """MariaDB's domain, in which all servers go on with the same numbers, and each server's own grow; else None."""
+    match = _DOMAIN.match(origin)
+    return match["domain"] if match else None
+
+
+def sequence_of(origin: str) -> str:
+    """Whose numbers go on when another server writes: the domain's, or the origin's own."""
+    return domain_of(origin) or origin

@@ -101,7 +101,8 @@ def readable_scan(
     blocked: Collection[tuple[str, str]] = (),
 ) -> ReadableScan:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
-    order = judge_binlogs(scan.summary.runs(policy), _progress(states, reached), policy, accepted)
+    progress = _progress(states, reached)
+    order = judge_binlogs(scan.summary.runs(policy, progress), progress, policy, accepted)
     clocks = judge_clocks(beats_once(scan.summary.beats, order.again))
     order = replace(order, beats=clocks.beats, loads=scan.summary.loads, accepted=accepted)
     gone = {source.name: _find_vanished(source, scan, states[source.name], accepted) for source in sources}

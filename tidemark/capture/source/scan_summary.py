@@ -14,6 +14,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.binlog.columnar_binlog import Binlog, binlogs_of
 from tidemark.capture.binlog.consecutive_records import MINUTE_MS, Run
+from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.binlog.dropped_shards import Dropped
 from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
@@ -57,9 +58,12 @@ class Summary:
             groups, {instance: binlog.before(ends.get(instance, 0)) for instance, binlog in self.binlogs.items()}
         )
 
-    def runs(self, policy: BinlogPolicy) -> Mapping[str, Sequence[Run]]:
-        """Per instance the runs of its binlog, in order."""
-        runs_of = {instance: binlog.runs(policy) for instance, binlog in self.binlogs.items()}
+    def runs(
+        self, policy: BinlogPolicy, progress: Mapping[str, BinlogProgress] | None = None
+    ) -> Mapping[str, Sequence[Run]]:
+        """Per instance the runs of its binlog, in order; `progress` is how far that was read before."""
+        known = {instance: read.gtids for instance, read in (progress or {}).items()}
+        runs_of = {name: binlog.runs(policy, known.get(name, {})) for name, binlog in self.binlogs.items()}
         return {instance: runs for instance, runs in runs_of.items() if runs}
 
     @property
