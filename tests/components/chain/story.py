@@ -66,12 +66,13 @@ class Injection:
 
 @dataclass(frozen=True)
 class Story:
-    """Everything but the machine's own timing."""
+    """Everything but the machine's own timing; `kinds` of injections come in turns."""
 
     seed: int
     changes: int
     injected: int
     hours: int
+    kinds: tuple[str, ...] = KINDS
 
     @property
     def steps(self) -> int:
@@ -103,7 +104,7 @@ class Story:
     def injections(self) -> tuple[Injection, ...]:
         """In the order of their steps; what sends everything again comes while that is not much yet."""
         chance = random.Random(self.seed)
-        kinds = [KINDS[number % len(KINDS)] for number in range(self.injected)]
+        kinds = [self.kinds[number % len(self.kinds)] for number in range(self.injected)]
         chance.shuffle(kinds)
         for place, kind in enumerate(kinds):
             early = chance.randrange(len(kinds) // 3 + 1)

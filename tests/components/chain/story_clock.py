@@ -33,3 +33,7 @@ def clock(at: int, password: str) -> list[str]:
 
 DATED: Final = f"--init-connect=SET TIMESTAMP = (SELECT at FROM {CLOCK})"  # noqa: S608 - our own name
 """Sessions of accounts that may not do everything begin at the story's time."""
+
+# What the machine's death would cost is not at stake here.
+SURVIVES: Final = "--innodb-flush-log-at-trx-commit=2"
+"""What is committed is in the files when the server is killed."""

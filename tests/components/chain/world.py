@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.capture.distribution.members import Members
 from tests.components.chain.capture import declare_tables, settings_of
-from tests.components.chain.story_clock import DATED
+from tests.components.chain.story_clock import DATED, SURVIVES
 from tests.components.chain.tables import DATABASE, INSTANCES, ChainTable
 from tests.components.chain.taker import POINTS, Taker
 from tests.components.chain.writer import declare
@@ -29,20 +29,21 @@ if TYPE_CHECKING:
 
     from tests.components.chain.story import Injection, Story
 
-# What is committed is in the files when the server is killed; what the machine's death would cost is not at stake here.
-_SURVIVES: Final = "--innodb-flush-log-at-trx-commit=2"
 _BETWEEN_SECONDS: Final = 1.0
+_LOOKS_OFTEN: Final = {"connect.keep.alive.interval.ms": "5000"}
+"""Whether its server is gone: by its default a connector waits for two minutes."""
 
 
 @dataclass
 class World:
-    """Everything that runs; `bookmarks` are offsets that connectors had at some time."""
+    """Everything that runs; `bookmarks` are offsets that connectors had at some time, `stack` ends who comes later."""
 
     databases: dict[str, MariaDb]
     broker: Kafka
     connect: Connect
     members: Members
     taker: Taker
+    stack: ExitStack
     bookmarks: dict[str, list[Any]] = field(default_factory=dict)
     tended: int = 0
     distributes: bool = True
@@ -94,9 +95,13 @@ class World:
     def bookmark(self) -> None:
         """Remember where the connectors are."""
         for name in self.connect.connectors:
-            offsets = self._ask("GET", f"{name}/offsets")
+            offsets = self.offsets(name)
             if offsets and offsets["offsets"]:
                 self.bookmarks.setdefault(name, []).append(offsets)
+
+    def offsets(self, connector: str) -> Any:
+        """Where it would begin again; None where nobody answers at the moment."""
+        return self._ask("GET", f"{connector}/offsets")
 
     def settle(self) -> None:
         """The connectors run."""
@@ -156,12 +161,14 @@ def world(story: Story, folder: Path, say: Callable[[str], None], tables: Sequen
     with ExitStack() as stack:
         say("starting MariaDB (two instances), Kafka and Kafka Connect")
         databases = {
-            name: stack.enter_context(mariadb(name, number, folder / name, _SURVIVES, DATED))
+            name: stack.enter_context(mariadb(name, number, folder / name, SURVIVES, DATED))
             for number, name in enumerate(INSTANCES, 1)
         }
         declare(databases, story.at(0) - 60, tables)
         broker = stack.enter_context(kafka(jars(), folder / "kafka"))
-        captured = connect(jars(), broker, list(databases.values()), DATABASE, folder / "connect", with_loads=True)
+        captured = connect(
+            jars(), broker, [*databases.values()], DATABASE, folder / "connect", others=_LOOKS_OFTEN, with_loads=True
+        )
         worker = stack.enter_context(captured)
         servers = broker.bootstrap_servers
         command = [sys.executable, "-m", "tests.components.chain.distribute"]
@@ -170,7 +177,7 @@ def world(story: Story, folder: Path, say: Callable[[str], None], tables: Sequen
         declared, capture = folder / "declared", folder / "capture"
         declare_tables(declared, tables)
         taker = stack.enter_context(Taker(capture, servers, settings_of(capture, servers).warehouse, declared))
-        yield World(databases, broker, worker, members, taker)
+        yield World(databases, broker, worker, members, taker, stack)
 
 
 def topics(databases: dict[str, MariaDb]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tests.components.chain.injections.fail_over import FailOver
 from tests.components.chain.injections.statements import (
     AddColumnWithDefault,
     CascadeRefused,
@@ -28,6 +29,7 @@ INJECTIONS: Final[Mapping[str, type[ChainInjection]]] = {
     "table restored": Restored,
     "two captures": TwoCaptures,
     "heartbeats' clock jumps": ClockJump,
+    "fail-over to a replica": FailOver,
     "topic made anew": TopicRecreated,
     "table added": TableAdded,
     "table dropped": TableDropped,
