@@ -36,7 +36,7 @@ class FailOver:
     def perform(self, ground: Ground, chance: random.Random) -> None:
         FailOver.number += 1
         self.instance = chance.choice(INSTANCES)
-        # Their rows come again at other positions.
+        # Their rows are redelivered at other positions.
         ground.uncounted.update(table.name for table in ground.tables())
         replica = self._replica(ground, chance.randrange(_MOST_FILES))
         self._mark = ground.steps()
