@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tests.components.chain.story import Injection, Story
 
 _BETWEEN_SECONDS: Final = 1.0
-_LOOKS_OFTEN: Final = {"connect.keep.alive.interval.ms": "5000"}
-"""Whether its server is gone: by its default a connector waits for two minutes."""
 
 
 @dataclass
@@ -166,9 +164,7 @@ def world(story: Story, folder: Path, say: Callable[[str], None], tables: Sequen
         }
         declare(databases, story.at(0) - 60, tables)
         broker = stack.enter_context(kafka(jars(), folder / "kafka"))
-        captured = connect(
-            jars(), broker, [*databases.values()], DATABASE, folder / "connect", others=_LOOKS_OFTEN, with_loads=True
-        )
+        captured = connect(jars(), broker, list(databases.values()), DATABASE, folder / "connect", with_loads=True)
         worker = stack.enter_context(captured)
         servers = broker.bootstrap_servers
         command = [sys.executable, "-m", "tests.components.chain.distribute"]

@@ -92,7 +92,6 @@ def test_a_generated_warehouse(spark: SparkSession, tmp_path: Path, seed: int) -
 
 
 @pytest.mark.long
-@pytest.mark.timeout(14_400)
-def test_three_hundred_generated_warehouses(spark: SparkSession, tmp_path: Path) -> None:
-    for seed in range(1_000, 1_300):
-        prove(spark, tmp_path, seed, computed=4, batches=2 + seed % 2)
+@pytest.mark.parametrize("seed", range(1_000, 1_300))
+def test_one_of_three_hundred_generated_warehouses(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    prove(spark, tmp_path, seed, computed=4, batches=2 + seed % 2)

@@ -190,6 +190,8 @@ def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: Sn
         "include.schema.changes": "true",
         # By its default (t) a TRUNCATE is in the topic neither as a record nor as a statement.
         "skipped.operations": "none",
+        # Whether the server is gone: by its default (60000) changes wait for up to two minutes after a restart.
+        "connect.keep.alive.interval.ms": "10000",
         "decimal.handling.mode": "string",
         "snapshot.mode": snapshot_mode,
         "schema.history.internal.kafka.bootstrap.servers": servers,
