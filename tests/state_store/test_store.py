@@ -42,7 +42,7 @@ TOLD = Facts(
                 "clicks",
                 Reason.AT_LEAST,
                 (
-                    UsedSlice(Slice("clicks", "2026-03-24T00"), 1, "4"),
+                    UsedSlice(Slice("clicks", "2026-03-24T00"), 1, "4", "estimated"),
                     UsedSlice(Slice("clicks", "2026-03-24T01", (("region", "c/n"),)), 2),
                 ),
                 (Slice("clicks", "2026-03-24T02"),),

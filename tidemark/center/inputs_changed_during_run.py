@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
+    from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, UsedSlice
     from tidemark.dependency_model.status.consequence import KnownStatuses
 
 _UNKNOWN = SliceStatus()
@@ -30,11 +30,18 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
         if status.issues or status.tainted:
             yield Event.TAINTED
             return
-        changed = changed or (status.generation > used.generation and status.run_state is RunState.COMPLETED)
+        changed = changed or _has_changed(status, used)
     if changed:
         event = Event(REPROCESS[graph.entity(manifest.slice.entity).reprocess].changed)
         if event is not Event.KEPT:
             yield event
+
+
+def _has_changed(status: SliceStatus, used: UsedSlice) -> bool:
+    """Whether it was computed again, or reached a later state than the one that was read."""
+    if status.generation == used.generation:
+        return status.unfinished_state != used.state
+    return status.generation > used.generation and status.run_state is RunState.COMPLETED
 
 
 def _has_come(status: SliceStatus) -> bool:

@@ -109,6 +109,7 @@ def test_estimated_then_completed(world: RunningWarehouse) -> None:
     assert any(f"reads@{MONDAY}" in run for run in world.run())
     assert world.states(f"reads@{MONDAY}") == {"completed", "estimated"}
     assert world.rows(f"reads@{MONDAY}") == [(9, 1)]
+    assert world.rows(f"early@{MONDAY}") == [(9,)], "what it made of the estimate is computed again"
 
 
 def test_a_run_by_hand_is_judged_by_the_same_clauses(world: RunningWarehouse) -> None:

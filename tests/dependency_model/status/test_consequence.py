@@ -117,3 +117,25 @@ def test_taint_goes_on_to_everything_that_was_computed_from_it() -> None:
     after = consequences(world, dict.fromkeys(there, GOOD), there[0], Event.TAINTED, UNTIL)
     assert list(after) == there
     assert all(status.tainted for status in after.values())
+
+
+@pytest.mark.parametrize(
+    ("states", "is_asked"),
+    [({"estimated", "completed"}, True), ({"completed"}, False), ({"partial", "completed"}, False)],
+)
+def test_what_read_an_estimate_is_computed_again_from_what_came_of_it(states: set[str], is_asked: bool) -> None:
+    """And what takes completed slices alone is not, whenever it was computed."""
+    estimating = "[{entity_state: estimated, depends_on: []}, {entity_state: completed, depends_on: []}]"
+    world = graph(
+        reads=f"{{period: day, states: {estimating}}}",
+        early="{period: day, depends_on: [{entity: reads, states: [estimated, completed]}]}",
+        exact="{period: day, depends_on: [reads]}",
+    )
+    day = Slice("reads", "2024-06-01")
+    known = {day: SliceStatus(RunState.COMPLETED, frozenset(states)), Slice("exact", day.key): GOOD}
+    known[Slice("early", day.key)] = GOOD
+    after = consequences(world, known, day, Event.QUALITY_PASSED, UNTIL)
+    assert set(after) == {day, *([Slice("early", day.key)] if is_asked else [])}
+    if is_asked:
+        assert after[Slice("early", day.key)].run_state is RunState.WAITING
+        assert after[Slice("early", day.key)].generation == GOOD.generation + 1

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.dependency_model.readiness.release import Release, Verdict
+    from tidemark.dependency_model.status.slice_status import SliceStatus
 
 
 class UsedSlice(NamedTuple):
-    """An input as it was decided upon; `version` of its table is empty where nobody told it."""
+    """An input as it was decided upon; `version` of its table is empty where nobody told it.
+
+    `state` is what it had reached before its last state (`estimated`), empty where that is reached.
+    """
 
     slice: Slice
     generation: int
     version: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +114,27 @@ def _clause(verdict: Verdict, known: KnownSlices, versions: Mapping[Slice, str],
         reason = Reason.FORCED
         there = (slice_ for slice_ in verdict.missing if known.status(slice_).states)
         used = (*used, *there)
-    opened = [UsedSlice(slice_, known.status(slice_).generation, versions.get(slice_, "")) for slice_ in used]
+    opened = [_used_slice(slice_, known.status(slice_), versions.get(slice_, "")) for slice_ in used]
     return ManifestClause(verdict.requirement.dependency.entity, reason, tuple(opened), verdict.missing)
 
 
-def _rows(used: Sequence[UsedSlice]) -> list[list[object]]:
-    def alike(input_: UsedSlice) -> tuple[str, str, int, str]:
-        head, _, sub = str(input_.slice).partition("/")
-        return head.partition("@")[0], sub, input_.generation, input_.version
+def _used_slice(slice_: Slice, status: SliceStatus, version: str) -> UsedSlice:
+    return UsedSlice(slice_, status.generation, version, status.unfinished_state)
 
-    return [[*key, [input_.slice.key for input_ in group]] for key, group in groupby(used, alike)]
+
+def _rows(used: Sequence[UsedSlice]) -> list[list[object]]:
+    def alike(input_: UsedSlice) -> tuple[str, str, int, str, str]:
+        head, _, sub = str(input_.slice).partition("/")
+        return head.partition("@")[0], sub, input_.generation, input_.version, input_.state
+
+    return [
+        [entity, sub, generation, version, [input_.slice.key for input_ in group], *([state] if state else [])]
+        for (entity, sub, generation, version, state), group in groupby(used, alike)
+    ]
 
 
 def _used(rows: Iterable[Sequence[object]]) -> Iterable[UsedSlice]:
-    for entity, sub, generation, version, keys in rows:
+    for entity, sub, generation, version, keys, *state in rows:
         for key in keys:  # type: ignore[attr-defined]  # a list, as `_rows` wrote it
             text = f"{entity}@{key}/{sub}" if sub else f"{entity}@{key}"
-            yield UsedSlice(Slice.parse(text), int(str(generation)), str(version))
+            yield UsedSlice(Slice.parse(text), int(str(generation)), str(version), "".join(map(str, state)))

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, targets
 from tidemark.dependency_model.status.slice_status import BACKFILLED, PARTIAL, SliceStatus
 from tidemark.dependency_model.status.transition import Event, apply, row_of
@@ -130,17 +131,31 @@ class _Walk:
         if spread.event != BY_POLICY:
             return Event(spread.event)
         is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
-        if not is_asking and BACKFILLED not in self.status(slice_).states:
+        if not is_asking and BACKFILLED not in self.status(slice_).states and not self._was_read_before(slice_, target):
             return None
         policy = REPROCESS[self.graph.entity(target.entity).reprocess]
         event = Event(policy.changed if self.changed else policy.unchanged)
         return None if event is Event.KEPT and self._has_bad_input(target) else event
 
     def _has_to_ask(self, slice_: Slice) -> bool:
-        """Whether a policy downstream can matter: the slice is a backfilled one, or someone below asks."""
-        if self.tainted is None or BACKFILLED in self.status(slice_).states or len(self.after) > 1:
+        """Whether a policy downstream can matter: the slice has other content than before, or someone below asks."""
+        has_changed = BACKFILLED in self.status(slice_).states or self._earlier_states(slice_)
+        if self.tainted is None or has_changed or len(self.after) > 1:
             return True
         return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(slice_.entity))
+
+    def _was_read_before(self, slice_: Slice, target: Slice) -> bool:
+        """Whether the target takes the slice in a state before the one that it has reached now."""
+        earlier = self._earlier_states(slice_)
+        edges = self.graph.downstream_edges(slice_.entity) if earlier else ()
+        return any(edge.down.name == target.entity and earlier & {*edge.dependency.states} for edge in edges)
+
+    def _earlier_states(self, slice_: Slice) -> set[str]:
+        reached = self.status(slice_).states - {PARTIAL, BACKFILLED}
+        if COMPLETED in reached:
+            return {*reached} - {COMPLETED}
+        declared = [state for state in self.graph.entity(slice_.entity).state_names if state in reached]
+        return {*declared[:-1]}
 
     def _has_bad_input(self, slice_: Slice) -> bool:
         needed = (upstream for requirement in self.graph.requirements(slice_) for upstream in requirement.slices)

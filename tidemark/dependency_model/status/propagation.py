@@ -30,7 +30,8 @@ class To(Enum):
 
 
 BY_POLICY = "by policy"
-"""For tainted and partial downstream slices, and all downstream of a backfilled slice: what `reprocess` says."""
+"""What `reprocess` says: for tainted and partial downstream slices, all of a backfilled slice's, and all that took a
+slice in a state before the one that it has reached."""
 
 
 @dataclass(frozen=True, slots=True)

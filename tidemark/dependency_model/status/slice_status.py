@@ -56,3 +56,8 @@ class SliceStatus:
     def valid(self) -> bool:
         """There, and fit for use: no failed quality reaches it, and none of its inputs was found wrong since."""
         return COMPLETED in self.states and not self.issues and not self.tainted
+
+    @property
+    def unfinished_state(self) -> str:
+        """What it has reached before its last state, such as `estimated`; empty where that is reached, or nothing."""
+        return "" if COMPLETED in self.states else ",".join(sorted(self.states - {PARTIAL, BACKFILLED}))
