@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from tidemark.console.servers.programs import KAFKA, MARIADB, RequiredProgram, missing_programs
+from tidemark.console.servers.required_programs import KAFKA, MARIADB, RequiredProgram, missing_programs
 
 __all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "require"]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import psycopg2
 
 from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
-from tidemark.console.servers.programs import find_program
+from tidemark.console.servers.required_programs import find_program
 from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start
 
 if TYPE_CHECKING:

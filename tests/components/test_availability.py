@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.components.availability import require
-from tidemark.console.servers.programs import RequiredProgram, missing_programs
+from tidemark.console.servers.required_programs import RequiredProgram, missing_programs
 
 ABSENT = RequiredProgram("Abacus", (("no-such-abacus", "nor-this-one"),), "install the package abacus")
 

@@ -26,7 +26,7 @@ from tidemark.dagster_internals.execution import (
 )
 from tidemark.dagster_internals.step_output_files import capture_directly
 from tidemark.warm_runs.launcher import NOT_BEGUN
-from tidemark.warm_runs.process_state import keep_process_state
+from tidemark.warm_runs.restore_process import restore_process_afterwards
 
 if TYPE_CHECKING:
     from dagster import RepositoryDefinition
@@ -67,7 +67,7 @@ class Execution:
         told = EngineEventData.in_process(pid)
         self._instance.report_engine_event(f"Running on the warm worker of process {pid}.", run, told)
         try:
-            with keep_process_state():
+            with restore_process_afterwards():
                 for _ in execute_run_iterator(self._job(run), run, self._instance):
                     pass
         except (Exception, DagsterExecutionInterruptedError):  # noqa: BLE001 - the run's page shows it

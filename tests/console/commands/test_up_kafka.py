@@ -19,7 +19,7 @@ from tests.components.availability import KAFKA, MARIADB, require
 from tests.project import CHECKOUT
 from tidemark.console.main import main
 from tidemark.console.preflight import installed_servers
-from tidemark.console.servers.programs import RequiredProgram
+from tidemark.console.servers.required_programs import RequiredProgram
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.console.servers.jars import COMPONENTS, are_there
-from tidemark.console.servers.programs import KAFKA, MARIADB, missing_programs
+from tidemark.console.servers.required_programs import KAFKA, MARIADB, missing_programs
 from tidemark.system.check_finding import Finding
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidemark.console.servers.programs import RequiredProgram
+    from tidemark.console.servers.required_programs import RequiredProgram
 
 
 def servers(components: Path = COMPONENTS) -> list[Finding]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.warm_runs.process_state import keep_process_state
+from tidemark.warm_runs.restore_process import restore_process_afterwards
 
 
 def _change_everything(folder: Path) -> None:
@@ -22,7 +22,7 @@ def _change_everything(folder: Path) -> None:
 
 
 def _interrupted(folder: Path) -> None:
-    with keep_process_state():
+    with restore_process_afterwards():
         _change_everything(folder)
         raise KeyboardInterrupt
 
@@ -42,7 +42,7 @@ def test_a_folder_that_the_run_removed_is_left(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     before = Path.cwd()
-    with keep_process_state():
+    with restore_process_afterwards():
         os.chdir(gone)
         gone.rmdir()
     assert Path.cwd() == before

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def keep_process_state() -> Iterator[None]:
+def restore_process_afterwards() -> Iterator[None]:
     """After the block they are as before it, however it ends."""
     environment, folder, mask = dict(os.environ), Path.cwd(), os.umask(0o077)
     os.umask(mask)
