@@ -9,7 +9,7 @@ from tidemark.center.inputs_changed_during_run import late_events
 from tidemark.dependency_model.readiness.release import Reason
 from tidemark.dependency_model.readiness.slice_manifest import ManifestClause, SliceManifest, UsedSlice
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, RunState, SliceStatus
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 
 INPUT, DOWN = Slice("reads", "2024-06-01"), Slice("early", "2024-06-01")
 WORLD = graph(reads="{period: day}", early="{period: day, depends_on: [reads]}")
@@ -41,3 +41,16 @@ def test_what_was_read_in_an_earlier_state_is_read_again(
 ) -> None:
     manifest = SliceManifest(DOWN, "completed", (ManifestClause("reads", Reason.ALL, (used,)),))
     assert [*late_events(WORLD, manifest, {INPUT: now})] == expected
+
+
+@pytest.mark.parametrize(("accepted", "is_asked"), [("[estimated, completed]", True), ("[completed]", False)])
+def test_what_came_in_a_state_that_will_do_is_read(accepted: str, is_asked: bool) -> None:
+    weak = f"{{entity: reads, states: {accepted}, weak: {{timeout: 1h}}}}"
+    world = graph(
+        reads="{period: day, states: [{entity_state: estimated, depends_on: []}, "
+        "{entity_state: completed, depends_on: []}]}",
+        early=f"{{period: day, depends_on: [{weak}]}}",
+    )
+    manifest = SliceManifest(DOWN, "completed", (ManifestClause("reads", Reason.TIMEOUT, (), (INPUT,)),))
+    estimated = SliceStatus(RunState.WAITING, frozenset({"estimated"}), Quality.PASSED)
+    assert [*late_events(world, manifest, {INPUT: estimated})] == [Event.BACKFILL_REQUESTED] * is_asked

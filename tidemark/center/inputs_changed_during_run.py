@@ -24,7 +24,7 @@ _GOOD = (Quality.PASSED, Quality.IGNORED)
 
 def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> Iterator[Event]:
     """What has to happen to a slice that was just computed by this manifest."""
-    changed = any(_has_come(known.get(slice_) or _UNKNOWN) for slice_ in manifest.missing)
+    changed = _is_complete_now(graph, manifest, known)
     for used in (used for of_entity in manifest.used_slices.values() for used in of_entity):
         status = known.get(used.slice) or _UNKNOWN
         if status.issues or status.tainted:
@@ -44,5 +44,20 @@ def _has_changed(status: SliceStatus, used: UsedSlice) -> bool:
     return status.generation > used.generation and status.run_state is RunState.COMPLETED
 
 
-def _has_come(status: SliceStatus) -> bool:
-    return status.valid and status.quality in _GOOD
+def _is_complete_now(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> bool:
+    """Whether something came, in a state that will do, that the run went without."""
+    if not manifest.missing:
+        return False
+    dependencies = [requirement.dependency for requirement in graph.requirements(manifest.slice, manifest.state)]
+    return any(
+        _has_come(known.get(slice_) or _UNKNOWN, {*dependency.states})
+        for clause in manifest.clauses
+        for dependency in dependencies
+        if dependency.entity == clause.entity
+        for slice_ in clause.missing
+    )
+
+
+def _has_come(status: SliceStatus, accepted: set[str]) -> bool:
+    is_good = status.quality in _GOOD and not status.issues and not status.tainted
+    return is_good and not accepted.isdisjoint(status.states)
