@@ -134,8 +134,12 @@ class Stream:
 
     def heartbeat(self, when: datetime, beat_at: datetime | None = None) -> None:
         """`when` by the server's clock; `beat_at` is the writer's, which older heartbeats do not carry."""
-        beat = {"id": 1} if beat_at is None else {"id": 1, "beat_at": f"{beat_at:%Y-%m-%dT%H:%M:%SZ}"}
-        self.change("heartbeat", {"id": 1}, beat, when)
+        self.heartbeat_row(when, {} if beat_at is None else {"beat_at": f"{beat_at:%Y-%m-%dT%H:%M:%SZ}"})
+
+    def heartbeat_row(self, when: datetime, values: dict[str, Any]) -> int:
+        """One with these columns; its offset."""
+        self.change("heartbeat", {"id": 1}, {"id": 1, **values}, when)
+        return len(self.lines) - 1
 
     def land(self, landing: Path, start: int, end: int | None = None) -> Path:
         """Write offsets `[start, end)` as one change file."""

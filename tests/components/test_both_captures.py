@@ -71,6 +71,10 @@ COLUMNS = {
     "clock": "TIME",
     "clock_us": "TIME(6)",
     "made": "YEAR",
+    "seats": "INT DEFAULT 5",
+    "room": "VARCHAR(16) DEFAULT 'none'",
+    "fee": "DECIMAL(9,2) DEFAULT 1.50",
+    "begins": "DATETIME DEFAULT '2026-01-01 00:00:00'",
 }
 EXAMPLES: dict[str, list[Any]] = {
     "day": ["2026-03-23", "2026-03-24", "1969-12-31"],
@@ -87,8 +91,8 @@ EXAMPLES: dict[str, list[Any]] = {
     "price": ["2.00", "-0.10", "99999999.99"],
     "exact": ["1234567890123456789012345678.0123456789", "-0.0000000001"],
     "whole": ["18446744073709551616"],
-    "single_": [0.5, -1.25e10, 0.1],
-    "double_": [0.1, -1.7976931348623157e308],
+    "single_": [0.5, -1.25e10, 0.1, 123456.789, 16777215, 3.4028234e38],
+    "double_": [0.1, -1.7976931348623157e308, 5e-324, 2.0000000000000004],
     "flag": [0, 1],
     "fixed": ["ab", "\u00e4\u00f6\u00fc\u00df\u20ac"],
     "note": ["", "a|b", "quote ' \" and \\", "zwei\nZeilen", "\U0001f389", "null"],
@@ -106,6 +110,10 @@ EXAMPLES: dict[str, list[Any]] = {
     "clock": ["-838:59:59", "00:00:01", "23:59:59"],
     "clock_us": ["12:34:56.000789", "-00:00:00.000001"],
     "made": [1901, 2155],
+    "seats": [0],
+    "room": [""],
+    "fee": ["0.00"],
+    "begins": ["2026-03-29 02:30:00"],
 }
 
 
@@ -137,10 +145,17 @@ def live(sql: Cursor, chance: random.Random) -> None:
         sql.execute(statement + updated, (key, *row.values()))
 
 
+def exactly(name: str) -> str:
+    """SQL of a column's whole value: a client makes a duration of a TIME, a server prints six digits of a FLOAT."""
+    if name.startswith("clock"):
+        return f"CAST(`{name}` AS CHAR)"
+    return "`single_` * 1.0e0" if name == "single_" else f"`{name}`"
+
+
 def stored_rows(sql: Cursor) -> Rows:
     """The server's rows, in the lake's types."""
     rows: Rows = {}
-    names = ", ".join(f"CAST(`{name}` AS CHAR)" if name.startswith("clock") else f"`{name}`" for name in COLUMNS)
+    names = ", ".join(map(exactly, COLUMNS))
     for shard in range(SHARDS):
         sql.execute(f"SELECT {names} FROM orders_{shard}")  # noqa: S608 - the names are this file's own
         for row in sql.fetchall():

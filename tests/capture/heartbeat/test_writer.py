@@ -52,6 +52,19 @@ def test_each_heartbeat_is_one_event_of_the_binlog_with_the_writers_time(
     assert beats(mariadb_server) == [NOW + timedelta(milliseconds=3)]
 
 
+def test_its_null_is_one_and_a_table_that_a_person_made_needs_no_column_for_it(
+    mariadb_server: MariaDb, database: HeartbeatDatabase
+) -> None:
+    with mariadb_server.connect("beats") as session, session.cursor() as cursor:
+        for _ in range(2):
+            write_heartbeat(database, NOW)
+            cursor.execute("SELECT always_null FROM heartbeat")
+            assert cursor.fetchall() == ((None,),)
+        cursor.execute("ALTER TABLE heartbeat DROP COLUMN always_null")
+        write_heartbeat(database, NOW + timedelta(minutes=1))
+    assert beats(mariadb_server) == [NOW + timedelta(minutes=1)]
+
+
 def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_heartbeat(
     mariadb_server: MariaDb, database: HeartbeatDatabase
 ) -> None:

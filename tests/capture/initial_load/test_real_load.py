@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.components import test_both_captures as typed
 from tests.components.availability import MARIADB, require
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
@@ -147,9 +148,9 @@ def test_initial_load_and_changes_are_the_database_in_the_end(
         assert worker.state(topic_of("kept")) == "RUNNING"
 
 
-def message_count(broker: Broker) -> int:
+def message_count(broker: Broker, instance: str = "kept") -> int:
     """How many messages there are."""
-    return broker.bounds([topic_of("kept")])[topic_of("kept")].high
+    return broker.bounds([topic_of(instance)])[topic_of(instance)].high
 
 
 def initial_load_pending(settings: Settings) -> tuple[str, ...]:
@@ -184,3 +185,35 @@ def test_a_load_is_asked_for_in_the_signal_table_and_refused_in_words(mariadb_se
                 request_load(HeartbeatDatabase("a", LOOPBACK, mariadb_server.port, "asking", USER, "wrong"), source)
         finally:
             sql.execute("DROP DATABASE asking")
+
+
+def test_a_load_makes_the_servers_rows_of_every_type(spark: SparkSession, kafka_server: Kafka, tmp_path: Path) -> None:
+    require(MARIADB)
+    source = SourceTable("ods_typed", "pair.orders_*", ("typed",), ("id",), None, (("ods_typed", "day", YESTERDAY),))
+    with ExitStack() as stack:
+        server = stack.enter_context(mariadb("typed", 19, tmp_path / "typed"))
+        session = stack.enter_context(server.connect())
+        sql = stack.enter_context(session.cursor())
+        typed.declare(sql)
+        typed.live(sql, random.Random(8))
+        sql.execute("FLUSH BINARY LOGS")
+        sql.execute(f"PURGE BINARY LOGS TO '{server.binlogs()[-1].name}'")
+        started = connect(jars(), kafka_server, [server], typed.DATABASE, tmp_path / "connect", snapshot_mode="no_data")
+        stack.enter_context(started)
+        settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers)
+        registry, intake = SnapshotRegistry.at(settings.state_db), KafkaIntake.of(settings)
+        database = HeartbeatDatabase("typed", LOOPBACK, server.port, typed.DATABASE, USER, server.password)
+
+        def captured() -> typed.Rows:
+            write_heartbeat(database, datetime.now(UTC))
+            assert not Ingestion(spark, settings, [source], registry, intake).step().halted
+            return typed.captured_rows(settings.warehouse / source.name)
+
+        broker = Broker(kafka_server.bootstrap_servers)
+        until(lambda: message_count(broker, "typed") > 0 or bool(captured()))
+        request_load(database, source)
+        expected = typed.stored_rows(sql)
+        deadline = time.monotonic() + SECONDS
+        while (rows := captured()).keys() != expected.keys() and time.monotonic() < deadline:
+            time.sleep(0.5)
+    assert typed.differences(rows, expected) == {}

@@ -154,3 +154,30 @@ def test_statements_of_other_tables_and_harmless_ones_hold_nothing(world: Statem
     assert world.step().warnings == ()
     assert world.tagged() == ["2026-03-23"]
     assert len(world.rows()) == 4
+
+
+def test_a_connector_that_sends_defaults_for_nulls_holds_the_tags_until_a_load(world: StatementWorld) -> None:
+    stream = world.stream
+    stream.heartbeat_row(NOON, {"always_null": None})
+    world.step()
+    assert world.held() == []
+    stream.heartbeat_row(NOON, {"always_null": 1})
+    place = stream.heartbeat_row(NOON, {"always_null": 1})
+    world.step()
+    both = [(f"a.school.orders_{shard}", place) for shard in (0, 1)]
+    assert world.held() == both
+    stream.heartbeat_row(NEXT, {"always_null": 1})
+    world.step()
+    assert world.held() == both
+    assert world.tagged() == []
+    finding = HaltedSources.of(world.settings).read()[0]
+    assert "replace.null.with.default=false" in finding.detail
+    for shard in ("orders_0", "orders_1"):
+        stream.ask(shard, NEXT)
+        stream.read(shard, order(1, "9.00", 23), NEXT)
+        stream.loaded(shard)
+    stream.heartbeat_row(at("2026-03-25 10:00"), {"always_null": None})
+    world.step()
+    assert world.held() == []
+    assert world.rows() == {("0", 1), ("1", 1)}
+    assert world.tagged() == ["2026-03-24"]

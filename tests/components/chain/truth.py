@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from tests.components.chain.tables import DATABASE, ChainTable
-from tests.components.test_both_captures import plain
+from tests.components.test_both_captures import exactly, plain
 from tidemark.delta.delta_rs_table import read_rows, table_exists
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def _select(instance: str, cursor: Cursor, table: ChainTable) -> Iterator[dict[s
             continue  # not made yet, or dropped
         cursor.execute(f"SHOW COLUMNS FROM {shard}")
         names = [str(row[0]) for row in cursor.fetchall()]
-        # The client makes a duration of a TIME, which has other bounds.
-        listed = ", ".join(f"CAST(`{name}` AS CHAR)" if name.startswith("clock") else f"`{name}`" for name in names)
+        listed = ", ".join(map(exactly, names))
         cursor.execute(f"SELECT {listed} FROM {shard}")  # noqa: S608 - our own names
         for row in cursor.fetchall():
             yield {"_shard": f"{instance}.{DATABASE}.{shard}", **dict(zip(names, row, strict=True))}

@@ -2,14 +2,16 @@
 
 Numbers are digits, decimals with the lake's scale, times with microseconds in UTC, texts and bytes their CRC-32 (of
 UTF-8), in a key as hexadecimal digits; NULL is `~`, which nothing else is. Zero dates are what capture makes of them:
-NULL, or 1970-01-01 where the source's column may not be NULL. FLOAT and DOUBLE are left out: the same number is printed
-in many ways. MySQL's JSON is left out: the server prints it in another form than the one in its binlog.
+NULL, or 1970-01-01 where the source's column may not be NULL. FLOAT and DOUBLE are compared bit for bit
+(`floating_text`), but left out of keys. MySQL's JSON is left out: the server prints it in another form than the one in
+its binlog.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from tidemark.capture.audit.floating_text import floating_text
 from tidemark.capture.schema.lake_column_types import SourceColumn
 from tidemark.capture.schema.source_types import TEXTS
 from tidemark.quoting import mysql, spark
@@ -38,9 +40,9 @@ class ColumnText:
     lake: str
 
 
-def is_comparable(column: SourceColumn, physical: PhysicalColumn) -> bool:
+def is_comparable(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool = False) -> bool:
     """Whether both sides print it alike."""
-    return column.delta not in _FLOATING and physical.printed.lower() != "json"
+    return physical.printed.lower() != "json" and not (in_key and column.delta in _FLOATING)
 
 
 def column_text(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool = False) -> ColumnText:
@@ -66,6 +68,8 @@ def _values(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool) -> 
         return _time(column, physical, there, here)
     if column.delta.startswith("DECIMAL"):
         return f"CAST({there} AS {column.delta})", f"CAST({here} AS STRING)"
+    if column.delta in _FLOATING:
+        return floating_text(there, "SIGNED"), floating_text(f"CAST({here} AS DOUBLE)", "BIGINT")
     whole = f"CAST({here} AS INT)" if column.delta == "BOOLEAN" else here
     # With leading zeros (ZEROFILL) or as bits it is no number until it is added to.
     return f"{there} + 0", f"CAST({whole} AS STRING)"

@@ -29,7 +29,8 @@ class ComparedShard:
         both = {
             column.name: (there[column.source_name.lower()], column)
             for column in lake.lake
-            if column.source_name.lower() in there and is_comparable(column, there[column.source_name.lower()])
+            if column.source_name.lower() in there
+            and is_comparable(column, there[column.source_name.lower()], in_key=column.name in key)
         }
         if not all(name in both for name in key):
             return None

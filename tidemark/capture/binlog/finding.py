@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class FindingKind(StrEnum):
@@ -15,11 +16,20 @@ class FindingKind(StrEnum):
     NO_ROW_EVENTS = "rows changed without row events"
     QUARANTINED = "changes are quarantined"
     DIFFERS = "rows differ from the source"
+    NULLS_REPLACED = "NULL comes as a column's default"
 
     @property
     def holds_tags(self) -> bool:
         """Whether changes go on being merged, and only tags are kept back."""
-        return self in {FindingKind.NO_ROW_EVENTS, FindingKind.QUARANTINED, FindingKind.DIFFERS}
+        return self in _OF_TAGS
+
+
+_OF_TAGS: Final = {
+    FindingKind.NO_ROW_EVENTS,
+    FindingKind.QUARANTINED,
+    FindingKind.DIFFERS,
+    FindingKind.NULLS_REPLACED,
+}
 
 
 @dataclass(frozen=True, order=True)

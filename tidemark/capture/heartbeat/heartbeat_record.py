@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 # The heartbeat's table in each instance, and its column in which the writer puts the time.
 TABLE: Final = "heartbeat"
 COLUMN: Final = "beat_at"
+# The writer leaves it NULL, and its DEFAULT is another value: a connector that sends that one sends no NULL as it is.
+NULL_COLUMN: Final = "always_null"
 
 
 class Beat(NamedTuple):

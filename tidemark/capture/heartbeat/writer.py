@@ -14,7 +14,7 @@ import pymysql
 from pymysql.constants import CR, ER
 
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
-from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE
+from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 
 # Shorter than heartbeats lie apart: one dead instance must not make the others late.
 _SECONDS = 5
-_NO_TABLE = ER.NO_SUCH_TABLE
+_NO_TABLE, _NO_COLUMN = ER.NO_SUCH_TABLE, ER.BAD_FIELD_ERROR
 _DOWN = {CR.CR_CONNECTION_ERROR, CR.CR_CONN_HOST_ERROR, CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, 1040, 1053}
 
 # Without a default the first TIMESTAMP of a table may change by itself. Milliseconds, as an update that changes nothing
 # is in no binlog.
 CREATE: Final = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} "
-    f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3))"
+    f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), {NULL_COLUMN} INT DEFAULT 1)"
 )
 WRITE: Final = (
+    f"INSERT INTO {TABLE} (id, {COLUMN}, {NULL_COLUMN}) VALUES (1, %s, NULL) "  # noqa: S608 - our own names
+    f"ON DUPLICATE KEY UPDATE {COLUMN} = VALUES({COLUMN}), {NULL_COLUMN} = NULL"
+)
+WRITE_TIME_ALONE: Final = (
     f"INSERT INTO {TABLE} (id, {COLUMN}) VALUES (1, %s) "  # noqa: S608 - our own names
     f"ON DUPLICATE KEY UPDATE {COLUMN} = VALUES({COLUMN})"
 )
+"""Into a table that a person made, with the two columns."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +72,22 @@ def write_heartbeat(database: HeartbeatDatabase, now: datetime) -> None:
     text = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
     try:
         with session(database) as opened, opened.cursor() as cursor:
-            try:
-                cursor.execute(WRITE, (text,))
-            except pymysql.err.ProgrammingError as error:
-                if error.args[0] != _NO_TABLE:
-                    raise
-                cursor.execute(CREATE)
-                cursor.execute(WRITE, (text,))
+            _execute(cursor, text)
     except pymysql.err.MySQLError as error:
         raise problem_of(database, error) from error
+
+
+def _execute(cursor: Cursor, text: str) -> None:
+    try:
+        cursor.execute(WRITE, (text,))
+    except (pymysql.err.ProgrammingError, pymysql.err.OperationalError) as error:
+        if error.args[0] == _NO_COLUMN:
+            cursor.execute(WRITE_TIME_ALONE, (text,))
+        elif error.args[0] == _NO_TABLE:
+            cursor.execute(CREATE)
+            cursor.execute(WRITE, (text,))
+        else:
+            raise
 
 
 def session(database: HeartbeatDatabase, seconds: int = _SECONDS) -> pymysql.Connection[Cursor]:

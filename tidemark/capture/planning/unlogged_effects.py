@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
@@ -13,6 +14,10 @@ from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
 Asked = Literal["asked", "asked in part"]
+NULLS_REPLACED: Final = (
+    "set value.converter.replace.null.with.default=false for the connector, restart it, then reload the table "
+    "(tidemark capture reload)"
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,11 @@ def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: Co
     shards = _known_shards(source, scan, state)
     changed = [*_statements(source, scan, order, state, shards)]
     events = sorted(
-        [*(change for change in changed if isinstance(change, HoldEvent)), *_loads(source, scan, state, shards)],
+        [
+            *(change for change in changed if isinstance(change, HoldEvent)),
+            *_loads(source, scan, state, shards),
+            *_nulls_replaced(scan, state, shards),
+        ],
         key=lambda event: event[:3],
     )
     rows = [change for change in changed if isinstance(change, RowEffect)]
@@ -117,6 +126,16 @@ def _loads(
         is_new = event.offset >= state.offsets.get(topic_of(event.instance), 0)
         if event.is_loaded and is_new and source.holds(event.instance, event.physical):
             yield HoldEvent(event.instance, event.offset, event.shard, "loaded")
+
+
+def _nulls_replaced(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
+    """Of each shard that is not held for that already."""
+    kind = FindingKind.NULLS_REPLACED
+    held = {hold.shard for hold in state.holds.open if hold.kind is kind}
+    for instance, offset in scan.summary.null_replaced.items():
+        if offset >= state.offsets.get(topic_of(instance), 0):
+            names = {f"{instance}.{physical}" for physical in shards.get(instance, ())} - held
+            yield from (HoldEvent(instance, offset, name, "held", kind, NULLS_REPLACED) for name in sorted(names))
 
 
 def _swept(state: CommitState, events: Sequence[HoldEvent]) -> Iterator[RowEffect]:

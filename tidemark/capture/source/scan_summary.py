@@ -21,7 +21,7 @@ from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.binlog.spark_positions import with_positions
-from tidemark.capture.heartbeat.heartbeat_record import COLUMN, TABLE, Beat
+from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.load_events import LoadEvent, LoadRequest, parse_load_request
 from tidemark.capture.initial_load.signal_table import LOAD
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
@@ -95,6 +95,16 @@ class Summary:
     def transactions(self) -> Mapping[str, Sequence[LongTransaction]]:
         """Per instance the transactions that lie in more than one minute."""
         return {instance: long_transactions(binlog) for instance, binlog in self.binlogs.items()}
+
+    @cached_property
+    def null_replaced(self) -> Mapping[str, int]:
+        """Per instance the newest heartbeat's offset in which a NULL is not one: the connector puts in defaults."""
+        replaced: dict[str, int] = {}
+        for group in self.groups:
+            if group["null_replaced"] is not None:
+                instance: str = group["instance"]
+                replaced[instance] = max(group["null_replaced"], replaced.get(instance, 0))
+        return replaced
 
     @cached_property
     def first_changes(self) -> Mapping[tuple[str, str | None], int]:
@@ -235,6 +245,7 @@ def _group(records: DataFrame) -> DataFrame:
         sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
         sf.count("problem").alias("bad"),
         sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
+        sf.min(sf.when(is_beat & _is_null_replaced(), sf.col("offset"))).alias("null_replaced"),
         sf.min(sf.when(_is_request(), sf.get_json_object("after", "$.data"))).alias("requested"),
     )
 
@@ -255,6 +266,10 @@ def _alone(is_single: Column) -> Column:
 def _beat_ms() -> Column:
     beat_ms = sf.unix_millis(sf.get_json_object("after", f"$.{COLUMN}").try_cast("timestamp"))
     return sf.when(is_event_time(beat_ms), beat_ms)
+
+
+def _is_null_replaced() -> Column:
+    return sf.get_json_object("after", f"$.{NULL_COLUMN}").isNotNull()
 
 
 def _both(minute: EventMinute, other: EventMinute) -> EventMinute:

@@ -156,6 +156,8 @@ def worker_settings(servers: str, host: str, port: int, plugins: Path, directory
         "key.converter.schemas.enable": "false",
         "value.converter": json_converter,
         "value.converter.schemas.enable": "false",
+        # By its default (true) a NULL in a column that has a DEFAULT comes as that default.
+        "value.converter.replace.null.with.default": "false",
         "offset.storage.file.filename": str(directory / "offsets"),
         "offset.flush.interval.ms": "1000",
         "plugin.path": str(plugins),
@@ -208,6 +210,8 @@ def load_settings(topic: str, database: str) -> dict[str, str]:
     """What lets signals ask for an initial load, and says in the same topic when they are all there."""
     return {
         "signal.data.collection": f"{database}.{SIGNAL}",
+        # As text, which is the driver's default, the server sends six digits of a FLOAT.
+        "driver.useServerPrepStmts": "true",
         "incremental.snapshot.watermarking.strategy": "INSERT_DELETE",
         "notification.enabled.channels": "sink",
         "notification.sink.topic.name": f"{topic}.notification",
