@@ -195,6 +195,8 @@ def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: Sn
         # Whether the server is gone: by its default (60000) changes wait for up to two minutes after a restart.
         "connect.keep.alive.interval.ms": "10000",
         "decimal.handling.mode": "string",
+        # By its default (true) the year 0001 comes as 2001.
+        "enable.time.adjuster": "false",
         "snapshot.mode": snapshot_mode,
         "schema.history.internal.kafka.bootstrap.servers": servers,
         "schema.history.internal.kafka.topic": f"schema-history.{source.instance}",

@@ -56,6 +56,19 @@ def test_a_date_that_may_be_none_and_cannot_be_told_is_a_warning() -> None:
     assert finding.found.startswith("at may not be NULL and may be 0000-00-00")
 
 
+def test_a_column_that_an_initial_load_reads_otherwise_is_a_warning() -> None:
+    columns = [
+        ("cataloged.other", "begins", False),
+        ("cataloged.seats_0", "begins", False),
+        ("cataloged.seats_0", "no", True),
+    ]
+    findings = captured_tables("a", SOUND._replace(loaded_otherwise=columns), SOURCES)
+    assert [(finding.verdict, finding.found.split(",")[0]) for finding in findings] == [
+        ("warning", "begins: an initial load reads its fractions wrong (00:00:00.050 as 00:00:00.500)"),
+        ("warning", "no is invisible"),
+    ]
+
+
 def test_a_table_that_is_named_like_a_shard_is_told() -> None:
     names = ("cataloged.seats_20260323", "cataloged.seats_old", "cataloged.seatsx")
     assert told(SOUND._replace(tables=(*SOUND.tables, *names))) == [
@@ -70,7 +83,10 @@ def test_a_real_servers_catalog(mariadb_server: MariaDb) -> None:
     statements = (
         "DROP DATABASE IF EXISTS cataloged",
         "CREATE DATABASE cataloged",
-        "CREATE TABLE cataloged.lessons (id INT PRIMARY KEY, at DATE NOT NULL, seen DATE NULL)",
+        (
+            "CREATE TABLE cataloged.lessons (id INT PRIMARY KEY, at DATE NOT NULL, seen DATE NULL, "
+            "a TIME(3), b TIME, c TIME(6), d INT INVISIBLE)"
+        ),
         f"CREATE TABLE cataloged.seats_0 (user_id INT, PRIMARY KEY (lesson_id, user_id), {foreign} ON DELETE CASCADE)",
         f"CREATE TABLE cataloged.seats_1 (user_id INT, PRIMARY KEY (lesson_id), {foreign})",
         "CREATE TABLE cataloged.seats_old (user_id INT)",
@@ -86,7 +102,8 @@ def test_a_real_servers_catalog(mariadb_server: MariaDb) -> None:
     assert cascade._replace(name="") == Cascade("cataloged.seats_0", "", "lessons", "CASCADE", "RESTRICT")
     zero_dates = [column for table, column in catalog.dates if table == "cataloged.lessons"]
     assert zero_dates == ([] if "NO_ZERO_DATE" in mode else ["at"])
-    catalog = catalog._replace(dates=())
+    assert catalog.loaded_otherwise == [("cataloged.lessons", "a", False), ("cataloged.lessons", "d", True)]
+    catalog = catalog._replace(dates=(), loaded_otherwise=())
     subjects = {finding.subject: finding.verdict for finding in captured_tables("a", catalog, SOURCES)}
     assert subjects == {
         "table a.cataloged.seats_0": "problem",

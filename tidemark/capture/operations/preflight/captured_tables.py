@@ -35,6 +35,11 @@ DATES: Final = """
     WHERE data_type IN ('date', 'datetime') AND is_nullable = 'NO' AND table_schema NOT IN %s
       AND FIND_IN_SET('NO_ZERO_DATE', @@GLOBAL.sql_mode) = 0
 """
+LOADED_OTHERWISE: Final = """
+    SELECT table_schema, table_name, column_name, extra LIKE '%%INVISIBLE%%' FROM information_schema.columns
+    WHERE (extra LIKE '%%INVISIBLE%%' OR data_type = 'time' AND datetime_precision BETWEEN 1 AND 5)
+      AND table_schema NOT IN %s
+"""
 _LIKE_A_SHARD: Final = "_.*"
 
 
@@ -51,17 +56,19 @@ class Cascade(NamedTuple):
 class SourceCatalog(NamedTuple):
     """What a server has: physical tables, their primary keys, and foreign keys that write no row events.
 
-    `dates` are (table, column) that may hold 0000-00-00 and may not be NULL.
+    `dates` are (table, column) that may hold 0000-00-00 and may not be NULL; `loaded_otherwise` those that an initial
+    load does not read as they are, each with whether it is invisible.
     """
 
     tables: Sequence[str]
     keys: Mapping[str, Sequence[str]]
     cascades: Sequence[Cascade]
     dates: Sequence[tuple[str, str]] = ()
+    loaded_otherwise: Sequence[tuple[str, str, bool]] = ()
 
 
 def read_catalog(cursor: Cursor) -> SourceCatalog:
-    """Four questions to information_schema; names are `<database>.<table>`."""
+    """Five questions to information_schema; names are `<database>.<table>`."""
     cursor.execute(TABLES, (_OWN,))
     tables = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
     cursor.execute(KEYS, (_OWN,))
@@ -72,7 +79,11 @@ def read_catalog(cursor: Cursor) -> SourceCatalog:
     cascades = [Cascade(f"{schema}.{table}", *map(str, rest)) for schema, table, *rest in cursor.fetchall()]
     cursor.execute(DATES, (_OWN,))
     dates = sorted((f"{schema}.{table}", str(column)) for schema, table, column in cursor.fetchall())
-    return SourceCatalog(tables, keys, sorted(cascades), dates)
+    cursor.execute(LOADED_OTHERWISE, (_OWN,))
+    otherwise = sorted(
+        (f"{schema}.{table}", str(name), bool(hidden)) for schema, table, name, hidden in cursor.fetchall()
+    )
+    return SourceCatalog(tables, keys, sorted(cascades), dates, otherwise)
 
 
 def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[SourceTable]) -> list[Finding]:
@@ -82,6 +93,7 @@ def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[Sou
         *(finding for source, name in captured for finding in _key(instance, name, source, catalog.keys.get(name, ()))),
         *_cascades(instance, catalog.cascades, {name for _, name in captured}),
         *_zero_dates(instance, catalog.dates, {name for _, name in captured}),
+        *_loaded_otherwise(instance, catalog.loaded_otherwise, {name for _, name in captured}),
         *_strangers(instance, catalog.tables, sources, {name for _, name in captured}),
     ]
 
@@ -121,6 +133,25 @@ def _zero_dates(instance: str, dates: Iterable[tuple[str, str]], captured: set[s
             "add NO_ZERO_DATE to the server's sql_mode, or let the column be NULL",
         )
         for physical, column in dates
+        if physical in captured
+    ]
+
+
+def _loaded_otherwise(instance: str, columns: Iterable[tuple[str, str, bool]], captured: set[str]) -> list[Finding]:
+    """What only an initial load and a reload get wrong; changes are as they are."""
+    fraction = (
+        "an initial load reads its fractions wrong (00:00:00.050 as 00:00:00.500), by an error of MariaDB's driver"
+    )
+    return [
+        Finding(
+            f"table {instance}.{physical}",
+            "warning",
+            f"{column} is invisible, and an initial load leaves it NULL" if is_invisible else f"{column}: {fraction}",
+            "make it visible, or exclude it (`columns`)"
+            if is_invisible
+            else "make it TIME(6), or exclude it (`columns`)",
+        )
+        for physical, column, is_invisible in columns
         if physical in captured
     ]
 

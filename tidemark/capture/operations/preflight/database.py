@@ -8,7 +8,8 @@ import pymysql
 from pymysql.constants import ER
 
 from tidemark.capture.heartbeat.errors import DatabaseDownError
-from tidemark.capture.heartbeat.writer import CREATE, WRITE, problem_of, session
+from tidemark.capture.heartbeat.heartbeat_record import NULL_COLUMN, TABLE
+from tidemark.capture.heartbeat.writer import CREATE, WRITE, WRITE_TIME_ALONE, problem_of, session
 from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
 from tidemark.capture.operations.preflight.captured_tables import captured_tables, read_catalog
 from tidemark.quoting.mysql import quote
@@ -63,14 +64,22 @@ def _settings(cursor: Cursor) -> dict[str, str]:
 def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
     subject = f"database {address.instance}: grants"
-    refused = _refusal_of_statement(cursor, WRITE)
+    refused, left = _refusal_of_statement(cursor, WRITE), list[Finding]()
     if refused is not None and refused.args[0] == ER.NO_SUCH_TABLE:
         refused = _refusal_of_statement(cursor, CREATE)
+    elif refused is not None and refused.args[0] == ER.BAD_FIELD_ERROR:
+        refused, left = _refusal_of_statement(cursor, WRITE_TIME_ALONE), [_without_null_column(address)]
     if refused is None:
-        return [Finding(subject, "ok", "heartbeats can be written")]
+        return [Finding(subject, "ok", "heartbeats can be written"), *left]
     if refused.args[0] not in _NOT_GRANTED:
         raise refused
     return [Finding(subject, "problem", str(refused.args[-1]), _grant(address, "INSERT, UPDATE, CREATE"))]
+
+
+def _without_null_column(address: HeartbeatDatabase) -> Finding:
+    problem = f"{TABLE} has no column {NULL_COLUMN}: a connector that sends defaults in place of NULL is not noticed"
+    to_do = f"ALTER TABLE {quote(address.name)}.{TABLE} ADD COLUMN {NULL_COLUMN} INT DEFAULT 1"
+    return Finding(f"database {address.instance}: heartbeats", "warning", problem, to_do)
 
 
 def _refusal_of_statement(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
