@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.long]
 @pytest.mark.timeout(3600)
 def test_fail_overs_to_replicas_lose_and_double_nothing(tmp_path: Path) -> None:
     require(MARIADB, KAFKA)
-    kinds = ("fail-over to a replica", "replay of a part", "capture killed", "database killed")
-    told = play(Story(3, 8_000, 7, 2, kinds), tmp_path, 200.0, print, "pytest -m long tests/components/test_chain.py")
+    kinds = ("fail-over to a replica", "connector restarted", "replay of a part", "capture killed", "database killed")
+    told = play(Story(3, 8_000, 9, 2, kinds), tmp_path, 200.0, print, "pytest -m long tests/components/test_chain.py")
     assert told.problems == []
     assert told.silently_wrong == 0
     assert told.snapshots_equal == told.snapshots > 0

@@ -75,6 +75,12 @@ class Connect:
         """After `server` was stopped or killed; returns at once."""
         self.server = start("Kafka Connect", self.command, self.directory, self.secret)
 
+    def configure(self, connector: str, changes: Mapping[str, str]) -> None:
+        """Change settings of a connector, which restarts with them; also for the time after the worker's restart."""
+        settings = {**self.ask("GET", f"{connector}/config"), **changes}
+        (self.directory / f"{connector}.properties").write_text(lines(settings))
+        self.ask("PUT", f"{connector}/config", settings)
+
     def wait_until(self, state: str, *connectors: str) -> None:
         """Until these connectors, or all, are in that state."""
         wanted = connectors or self.connectors

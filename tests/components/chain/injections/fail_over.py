@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -21,11 +23,15 @@ from tidemark.console.servers.server_process import LOOPBACK
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Callable
 
     from tests.components.chain.injections.ground import Ground
 
 _CATCH_UP_SECONDS: Final = 300
 _MOST_FILES: Final = 4
+_PAUSE_SECONDS: Final = 0.5
+_OF_OTHER_FILES: Final = (FindingKind.OTHER_LOG, FindingKind.FILES_MISSING)
+"""What the names of the new primary's files look like, where its first transaction is not the very next one."""
 
 
 class FailOver:
@@ -81,14 +87,14 @@ class FailOver:
         """The instance is read on, at once or after somebody has looked at a log of which nothing is known."""
         self._accepted = set[int]()
         ground.wait(f"{self.instance} read on after its fail-over", lambda: self._is_read_on(ground))
-        # Debezium takes a GTID of the server before for one that is gone, when it starts with it.
-        marks = ground.world.bookmarks.get(topic_of(self.instance), [])
-        marks[:] = [mark for mark in marks if self._is_of_the_replica(mark)]
+        ground.writer.between(lambda _, __: self._give_new_history(ground))
+        # Debezium starts neither at a GTID of the server before nor at one from before its new history.
+        ground.world.bookmarks.pop(topic_of(self.instance), None)
 
     def _is_read_on(self, ground: Ground) -> bool:
         halted = [finding for finding in HaltedSources.of(ground.settings).read() if finding.instance == self.instance]
         for finding in halted:
-            if finding.kind is FindingKind.OTHER_LOG and finding.offset not in self._accepted:
+            if finding.kind in _OF_OTHER_FILES and finding.offset not in self._accepted:
                 self._accepted.add(finding.offset)
                 ground.say(f"accepted: {finding}")
                 because = "nothing was lost in the fail-over"
@@ -97,6 +103,39 @@ class FailOver:
                 )
         offsets = ground.world.offsets(topic_of(self.instance))
         return not halted and self._is_of_the_replica(offsets) and self._newest_server(ground) == self._server
+
+    def _give_new_history(self, ground: Ground) -> None:
+        """What docs/capture.md asks for after a fail-over: else the connector's next start knows no table.
+
+        Nothing is written meanwhile: Debezium takes the tables as they are now for those of its position.
+        """
+        world, name = ground.world, topic_of(self.instance)
+        world.settle()
+        written = self._written(ground)
+        _move(ground)
+        _until("the connector has read all", lambda: self._place_of(world.offsets(name)) >= written)
+        world.connect.ask("PUT", f"{name}/stop")
+        world.connect.wait_until("STOPPED", name)
+        topic = f"schema-history.{self.instance}.{FailOver.number}"
+        again = {"schema.history.internal.kafka.topic": topic, "snapshot.mode": "recovery"}
+        before = world.connect.ask("GET", f"{name}/config")["snapshot.mode"]
+        world.connect.configure(name, again)
+        world.connect.ask("PUT", f"{name}/resume")
+        world.settle()
+        _move(ground)
+        _until("the connector goes on", lambda: self._place_of(world.offsets(name)) > written)
+        world.connect.configure(name, {"snapshot.mode": before})
+        world.settle()
+
+    def _written(self, ground: Ground) -> int:
+        """The number of the newest transaction."""
+        ((place,),) = _execute(ground.world.databases[self.instance], "SELECT @@gtid_binlog_pos")
+        return int(place.rpartition("-")[2])
+
+    def _place_of(self, offsets: Any) -> int:
+        """The number of the newest transaction that the connector's offset holds; -1 where nobody answers."""
+        numbers = re.findall(rf"-{self._server}-(\d+)", json.dumps(offsets))
+        return max(map(int, numbers), default=-1)
 
     def _is_of_the_replica(self, offsets: Any) -> bool:
         return f"-{self._server}-" in json.dumps(offsets)
@@ -107,6 +146,19 @@ class FailOver:
         read = [state.positions[self.instance] for state in states if self.instance in state.positions]
         origins = {origin for progress in read for origin in progress.gtids}
         return max((int(origin.partition("-")[2]) for origin in origins), default=0)
+
+
+def _move(ground: Ground) -> None:
+    """Two transactions of every server: a heartbeat that is the one before would be none."""
+    ground.writer.beat(-1)
+    ground.writer.beat()
+
+
+def _until(what: str, holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _CATCH_UP_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, f"not {what}"
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _execute(server: MariaDb, *statements: str) -> Any:
