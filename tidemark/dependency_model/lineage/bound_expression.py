@@ -12,7 +12,7 @@ Exists, InQuery  conditions on a sub-query's rows
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +65,25 @@ class Sourced:
     inner: Bound
 
 
+class Origin(Protocol):
+    """Where in a query an expression stands."""
+
+    @property
+    def text(self) -> str:
+        """The expression as it is written, cut where it is long."""
+
+    @property
+    def where(self) -> str:
+        """`file:line:column`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
+    """`origin` is None where it does not stand in a query itself."""
+
     name: str
     arguments: tuple[Bound, ...]
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

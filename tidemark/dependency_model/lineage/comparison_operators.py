@@ -22,6 +22,7 @@ _TARGETS = {
     frozenset({Type.TIMESTAMP, Type.STRING}): Type.TIMESTAMP,
     frozenset({Type.DATE, Type.TIMESTAMP}): Type.TIMESTAMP,
     frozenset({Type.NUMBER, Type.STRING}): Type.NUMBER,
+    frozenset({Type.INTERVAL, Type.DURATION}): Type.DURATION,
 }
 
 

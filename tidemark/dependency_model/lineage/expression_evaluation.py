@@ -23,7 +23,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
 from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
 from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS
-from tidemark.dependency_model.lineage.value_range import Special, Value, truth_of
+from tidemark.dependency_model.lineage.value_range import Range, Special, Value, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,15 @@ Environment = dict[object, Value]
 """Values by `Parameter` and `Column`; `Special.NULL` by each `JoinSource` made up and each absent occurrence."""
 Evaluate = "Callable[[Environment], Value]"
 
+_TRUTHS = (logic.TRUE, logic.FALSE, logic.NULL)
 _VARYING = (Column, Sourced, Opaque, Exists, InQuery)
+
+
+class _Fixed:
+    """A value that depends on the business time alone, and the calls in it that said nothing."""
+
+    value: Value = Special.UNKNOWN
+    unevaluated: tuple[Call, ...] = ()
 
 
 class Evaluator:
@@ -51,14 +59,18 @@ class Evaluator:
             "<=>": self._comparison.null_safe_equal,
         }
         self._partition_columns = partition_columns
-        self._fixed: list[tuple[list[Value], Callable[[Environment], Value]]] = []
+        self._fixed: list[tuple[_Fixed, Callable[[Environment], Value]]] = []
         self._compiled: dict[int, tuple[Bound, Callable[[Environment], Value]]] = {}
+        self.unevaluated: list[Call] = []
+        """Calls that said nothing of arguments that are known, since this was emptied last."""
 
     def begin(self, parameters: Mapping[str, Value]) -> None:
         """Compute what depends on the business time alone."""
         environment: Environment = {Parameter(name): value for name, value in parameters.items()}
-        for cell, compute in self._fixed:
-            cell[0] = compute(environment)
+        for fixed, compute in self._fixed:
+            self.unevaluated.clear()
+            fixed.value = compute(environment)
+            fixed.unevaluated = tuple(self.unevaluated)
 
     def compile(self, bound: Bound) -> Callable[[Environment], Value]:
         """The function of an expression; the same one for the same expression."""
@@ -82,9 +94,15 @@ class Evaluator:
         return self._varying(bound)
 
     def _once(self, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
-        cell: list[Value] = [Special.UNKNOWN]
-        self._fixed.append((cell, compute))
-        return lambda _: cell[0]
+        fixed = _Fixed()
+        self._fixed.append((fixed, compute))
+
+        def read(_: Environment) -> Value:
+            if fixed.unevaluated:
+                self.unevaluated += fixed.unevaluated
+            return fixed.value
+
+        return read
 
     def _varying(self, bound: Bound) -> Callable[[Environment], Value]:
         match bound:
@@ -153,18 +171,45 @@ class Evaluator:
                 return lambda env: is_null(argument(env))
             case "is_true", [argument]:
                 return lambda env: logic.known_true(truth_of(argument(env)))
-        return self._function(call.name, arguments)
+        return self._function(call, arguments)
 
-    def _function(self, name: str, arguments: list[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
-        compare = self._comparisons.get(name)
+    def _function(self, call: Call, arguments: list[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
+        compare = self._comparisons.get(call.name)
         if compare is not None:
-            left, right = arguments
-            return lambda env: compare(left(env), right(env))
-        lazy = CONDITIONS.get(name)
+            return self._compared(call, compare, *arguments)
+        lazy = CONDITIONS.get(call.name)
         if lazy is not None:
             return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
-        function, conversion = FUNCTIONS[name], self._conversion
-        return lambda env: function(conversion, *[argument(env) for argument in arguments])
+        function, conversion = FUNCTIONS[call.name], self._conversion
+
+        def compute(environment: Environment) -> Value:
+            values = [argument(environment) for argument in arguments]
+            value = function(conversion, *values)
+            if value is Special.UNKNOWN and all(map(_is_known, values)):
+                self.unevaluated.append(call)
+            return value
+
+        return compute
+
+    def _compared(
+        self,
+        call: Call,
+        compare: Callable[[Value, Value], int],
+        left: Callable[[Environment], Value],
+        right: Callable[[Environment], Value],
+    ) -> Callable[[Environment], Value]:
+        def compute(environment: Environment) -> Value:
+            first, other = left(environment), right(environment)
+            truth = compare(first, other)
+            if truth == logic.UNKNOWN and isinstance(first, Range) and isinstance(other, Range):
+                self.unevaluated.append(call)
+            return truth
+
+        return compute
+
+
+def _is_known(value: Value) -> bool:
+    return isinstance(value, Range) or value is Special.NULL or value in _TRUTHS
 
 
 def _and(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:

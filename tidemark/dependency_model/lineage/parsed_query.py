@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -14,7 +15,10 @@ from tidemark.dependency_model.lineage.bound_expression import Place
 from tidemark.errors import QueryError
 
 SIZE_LIMIT = 256 * 1024
+_SHOWN = 80
+"""Characters of an expression in a message."""
 _PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+_OPENING = re.compile(r"\s*\(")
 _IGNORED = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -36,6 +40,23 @@ class Query:
         starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
         return self.place_at(min(starts)) if starts else Place()
 
+    def text_of(self, node: exp.Expr) -> str:
+        """A part of the query as it is written, with the brackets that it opens."""
+        places = [part.meta for part in node.walk() if "end" in part.meta]
+        if not places:
+            return node.sql("spark")
+        start, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
+        blank = _blank(self.text)
+        if isinstance(node, exp.Func) and (
+            brackets := _OPENING.match(blank, end)
+        ):  # of a call, its name alone is known
+            end = brackets.end()
+        depth = blank.count("(", start, end) - blank.count(")", start, end)
+        while depth > 0 and end < len(blank):
+            depth += {"(": 1, ")": -1}.get(blank[end], 0)
+            end += 1
+        return self.text[start:end]
+
     def place_at(self, position: int) -> Place:
         """The place of a character."""
         return Place(self.text.count("\n", 0, position) + 1, position - self.text.rfind("\n", 0, position))
@@ -47,11 +68,36 @@ class Query:
 
     def parameters(self) -> dict[str, Place]:
         """The named parameters, each with the place of its first mention."""
-        blank = _IGNORED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self.text)
+        blank = _blank(self.text)
         places: dict[str, Place] = {}
         for match in _PARAMETER.finditer(blank):
             places.setdefault(match[1], self.place_at(match.start()))
         return places
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPart:
+    """A part of a query, for messages."""
+
+    query: Query
+    node: exp.Expr = field(compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """As it is written, on one line."""
+        text = " ".join(self.query.text_of(self.node).split())
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+    @property
+    def where(self) -> str:
+        """`file:line:column`."""
+        return self.query.where(self.query.place_of(self.node))
+
+
+@lru_cache(maxsize=16)
+def _blank(text: str) -> str:
+    """A query with spaces for what stands in quotes or comments."""
+    return _IGNORED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Query:

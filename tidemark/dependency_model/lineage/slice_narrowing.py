@@ -19,9 +19,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
-from tidemark.dependency_model.lineage.bound_expression import Column, Exists, Occurrence, Opaque, value_parts
+from tidemark.dependency_model.lineage.bound_expression import Call, Column, Exists, Occurrence, Opaque, value_parts
 from tidemark.dependency_model.lineage.slice_space import SliceSpace, TooManyBoxesError, needed_slices
-from tidemark.dependency_model.lineage.value_range import Special
+from tidemark.dependency_model.lineage.value_range import Range, Special
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +91,9 @@ class SliceNarrowing:
             variable: [condition for condition in self._conditions[variable] if not condition.others]
             for variable in self._variables
         }
+        self._unevaluated = evaluator.unevaluated
+        self.unevaluated: dict[Occurrence, Call] = {}
+        """By mention: a call over dates alone that could not be evaluated, where that let slices in."""
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
@@ -220,6 +223,7 @@ class SliceNarrowing:
     ) -> Callable[[Box], tuple[bool, bool]]:
         """Of a box: whether some slice may be needed, and whether all are."""
         environments = [_environment(setting) for setting in settings]
+        unevaluated = self._unevaluated
         latest = 0  # neighbouring slices go with neighbouring settings: begin where the last one was found
 
         def ask(box: Box) -> tuple[bool, bool]:
@@ -228,6 +232,7 @@ class SliceNarrowing:
             for at in (*range(latest, len(environments)), *range(latest)):
                 environment = environments[at]
                 variable.put(environment, box)
+                unevaluated.clear()
                 outcome = logic.TRUE
                 for condition in conditions:
                     outcome = logic.both(outcome, condition.truth(environment))
@@ -235,12 +240,21 @@ class SliceNarrowing:
                         break
                 some = some or logic.can_be_true(outcome)
                 every = every or logic.must_be_read(outcome)
+                if unevaluated and outcome != logic.TRUE and _is_taken(outcome, box):
+                    self.unevaluated.setdefault(variable.occurrence, unevaluated[0])
                 if every:
                     latest = at
                     break
             return some, every
 
         return ask
+
+
+def _is_taken(outcome: int, box: Box) -> bool:
+    """Whether the slices of a box are read by this outcome, and not looked at more closely."""
+    if logic.must_be_read(outcome):
+        return True
+    return logic.can_be_true(outcome) and all(isinstance(value, Range) and value.is_point for value in box)
 
 
 def _environment(setting: Setting) -> Environment:

@@ -21,6 +21,7 @@ from tidemark.dependency_model.time.zone import Zone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from tidemark.dependency_model.lineage.bound_expression import Call
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
     from tidemark.dependency_model.lineage.relation import Relation
     from tidemark.dependency_model.time.grid import Grid
@@ -58,7 +59,7 @@ class Evaluation:
             for narrowing in narrowings:
                 near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
                 for occurrence, domain in narrowing.read(near, known).items():
-                    _add(needed, occurrence.table, ordinal, domain)
+                    _add(needed, occurrence.table, ordinal, domain, narrowing.unevaluated.get(occurrence))
             if all(isinstance(reason, str) for reason in needed.values()):
                 break
         return needed
@@ -94,14 +95,26 @@ class Evaluation:
         return evaluator, [SliceNarrowing(relation, variables, evaluator) for relation in relations]
 
 
-def _add(needed: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None) -> None:
+def _add(
+    needed: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None, unevaluated: Call | None
+) -> None:
+    """Add one mention's slices; where a call that says nothing let several in, nobody can tell which of them count."""
     known = needed.setdefault(table, {})
     if isinstance(known, str):
+        return
+    if unevaluated is not None and (domain is None or len(domain) > 1):
+        needed[table] = _says_nothing(unevaluated)
         return
     if domain is None:
         needed[table] = "no condition bounds its partition columns at both ends"
         return
     known[ordinal] = known.get(ordinal, frozenset()) | frozenset(domain)
+
+
+def _says_nothing(call: Call) -> str:
+    if call.origin is None:
+        return f"{call.name} is not understood for these values"
+    return f"{call.origin.text} is not understood ({call.origin.where})"
 
 
 @lru_cache(maxsize=4096)

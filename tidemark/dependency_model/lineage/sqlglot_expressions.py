@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Opaque, Parameter
-from tidemark.dependency_model.lineage.functions.calendar_arithmetic import UNITS
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
+    DATE_UNITS,
+    INSTANT_UNITS,
+    INTERVAL_UNITS,
+    STEP_UNITS,
+)
 from tidemark.dependency_model.lineage.functions.formats import FORMATS
+from tidemark.dependency_model.lineage.functions.instants import LENGTHS
+from tidemark.dependency_model.lineage.parsed_query import QueryPart
 from tidemark.dependency_model.lineage.value_range import Special, Type, point
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from tidemark.dependency_model.lineage.scope import Scope
 
@@ -31,6 +40,8 @@ _TYPES: Final = {
     "SMALLINT": "cast_to_whole",
     "TINYINT": "cast_to_whole",
 }
+_UNIT_FIRST: Final = re.compile(r"^\w+\s*\(\s*['\"]?(\w+)['\"]?\s*,")
+_UNIT_LAST: Final = re.compile(r",\s*['\"](\w+)['\"]\s*\)$")
 _TEXTS: Final = {"TEXT", "VARCHAR", "CHAR"}
 
 
@@ -55,11 +66,15 @@ class Translator:
         """The bound expression. Raises QueryError for a column that there is not."""
         rule = _RULES.get(node.key)
         if rule is not None:
-            return rule(self, node)
+            bound = rule(self, node)
+            if isinstance(bound, Call) and bound.origin is None:
+                return Call(bound.name, bound.arguments, QueryPart(self.scope.query, node))
+            return bound
         simple = _SIMPLE.get(node.key)
         if simple is not None:
             name, parts = simple
-            return Call(name, tuple(self.bind(node.args[part]) for part in parts if node.args.get(part) is not None))
+            arguments = (self.bind(node.args[part]) for part in parts if node.args.get(part) is not None)
+            return Call(name, tuple(arguments), QueryPart(self.scope.query, node))
         return self.opaque(node)
 
     def opaque(self, node: exp.Expr, why: str = "") -> Opaque:
@@ -146,17 +161,32 @@ def _between(translator: Translator, node: Any) -> Bound:
 
 
 def _in(translator: Translator, node: Any) -> Bound:
-    wanted = translator.bind(node.this)
     inner = node.args.get("query")
     if inner is not None:
+        wanted = translator.bind(node.this)
         return translator._sub_queries.contains(wanted, inner, translator.scope)  # noqa: SLF001 - a rule of the class
-    options = translator.all_of(node.expressions)
-    if not options or node.args.get("unnest") or node.args.get("field"):
+    if not node.expressions or node.args.get("unnest") or node.args.get("field"):
         return translator.opaque(node, "this IN is not known")
-    condition = Call("=", (wanted, options[0]))
-    for option in options[1:]:
-        condition = Call("or", (condition, Call("=", (wanted, option))))
-    return condition
+    if isinstance(node.this, exp.Tuple):
+        return _in_tuples(translator, node)
+    wanted = translator.bind(node.this)
+    return _any_of([Call("=", (wanted, option)) for option in translator.all_of(node.expressions)])
+
+
+def _in_tuples(translator: Translator, node: Any) -> Bound:
+    """`(a, b) IN ((1, 2), (3, 4))`."""
+    wanted, options = translator.all_of(node.this.expressions), [option.unnest() for option in node.expressions]
+    if any(not isinstance(option, exp.Tuple) or len(option.expressions) != len(wanted) for option in options):
+        return translator.opaque(node, "this IN is not known")
+    rows: list[Bound] = []
+    for option in options:
+        pairs = zip(wanted, translator.all_of(option.expressions), strict=True)
+        rows.append(reduce(lambda left, right: Call("and", (left, right)), [Call("=", pair) for pair in pairs]))
+    return _any_of(rows)
+
+
+def _any_of(conditions: Sequence[Bound]) -> Bound:
+    return reduce(lambda left, right: Call("or", (left, right)), conditions)
 
 
 def _is(translator: Translator, node: Any) -> Bound:
@@ -214,14 +244,14 @@ def _cast(translator: Translator, node: Any) -> Bound:
 
 
 def _interval(translator: Translator, node: Any) -> Bound:
-    unit = UNITS.get(str(node.text("unit")).upper().rstrip("S"))
+    unit = INTERVAL_UNITS.get(str(node.text("unit")).upper())
     try:
         count = int(str(node.this.this) if isinstance(node.this, exp.Literal) else "")
     except ValueError:
         unit = None
     if unit is None:
         return translator.opaque(node, "this interval is not known")
-    months = {"year": 12, "quarter": 3, "month": 1}.get(unit, 0)
+    months = {"year": 12, "month": 1}.get(unit, 0)
     seconds = {"week": 604_800, "day": 86_400, "hour": 3600, "minute": 60, "second": 1}.get(unit, 0)
     return Literal(point(Type.INTERVAL, (months * count, seconds * count * 1_000_000)))
 
@@ -234,13 +264,40 @@ def _add_days(translator: Translator, node: Any) -> Bound:
 
 
 def _add_unit(translator: Translator, node: Any) -> Bound:
-    return Call(
-        "add_unit", (translator.bind(node.this), translator.bind(node.expression), _text(str(node.text("unit"))))
+    """`timestampadd(UNIT, count, start)`, `dateadd`."""
+    parts = translator.bind(node.this), translator.bind(node.expression)
+    return _with_written_unit(translator, node, _UNIT_FIRST, STEP_UNITS, lambda unit: Call("add_unit", (*parts, unit)))
+
+
+def _trunc(translator: Translator, node: Any) -> Bound:
+    """`trunc(date, 'UNIT')`."""
+    value = translator.bind(node.this)
+    return _with_written_unit(translator, node, _UNIT_LAST, DATE_UNITS, lambda unit: Call("trunc", (value, unit)))
+
+
+def _date_trunc(translator: Translator, node: Any) -> Bound:
+    """`date_trunc('UNIT', instant)`."""
+    value = translator.bind(node.this)
+    return _with_written_unit(
+        translator, node, _UNIT_FIRST, INSTANT_UNITS, lambda unit: Call("date_trunc", (value, unit))
     )
 
 
-def _with_unit(name: str) -> Callable[[Translator, Any], Bound]:
-    return lambda translator, node: Call(name, (translator.bind(node.this), _text(str(node.text("unit")))))
+def _with_written_unit(
+    translator: Translator,
+    node: Any,
+    place: re.Pattern[str],
+    names: Mapping[str, str],
+    call: Callable[[Literal], Bound],
+) -> Bound:
+    """A call with the unit that stands in the text: sqlglot takes units for others that Spark does not have."""
+    match = place.search(translator.scope.query.text_of(node))
+    if match is None:
+        return translator.opaque(node, "a unit that is no constant")
+    unit = match[1].upper()
+    if unit not in names:
+        return translator.opaque(node, f"Spark has no unit {match[1]} here, but {', '.join(names).lower()}")
+    return call(Literal(point(Type.STRING, unit)))
 
 
 def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
@@ -253,17 +310,45 @@ def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
     return rule
 
 
+def _timestampdiff(translator: Translator, node: Any) -> Bound:
+    """`timestampdiff(UNIT, start, end)`: sqlglot has the end first."""
+    return _passed(translator, node, node.expression, node.this)
+
+
+def _passed(translator: Translator, node: Any, start: Any, end: Any) -> Bound:
+    def passed(unit: Literal) -> Bound:
+        name = "whole_units_between" if str(node.text("unit")).upper() in LENGTHS else "whole_months_between"
+        return Call(name, (unit, translator.bind(start), translator.bind(end)))
+
+    return _with_written_unit(translator, node, _UNIT_FIRST, STEP_UNITS, passed)
+
+
+def _decode(translator: Translator, node: Any) -> Bound:
+    """`decode(x, a, value, b, value, ..., default)`: NULL is equal to NULL."""
+    subject, *rest = translator.all_of(node.expressions)
+    branches = list(zip(rest[::2], rest[1::2], strict=False))
+    arguments = [part for wanted, value in branches for part in (Call("<=>", (subject, wanted)), value)]
+    return Call("case", (*arguments, rest[-1] if len(rest) % 2 else Literal(Special.NULL)))
+
+
+def _element_at(translator: Translator, node: Any) -> Bound:
+    """`split(text, pattern)[0]`; other lists are not known."""
+    if not isinstance(node.this, exp.RegexpSplit) or len(node.expressions) != 1:
+        return translator.opaque(node, "an element of a list")
+    text, pattern = translator.bind(node.this.this), translator.bind(node.this.expression)
+    place = translator.bind(node.expressions[0])
+    first = int(node.args.get("offset") or 0)
+    return Call("split_at", (text, pattern, Call("-", (place, _number(first))) if first else place))
+
+
 def _datediff(translator: Translator, node: Any) -> Bound:
     """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
-    unit = str(node.text("unit")).upper()
-    if not unit:
+    if not node.text("unit"):
         return Call("datediff", (translator.bind(node.this), translator.bind(node.expression)))
-    if unit != "DAY":
-        return translator.opaque(node)
-    moments = [
+    end, start = (
         operand.this if isinstance(operand, exp.TsOrDsToDate) else operand for operand in (node.this, node.expression)
-    ]
-    return Call("whole_days_between", translator.all_of(moments))
+    )
+    return _passed(translator, node, start, end)
 
 
 def _extract(translator: Translator, node: Any) -> Bound:
@@ -337,6 +422,8 @@ _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "lt": ("<", _BINARY),
     "lte": ("<=", _BINARY),
     "nullsafeeq": ("<=>", _BINARY),
+    "regexplike": ("rlike", _BINARY),
+    "regexpreplace": ("regexp_replace", ("this", "expression", "replacement")),
     "equalnull": ("<=>", _BINARY),
     "add": ("+", _BINARY),
     "sub": ("-", _BINARY),
@@ -349,7 +436,6 @@ _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "addmonths": ("add_months", _BINARY),
     "lastday": ("last_day", ("this",)),
     "nextday": ("next_day", _BINARY),
-    "strtotime": ("to_timestamp", ("this", "format")),
     "unixdate": ("unix_date", ("this",)),
     "datefromunixdate": ("date_from_unix_date", ("this",)),
     "nullif": ("nullif", _BINARY),
@@ -387,6 +473,7 @@ _FIELDS: Final = {
 }
 _ANONYMOUS: Final = {
     "weekday": "weekday",
+    "timestamp_seconds": "timestamp_seconds",
     "make_date": "make_date",
     "pmod": "pmod",
     "isnull": "is_null",
@@ -401,6 +488,7 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "paren": _same,
     "alias": _same,
     "timestrtotime": _same,
+    "nullsafeneq": _negate(lambda translator, node: Call("<=>", translator.all_of([node.this, node.expression]))),
     "neq": _negate(lambda translator, node: Call("=", translator.all_of([node.this, node.expression]))),
     "gt": _swap("<"),
     "gte": _swap("<="),
@@ -422,9 +510,16 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "tsordsadd": _add_days,
     "timestampadd": _add_unit,
     "dateadd": _add_unit,
-    "datetrunc": _with_unit("trunc"),
-    "timestamptrunc": _with_unit("date_trunc"),
+    "datetrunc": _trunc,
+    "timestamptrunc": _date_trunc,
     "datediff": _datediff,
+    "timestampdiff": _timestampdiff,
+    "strtotime": _with_pattern("to_timestamp"),
+    "strtounix": _with_pattern("unix_timestamp"),
+    "unixtostr": _with_pattern("from_unixtime"),
+    "timestampfromparts": _call("make_timestamp", "year", "month", "day", "hour", "min", "sec"),
+    "decodecase": _decode,
+    "bracket": _element_at,
     "extract": _extract,
     "concat": _call("concat", "expressions"),
     "concatws": _concat_ws,

@@ -41,6 +41,7 @@ class Conversion:
             (Type.NUMBER, Type.STRING): _number_to_text,
             (Type.STRING, Type.NUMBER): lambda value: point(Type.NUMBER, Fraction(value.low.strip())),
             (Type.TIMESTAMP, Type.NUMBER): lambda value: point(Type.NUMBER, value.low // MICROS),
+            (Type.INTERVAL, Type.DURATION): lambda value: point(Type.DURATION, value.low),
         }
 
     def cast(self, value: Value, target: Type) -> Value:

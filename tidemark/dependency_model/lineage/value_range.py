@@ -1,7 +1,8 @@
 """Values of expressions over a box of slices: a range, NULL, or nothing that can be said.
 
 A date is a number of days since 1970-01-01, a timestamp a number of microseconds since 1970-01-01T00:00Z, an interval
-a pair of months and microseconds. A boolean is a truth (`tidemark.dependency_model.lineage.three_valued_logic`).
+or duration a pair of months and microseconds. A boolean is a truth
+(`tidemark.dependency_model.lineage.three_valued_logic`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ class Type(Enum):
     STRING = "string"
     NUMBER = "number"
     INTERVAL = "interval"
+    DURATION = "duration"
+    """An interval that may have parts of a day: with it a date becomes an instant."""
 
     __hash__ = object.__hash__
 

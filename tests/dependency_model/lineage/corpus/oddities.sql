@@ -274,7 +274,7 @@ WHERE u.dt = :biz_date;
 SELECT user_id, x FROM d_orders WHERE datediff(DAY, dt, :biz_date) = 3;
 
 -- case: difference_of_instants_in_whole_days
--- reads: d_orders = undecidable
+-- reads: d_orders = Set -4
 SELECT user_id, x FROM d_orders WHERE datediff(DAY, cast(dt AS TIMESTAMP) + INTERVAL 12 HOURS, :period_start) = 3;
 
 -- case: ends_by_least_and_greatest

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 from calendar import monthrange
 from datetime import date
+from typing import Final
 
 from tidemark.dependency_model.lineage.type_conversion import days
 from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
 
-UNITS = {
-    "YEAR": "year",
-    "YYYY": "year",
-    "YY": "year",
+_STEPS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+STEP_UNITS: Final = {name.upper(): name for name in _STEPS}
+"""Units of `timestampadd`, `dateadd` and `timestampdiff`, as Spark has them: words without quotes."""
+INTERVAL_UNITS: Final = {
+    word: name for name in _STEPS if name != "quarter" for word in (name.upper(), f"{name.upper()}S")
+}
+"""Units of an INTERVAL: Spark has no quarter there."""
+DATE_UNITS: Final = {
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
     "QUARTER": "quarter",
-    "MONTH": "month",
-    "MM": "month",
-    "MON": "month",
+    **dict.fromkeys(("MONTH", "MM", "MON"), "month"),
     "WEEK": "week",
-    "DAY": "day",
-    "DD": "day",
+}
+"""Units of `trunc`; with any other it is NULL."""
+INSTANT_UNITS: Final = {
+    **DATE_UNITS,
+    **dict.fromkeys(("DAY", "DD"), "day"),
     "HOUR": "hour",
     "MINUTE": "minute",
     "SECOND": "second",
 }
-"""Names of units in `trunc` and `date_trunc`."""
+"""Units of `date_trunc`; with any other, milliseconds and microseconds apart, it is NULL."""
+_NAMES = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+WEEKDAYS: Final = {name[:length]: number for number, name in enumerate(_NAMES) for length in (2, 3, len(name))}
+"""Names of days in `next_day`, from 0 for Monday on."""
 
 
 def date_of(day: int) -> date:

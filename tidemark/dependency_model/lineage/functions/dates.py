@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
-    UNITS,
+    DATE_UNITS,
+    INSTANT_UNITS,
+    STEP_UNITS,
+    WEEKDAYS,
     date_of,
     first_day,
     last_day,
@@ -18,7 +21,7 @@ from tidemark.dependency_model.lineage.value_range import Range, Special, Type, 
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tidemark.dependency_model.lineage.functions.signature import Function
 
@@ -27,7 +30,6 @@ _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute":
 _ELAPSED = ("hour", "minute", "second")
 """Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
-_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
 
 def to_date(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
@@ -56,7 +58,7 @@ def add_months(conversion: Conversion, start: Value, count: Value) -> Value:
 
 def add_unit(conversion: Conversion, start: Value, count: Value, unit: Value) -> Value:
     """`dateadd(UNIT, count, start)`: a date stays one where the unit is a day or longer."""
-    name = _unit(unit)
+    name = _unit(unit, STEP_UNITS)
     if name is None:
         return Special.UNKNOWN
     if not isinstance(count, Range) or count.type is not Type.NUMBER or not count.is_point:
@@ -69,7 +71,8 @@ def add_unit(conversion: Conversion, start: Value, count: Value, unit: Value) ->
 
 def add_interval(conversion: Conversion, start: Value, interval: Value) -> Value:
     """`start + INTERVAL ...`: whole days keep a date a date, and go by the clock; what is left goes by elapsed time."""
-    if isinstance(start, Range) and start.type is Type.STRING:
+    becomes_instant = isinstance(interval, Range) and interval.type is Type.DURATION
+    if isinstance(start, Range) and (start.type is Type.STRING or becomes_instant):
         start = conversion.cast(start, Type.TIMESTAMP)
     return monotone(lambda value, step: _step(conversion, value, *step.low), start, interval)
 
@@ -90,19 +93,36 @@ def _step(conversion: Conversion, value: Range, months: int, micros: int) -> Val
 
 def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
     """`-` where a date or timestamp is on the left."""
-    if isinstance(right, Range) and right.type is Type.INTERVAL:
+    if is_interval(right):
         months, micros = right.low
-        return add_interval(conversion, left, point(Type.INTERVAL, (-months, -micros)))
+        return add_interval(conversion, left, point(right.type, (-months, -micros)))
     if isinstance(right, Range) and right.type is Type.NUMBER:
         return add_days(conversion, left, Range(Type.NUMBER, -right.high, -right.low))
-    return pointwise(_between_dates, left, right)
+    if isinstance(left, Range) and isinstance(right, Range):
+        return _between(conversion, left, right)
+    return pointwise(lambda end, start: _between(conversion, end, start), left, right)
 
 
-def _between_dates(left: Range, right: Range) -> Value:
-    """Of instants it goes by what the session's clock showed: not known here."""
-    if left.type is not Type.DATE or right.type is not Type.DATE:
+def is_interval(value: Value) -> TypeGuard[Range]:
+    """Whether it is an interval, with parts of a day or without."""
+    return isinstance(value, Range) and value.type in (Type.INTERVAL, Type.DURATION)
+
+
+def _between(conversion: Conversion, end: Range, start: Range) -> Value:
+    """What lies between two dates or instants: of instants what the session's clock showed."""
+    if not {end.type, start.type} <= {Type.DATE, Type.TIMESTAMP}:
         return Special.UNKNOWN
-    return point(Type.INTERVAL, (0, (left.low - right.low) * DAY_MICROS))
+    kind = Type.INTERVAL if end.type is start.type is Type.DATE else Type.DURATION
+    least = _shown(conversion, end.type, end.low) - _shown(conversion, start.type, start.high)
+    return Range(
+        kind, (0, least), (0, _shown(conversion, end.type, end.high) - _shown(conversion, start.type, start.low))
+    )
+
+
+def _shown(conversion: Conversion, kind: Type, moment: int) -> int:
+    """Microseconds that the session's clock shows, on days counted from 1970."""
+    day, micros = (moment, 0) if kind is Type.DATE else conversion.local(moment)
+    return day * DAY_MICROS + micros
 
 
 def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
@@ -113,25 +133,17 @@ def days_between(conversion: Conversion, end: Value, start: Value) -> Value:
     return pointwise(lambda end, other: point(Type.NUMBER, end.low - other.low), last, first)
 
 
-def whole_days_between(conversion: Conversion, end: Value, start: Value) -> Value:
-    """`datediff(DAY, start, end)`: days that passed, from a time of day to the same one; known of dates."""
-    for instant in (end, start):
-        if isinstance(instant, Range) and instant.type is not Type.DATE:
-            return Special.UNKNOWN
-    return days_between(conversion, end, start)
-
-
 def truncate(conversion: Conversion, value: Value, unit: Value) -> Value:
     """`trunc(date, unit)`: a date."""
-    name = _unit(unit)
-    if name not in ("year", "quarter", "month", "week"):
+    name = _unit(unit, DATE_UNITS)
+    if name is None:
         return Special.UNKNOWN
     return monotone(lambda day: point(Type.DATE, first_day(day.low, name)), to_date(conversion, value))
 
 
 def truncate_timestamp(conversion: Conversion, value: Value, unit: Value) -> Value:
     """`date_trunc(unit, x)`: a timestamp."""
-    name = _unit(unit)
+    name = _unit(unit, INSTANT_UNITS)
     if name is None:
         return Special.UNKNOWN
     return monotone(lambda instant: _floor(conversion, instant.low, name), conversion.cast(value, Type.TIMESTAMP))
@@ -153,7 +165,9 @@ def next_weekday(conversion: Conversion, value: Value, name: Value) -> Value:
     """`next_day(date, 'MO')`: the first such day after the date."""
 
     def after(day: Range, wanted: Range) -> Value:
-        number = _WEEKDAYS.index(wanted.low.strip()[:2].upper())
+        number = WEEKDAYS.get(wanted.low.upper())
+        if number is None:
+            return Special.UNKNOWN
         return point(Type.DATE, day.low + 1 + (number - date_of(day.low + 1).weekday()) % 7)
 
     return monotone(after, to_date(conversion, value), name)
@@ -211,31 +225,27 @@ def _made_date(_: Conversion, year: Value, month: Value, day: Value) -> Value:
 
 
 def _days_since_1970(conversion: Conversion, value: Value) -> Value:
-    return monotone(lambda day: point(Type.NUMBER, day.low), to_date(conversion, value))
+    """`unix_date(date)`: of an instant there is none."""
+    del conversion
+    if isinstance(value, Range) and value.type is not Type.DATE:
+        return Special.UNKNOWN
+    return monotone(lambda day: point(Type.NUMBER, day.low), value)
 
 
 def _from_days(_: Conversion, value: Value) -> Value:
     return monotone(lambda number: point(Type.DATE, int(number.low)), value)
 
 
-def _to_timestamp(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
-    if form is None or (isinstance(value, Range) and value.type is not Type.STRING):
-        return conversion.cast(value, Type.TIMESTAMP)
-    return Special.UNKNOWN
-
-
-def _unit(unit: Value) -> str | None:
-    return UNITS.get(unit.low.upper().rstrip("S")) if isinstance(unit, Range) and unit.type is Type.STRING else None
+def _unit(unit: Value, names: Mapping[str, str]) -> str | None:
+    return names.get(unit.low.upper()) if isinstance(unit, Range) and unit.type is Type.STRING else None
 
 
 DATES: dict[str, Function] = {
     "to_date": to_date,
-    "to_timestamp": _to_timestamp,
     "date_add": add_days,
     "add_months": add_months,
     "add_unit": add_unit,
     "datediff": days_between,
-    "whole_days_between": whole_days_between,
     "trunc": truncate,
     "date_trunc": truncate_timestamp,
     "last_day": month_end,

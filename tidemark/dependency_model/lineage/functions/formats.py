@@ -10,7 +10,7 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date
 from tidemark.dependency_model.lineage.type_conversion import days
 
 _PART = re.compile(r"%([YmdHMS]|B|b|a|j|y)(strict)?")
-_PARTS: Final = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d{2})", "d": r"(?P<d>\d{2})"}
+_DIGITS: Final = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
 _ORDER: Final = "YmdHMS"
 _NO_TEXT: Final = re.compile(r"[A-Za-z%'\[\]#{}]")
 
@@ -58,14 +58,36 @@ def print_instant(day: int, second: int, form: str) -> str:
 
 def parse_day(text: str, form: str) -> int:
     """The day of a text in a pattern. Raises ValueError where it does not fit, or the pattern has other parts."""
+    return parse_instant(text, form)[0]
+
+
+def parse_instant(text: str, form: str) -> tuple[int, int]:
+    """Day and second of the day of a text in a pattern. Raises ValueError as `parse_day` does."""
     if form not in FORMATS:
         raise ValueError(form)
     pattern, end = "", 0
     for match in _PART.finditer(form):
-        pattern += re.escape(form[end : match.start()]) + _PARTS.get(match[1], "(?!)")
+        pattern += re.escape(form[end : match.start()]) + rf"(?P<{match[1]}>\d{{{_DIGITS[match[1]]}}})"
         end = match.end()
     text_match = re.fullmatch(pattern + re.escape(form[end:]), text, re.ASCII)
     if text_match is None:
         raise ValueError(text)
-    groups = {"m": "01", "d": "01", **text_match.groupdict()}
-    return days(date(int(groups["Y"]), int(groups["m"]), int(groups["d"])))
+    part = {
+        "m": 1,
+        "d": 1,
+        "H": 0,
+        "M": 0,
+        "S": 0,
+        **{name: int(digits) for name, digits in text_match.groupdict().items()},
+    }
+    if part["H"] > 23 or part["M"] > 59 or part["S"] > 59:
+        raise ValueError(text)
+    return days(date(part["Y"], part["m"], part["d"])), part["H"] * 3600 + part["M"] * 60 + part["S"]
+
+
+def date_prefix(form: str) -> str | None:
+    """The part of a pattern that is a whole date, where it begins with one: of `yyyy-MM-dd HH` it is `yyyy-MM-dd`."""
+    letters = list(_PART.finditer(form))[:3]
+    if form not in FORMATS or [match[1] for match in letters] != ["Y", "m", "d"]:
+        return None
+    return form[: letters[-1].end()]

@@ -6,7 +6,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.functions.dates import add_days, add_interval, subtract
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.functions.dates import add_days, add_interval, is_interval, subtract
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, point, pointwise
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
@@ -21,7 +22,7 @@ _MOMENTS = (Type.DATE, Type.TIMESTAMP)
 
 def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
     left, right = (right, left) if _is_step(left) and _is_moment(right) else (left, right)
-    if isinstance(right, Range) and right.type is Type.INTERVAL:
+    if is_interval(right):
         return add_interval(conversion, left, right)
     if _is_moment(left):
         return add_days(conversion, left, right)
@@ -29,7 +30,7 @@ def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
 
 
 def _minus(conversion: Conversion, left: Value, right: Value) -> Value:
-    if _is_moment(left) or (isinstance(right, Range) and right.type is Type.INTERVAL):
+    if _is_moment(left) or is_interval(right):
         return subtract(conversion, left, right)
     return _arithmetic(conversion, left, right, lambda first, other: first - other)
 
@@ -39,7 +40,7 @@ def _is_moment(value: Value) -> bool:
 
 
 def _is_step(value: Value) -> bool:
-    return isinstance(value, Range) and value.type in (Type.NUMBER, Type.INTERVAL)
+    return is_interval(value) or (isinstance(value, Range) and value.type is Type.NUMBER)
 
 
 def _arithmetic(
@@ -75,8 +76,35 @@ def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
     return _remainder(remainder + right, right) if remainder < 0 else remainder
 
 
+def _times(conversion: Conversion, left: Value, right: Value) -> Value:
+    """A product of numbers, or an interval so many times."""
+    left, right = (right, left) if is_interval(right) else (left, right)
+    if not is_interval(left):
+        return _arithmetic(conversion, left, right, lambda first, other: first * other)
+
+    def repeated(interval: Range, count: Range) -> Value:
+        parts = [Fraction(count.low) * part for part in interval.low]
+        if any(part.denominator != 1 for part in parts):
+            return Special.UNKNOWN
+        return point(Type.INTERVAL if interval.low[0] else Type.DURATION, tuple(int(part) for part in parts))
+
+    return pointwise(repeated, left, conversion.cast(right, Type.NUMBER))
+
+
 def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
+    if isinstance(value, int):
+        return _number_of_truth(value)
     return pointwise(lambda number: point(Type.NUMBER, int(number.low)), conversion.cast(value, Type.NUMBER))
+
+
+def _number_of_truth(truth: int) -> Value:
+    """A condition as a number: 1 where it is true."""
+    known: dict[int, Value] = {
+        logic.TRUE: point(Type.NUMBER, 1),
+        logic.FALSE: point(Type.NUMBER, 0),
+        logic.NULL: Special.NULL,
+    }
+    return known.get(truth, Special.UNKNOWN if logic.must_be_read(truth) else Special.IMPRECISE)
 
 
 def _interval(_: Conversion, *parts: Value) -> Value:
@@ -98,7 +126,7 @@ def _interval(_: Conversion, *parts: Value) -> Value:
 NUMBERS: dict[str, Function] = {
     "+": _plus,
     "-": _minus,
-    "*": _operator(lambda first, other: first * other),
+    "*": _times,
     "/": _operator(lambda first, other: first / other),
     "div": _operator(lambda first, other: int(first / other)),
     "%": _operator(_remainder),

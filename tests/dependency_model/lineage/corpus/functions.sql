@@ -1,0 +1,72 @@
+-- case: whole_days_that_passed
+-- reads: d_orders = Range -2..0
+SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND timestampdiff(DAY, dt, :biz_date) < 3;
+
+-- case: a_date_without_its_dashes
+-- reads: d_orders = Set 0
+SELECT user_id, x FROM d_orders WHERE dt = to_date(regexp_replace(cast(:biz_date AS STRING), '-', ''), 'yyyyMMdd');
+
+-- case: the_first_part_of_a_text
+-- reads: d_orders = Set 0
+SELECT user_id, x FROM d_orders WHERE cast(dt AS STRING) = split(cast(:period_start AS STRING), ' ')[0];
+
+-- case: pairs
+-- reads: h_clicks = Set 3,4
+SELECT user_id FROM h_clicks WHERE (dt, hour) IN ((:biz_date, '03'), (:biz_date, '04'));
+
+-- case: not_distinct
+-- reads: d_orders = Set 0
+SELECT user_id, x FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 30) AND :biz_date AND NOT dt IS DISTINCT FROM :biz_date;
+
+-- case: a_condition_as_a_number
+-- reads: d_orders = Set 0
+SELECT user_id, x FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 30) AND :biz_date AND int(dt = :biz_date) = 1;
+
+-- case: an_interval_twice
+-- reads: d_orders = Set -1,0
+SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND dt > :biz_date - 2 * INTERVAL 1 DAY;
+
+-- case: what_lies_between_instants
+-- reads: d_orders = Set -1,0
+SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND :period_end - cast(dt AS TIMESTAMP) < INTERVAL 3 DAYS;
+
+-- case: a_day_of_seconds_is_no_day_where_clocks_change
+-- reads: d_orders = undecidable: no offset
+SELECT user_id, x FROM d_orders WHERE dt = to_date(from_unixtime(unix_timestamp(:biz_date) - 86400));
+
+-- case: the_day_before_but_friday_on_mondays
+-- reads: d_orders = undecidable: no offset
+SELECT user_id, x FROM d_orders WHERE dt = decode(weekday(:biz_date), 0, date_sub(:biz_date, 3), date_sub(:biz_date, 1));
+
+-- case: the_hour_that_autumn_repeats_fits_no_pattern
+-- reads: h_clicks = undecidable: no offset
+SELECT user_id FROM h_clicks WHERE dt = :biz_date AND hour RLIKE '^0[0-5]$';
+
+-- case: the_hour_that_autumn_repeats_is_no_number
+-- reads: h_clicks = undecidable: int(hour) is not understood
+SELECT user_id FROM h_clicks WHERE dt = :biz_date AND int(hour) < 6;
+
+-- case: the_hour_that_autumn_repeats_fits_no_date_pattern
+-- reads: h_clicks = undecidable: to_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH') is not understood
+SELECT user_id FROM h_clicks
+WHERE dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND to_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH') >= :period_start;
+
+-- case: a_unit_that_spark_does_not_have
+-- reads: d_orders = undecidable: Spark has no unit Q here, but year, yyyy, yy, quarter, month, mm, mon, week
+SELECT user_id, x FROM d_orders WHERE dt >= trunc(:biz_date, 'Q') AND dt <= :biz_date;
+
+-- case: a_unit_of_instants_that_spark_does_not_have
+-- reads: d_orders = undecidable: Spark has no unit M here
+SELECT user_id, x FROM d_orders WHERE dt >= date_trunc('M', :biz_date) AND dt <= :biz_date;
+
+-- case: a_weekday_that_spark_does_not_have
+-- reads: d_orders = undecidable: next_day(:biz_date, 'TUES') is not understood
+SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND dt > date_sub(next_day(:biz_date, 'TUES'), 14);
+
+-- case: a_step_that_spark_does_not_have
+-- reads: d_orders = undecidable: Spark has no unit dd here
+SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND dt > dateadd(dd, -3, :biz_date);
+
+-- case: an_interval_that_spark_does_not_have
+-- reads: d_orders = undecidable: this interval is not known
+SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND dt > :biz_date - INTERVAL 1 QUARTER;

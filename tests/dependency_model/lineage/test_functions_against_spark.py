@@ -1,0 +1,302 @@
+"""What the analysis says that an expression is, and what Spark says: random expressions of dates, instants and texts.
+
+The analysis may say that it does not know; what it does say has to be Spark's own answer.
+"""
+
+# ruff: noqa: S608 - the expressions are made up here, and nobody else runs them
+
+from __future__ import annotations
+
+import logging
+import re
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import PySparkException
+
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
+from tidemark.dependency_model.lineage.known_tables import Tables
+from tidemark.dependency_model.lineage.parsed_query import read_query
+from tidemark.dependency_model.lineage.query_binding import bind
+from tidemark.dependency_model.lineage.type_conversion import Conversion
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, point
+from tidemark.dependency_model.time.zone import Zone
+from tidemark.errors import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ZONE = "Europe/Paris"
+DAYS = [
+    date(2024, 2, 29), date(2024, 3, 31), date(2024, 4, 1), date(2024, 10, 27), date(2024, 10, 28), date(2024, 12, 31),
+    date(2025, 1, 1), date(2025, 6, 16), date(2026, 3, 22), date(2026, 3, 30),
+]  # fmt: skip
+"""Leap days, turns of years and weeks, days of 23 and 25 hours and those behind them."""
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+_TRUNCATES = ("year", "YYYY", "Q", "quarter", "MM", "mon", "week", "day", "M", "HOUR")
+_FORMS = (
+    "yyyy-MM-dd",
+    "yyyyMMdd",
+    "yyyy-MM",
+    "yyyyMM",
+    "yyyy",
+    "yyyy-MM-dd HH",
+    "yyyy-MM-dd HH:mm:ss",
+    "HH",
+    "MM/dd/yyyy",
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAZY = re.compile(r"\b(CASE|BETWEEN|IN|decode)\b")
+"""Parts of it are not looked at once the rest decides: Spark may fail in one where the value is known."""
+_SHOWN: dict[Type, Callable[[Any], Any]] = {
+    Type.DATE: lambda day: _EPOCH.date() + timedelta(days=day),
+    Type.TIMESTAMP: lambda micros: f"@{micros}",
+    Type.STRING: str,
+    Type.NUMBER: Fraction,
+    Type.INTERVAL: lambda parts: timedelta(microseconds=parts[1]),
+    Type.DURATION: lambda parts: timedelta(microseconds=parts[1]),
+}
+_KNOWN = {logic.TRUE: True, logic.FALSE: False, logic.NULL: None}
+
+
+@pytest.fixture(scope="module")
+def paris(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session on that clock; what Spark refuses is an answer here, no line in the log."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    level, clock = logger.level, spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    logger.setLevel(logging.CRITICAL + 1)
+    spark.conf.set("spark.sql.session.timeZone", ZONE)
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", clock)
+    logger.setLevel(level)
+
+
+def _day(random: Random, depth: int) -> str:
+    if depth == 0:
+        return random.choice([":biz_date", ":biz_date", "DATE '2024-10-27'", "date '2025-01-31'"])
+    day, count = _day(random, depth - 1), random.randint(-40, 40)
+    return random.choice(
+        [
+            f"date_add({day}, {count})",
+            f"date_sub({day}, {count})",
+            f"add_months({day}, {count})",
+            f"last_day({day})",
+            f"next_day({day}, '{random.choice(['MO', 'TU', 'WE', 'Thu', 'Friday', 'sat', 'SUN', 'TUES'])}')",
+            f"trunc({day}, '{random.choice(_TRUNCATES)}')",
+            f"make_date(year({day}), month({day}), {random.randint(1, 31)})",
+            f"to_date({_instant(random, depth - 1)})",
+            f"to_date({_text(random, depth - 1)})",
+            f"to_date(date_format({day}, 'yyyyMMdd'), 'yyyyMMdd')",
+            f"date_from_unix_date(unix_date({day}) + {count})",
+            f"{day} + INTERVAL {random.randint(1, 3)} {random.choice(_UNITS[:5])}",
+            f"{day} - {random.randint(0, 3)} * INTERVAL 1 {random.choice(_UNITS[:5])}",
+            f"CASE WHEN {_condition(random, depth - 1)} THEN {day} ELSE :biz_date END",
+            f"decode(weekday({day}), 0, {day}, 6, date_add({day}, 1), date_sub({day}, 2))",
+            f"greatest({day}, :biz_date)",
+        ]
+    )
+
+
+def _instant(random: Random, depth: int) -> str:
+    if depth == 0:
+        return random.choice([":period_start", ":period_end", "cast(:biz_date AS TIMESTAMP)"])
+    instant, unit, count = _instant(random, depth - 1), random.choice(_UNITS), random.randint(-30, 30)
+    return random.choice(
+        [
+            f"date_trunc('{random.choice([*_UNITS, 'MM', 'MON', 'DD', 'M', 'YYYY', 'Q'])}', {instant})",
+            f"{instant} + INTERVAL {abs(count)} {unit}",
+            f"{instant} - INTERVAL {abs(count)} {unit}",
+            f"timestampadd({unit}, {count}, {instant})",
+            f"dateadd({unit}, {count}, {instant})",
+            f"cast({_day(random, depth - 1)} AS TIMESTAMP)",
+            f"to_timestamp(concat({_day(random, depth - 1)}, ' {random.randint(0, 23):02}:30:00'))",
+            f"to_timestamp(concat({_day(random, depth - 1)}, ' {random.randint(0, 23):02}'), 'yyyy-MM-dd HH')",
+            f"to_timestamp(date_format({instant}, 'yyyyMMddHH'), 'yyyyMMddHH')",
+            f"timestamp_seconds(unix_timestamp({instant}) + {count * 3600})",
+            f"make_timestamp(year({instant}), month({instant}), day({instant}), {random.randint(0, 23)}, 15, 30)",
+        ]
+    )
+
+
+def _text(random: Random, depth: int) -> str:
+    if depth == 0:
+        return random.choice(["cast(:biz_date AS STRING)", "cast(:period_end AS STRING)", "'2024-10-27'", "'20241027'"])
+    text, start = _text(random, depth - 1), random.randint(1, 8)
+    return random.choice(
+        [
+            f"date_format({_day(random, depth - 1)}, '{random.choice(_FORMS)}')",
+            f"date_format({_instant(random, depth - 1)}, '{random.choice(_FORMS)}')",
+            f"from_unixtime(unix_timestamp({_instant(random, depth - 1)}) - {random.choice([3600, 86400])})",
+            f"from_unixtime(unix_timestamp({_day(random, depth - 1)}), '{random.choice(_FORMS)}')",
+            f"cast({_instant(random, depth - 1)} AS STRING)",
+            f"cast({_number(random, depth - 1)} AS STRING)",
+            f"concat({text}, '-', {_day(random, depth - 1)})",
+            f"substr({text}, {start}, {random.randint(1, 4)})",
+            f"left({text}, {start})",
+            f"right({text}, {start})",
+            f"lpad({text}, {start}, '0')",
+            f"replace({text}, '-', '')",
+            f"regexp_replace({text}, '{random.choice(['-', '[-: ]', '0+', '^2', r'(-|:)', ' .*$', '-?0'])}', '')",
+            f"split({text}, '{random.choice(['-', ' ', ':', '[-: ]'])}')[{random.randint(0, 2)}]",
+            f"upper({text})",
+        ]
+    )
+
+
+def _number(random: Random, depth: int) -> str:
+    if depth == 0:
+        return str(random.randint(-3, 40))
+    day, instant, number = _day(random, depth - 1), _instant(random, depth - 1), _number(random, depth - 1)
+    field = random.choice(
+        ["year", "quarter", "month", "day", "dayofweek", "weekday", "dayofyear", "weekofyear", "hour"]
+    )
+    return random.choice(
+        [
+            f"{field}({random.choice([day, instant])})",
+            f"extract({random.choice(['YEAR', 'MONTH', 'DAY', 'WEEK', 'DOW', 'HOUR', 'MINUTE'])} FROM {instant})",
+            f"datediff({day}, {_day(random, depth - 1)})",
+            f"datediff({random.choice(_UNITS)}, {instant}, {_instant(random, depth - 1)})",
+            f"timestampdiff({random.choice(_UNITS)}, {instant}, {_instant(random, depth - 1)})",
+            f"unix_timestamp({random.choice([day, instant])})",
+            f"int({_condition(random, depth - 1)})",
+            f"int(replace({day}, '-', ''))",
+            f"int({_text(random, depth - 1)})",
+            f"({number} {random.choice(['+', '-', '*', '%'])} {random.randint(1, 9)})",
+            f"pmod({number}, 7)",
+            f"length({_text(random, depth - 1)})",
+        ]
+    )
+
+
+def _condition(random: Random, depth: int) -> str:
+    day, text, compare = (
+        _day(random, depth),
+        _text(random, depth),
+        random.choice(["=", "<", "<=", ">", ">=", "<>", "<=>"]),
+    )
+    return random.choice(
+        [
+            f"{day} {compare} {_day(random, depth)}",
+            f"{day} {compare} {_instant(random, depth)}",
+            f"{_instant(random, depth)} {compare} {_instant(random, depth)}",
+            f"{text} {compare} {_text(random, depth)}",
+            f"{day} {compare} {text}",
+            f"{_number(random, depth)} {compare} {_number(random, depth)}",
+            f"{text} RLIKE '{random.choice(['^2024', '-0[13]-', '[02468]$', '.*1{2}', '00:00'])}'",
+            f"{text} LIKE '{random.choice(['2024%', '%-0_-%', '%0'])}'",
+            f"{day} IS DISTINCT FROM {_day(random, depth)}",
+            f"({day}, {text}) IN ((:biz_date, {text}), ({day}, 'x'))",
+            f"({_instant(random, depth)} - {_instant(random, depth)}) {compare} INTERVAL {random.randint(0, 3)} DAYS",
+            f"NOT ({day} BETWEEN {_day(random, depth)} AND {_day(random, depth)})",
+        ]
+    )
+
+
+KINDS: list[Callable[[Random, int], str]] = [_day, _instant, _text, _number, _condition]
+
+
+def differences(spark: SparkSession, first: int, count: int) -> tuple[list[str], int]:
+    """Expressions whose known value is not Spark's, and how many values were known."""
+    wrong, known_count = [], 0
+    for seed in range(first, first + count):
+        random = Random(seed)
+        expression = random.choice(KINDS)(random, random.randint(1, 3))
+        try:
+            ours = [_ours(expression, day) for day in DAYS]
+        except QueryError as error:
+            wrong.append(f"{seed}: {expression}: {error}")
+            continue
+        known_count += sum(value is not Special.UNKNOWN for value in ours)
+        for day, value, theirs in zip(DAYS, ours, _theirs(spark, expression), strict=True):
+            if value is Special.UNKNOWN or (isinstance(theirs, Exception) and _LAZY.search(expression)):
+                continue
+            if not _same(value, theirs):
+                wrong.append(f"{seed}: {expression} on {day}: {value} here, {theirs!r} in Spark")
+    return wrong, known_count
+
+
+def _start(day: date) -> int:
+    return Zone.load(ZONE).midnight((day - _EPOCH.date()).days) * 1_000_000
+
+
+def _ours(expression: str, day: date) -> Value:
+    (relation,) = bind(read_query(f"SELECT {expression} AS v"), Tables({}))
+    evaluator = Evaluator(Conversion(Zone.load(ZONE)), {})
+    compute = evaluator.compile(relation.columns["v"])
+    evaluator.begin(
+        {
+            "biz_date": point(Type.DATE, (day - _EPOCH.date()).days),
+            "period_start": point(Type.TIMESTAMP, _start(day)),
+            "period_end": point(Type.TIMESTAMP, _start(day + timedelta(days=1))),
+        }
+    )
+    value = compute({})
+    if isinstance(value, int):
+        return value if value in _KNOWN else Special.UNKNOWN
+    assert value is not Special.IMPRECISE, expression
+    return value
+
+
+def _theirs(spark: SparkSession, expression: str) -> list[Any]:
+    """Spark's value on each day; its error where it has none."""
+    for name, column in ((":biz_date", "b"), (":period_start", "s"), (":period_end", "e")):
+        expression = expression.replace(name, column)
+    try:
+        return _values(spark, expression, DAYS)
+    except (PySparkException, ValueError):
+        answers: list[Any] = []
+        for day in DAYS:
+            try:
+                answers += _values(spark, expression, [day])
+            except (PySparkException, ValueError) as error:
+                answers.append(error)
+        return answers
+
+
+def _values(spark: SparkSession, expression: str, days: list[date]) -> list[Any]:
+    rows = ", ".join(
+        f"(DATE '{day}', timestamp_micros({_start(day)}L), timestamp_micros({_start(day + timedelta(days=1))}L))"
+        for day in days
+    )
+    frame = spark.sql(f"SELECT {expression} AS v FROM VALUES {rows} AS t(b, s, e)")
+    kind = frame.schema["v"].dataType.simpleString()
+    if kind == "timestamp":
+        return [None if row[0] is None else f"@{row[0]}" for row in frame.selectExpr("unix_micros(v)").collect()]
+    return [row[0] for row in frame.collect()]
+
+
+def _same(value: Value, theirs: Any) -> bool:
+    if isinstance(value, int):
+        return theirs is _KNOWN[value]
+    if not isinstance(value, Range):
+        return theirs is None
+    if not value.is_point:  # one of several, by a condition that the analysis does not know
+        shown = _SHOWN[value.type]
+        return theirs is None or isinstance(theirs, Exception) or shown(value.low) <= theirs <= shown(value.high)
+    if value.type is Type.NUMBER:
+        return isinstance(theirs, (int, float, Decimal)) and Fraction(theirs) == Fraction(value.low)
+    return bool(theirs == _SHOWN[value.type](value.low))
+
+
+def test_what_is_known_of_an_expression_is_what_spark_makes_of_it(paris: SparkSession) -> None:
+    wrong, known = differences(paris, 0, 150)
+    assert wrong == []
+    assert known > 150 * len(DAYS) // 2
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("first", range(1_000, 5_000, 500))
+def test_what_is_known_of_many_expressions_is_what_spark_makes_of_them(paris: SparkSession, first: int) -> None:
+    wrong, known = differences(paris, first, 500)
+    assert wrong == []
+    assert known > 500 * len(DAYS) // 2
