@@ -142,12 +142,16 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
 
 def _as_json(read: Read) -> dict[str, Any]:
     offsets = [str(offset) for offset in read.offsets]
-    return {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
+    told = {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
+    return {**told, "evaluated": read.evaluated} if read.evaluated else told
 
 
 def _from_json(value: Mapping[str, Any]) -> Read:
     offsets = tuple(Offset.parse(text) for text in value["offsets"])
-    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]))
+    evaluated = tuple(
+        (int(down), tuple((int(first), int(last)) for first, last in runs)) for down, runs in value.get("evaluated", ())
+    )
+    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]), evaluated)
 
 
 def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:

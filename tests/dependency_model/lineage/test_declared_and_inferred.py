@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tests.dependency_model.world import entity
 from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_queries
-from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.offset import Offset
+from tidemark.dependency_model.time.window import seconds_of
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
@@ -16,6 +17,13 @@ UP = entity("up", "period: day")
 HOURLY = entity("hourly", "period: hour")
 SIGNAL = entity("signal", "{period: day, kind: Virtual}")
 ENTITIES = {entity.name: entity for entity in (UP, HOURLY, SIGNAL)}
+
+
+def day(text: str) -> int:
+    """The slice of a date."""
+    assert UP.period is not None
+    grid = UP.calendar.grid(UP.period)
+    return grid.at(seconds_of(UP.calendar.start_of(text)))
 
 
 def of(depends: str, *reads: Read, period: str = "day") -> Agreement:
@@ -77,3 +85,37 @@ def test_what_sql_leaves_open_has_to_be_stated() -> None:
     (problem,) = of("", undecidable).missing
     assert str(problem).startswith("down.sql:3:6: which slices of up are read: no condition bounds")
     assert of("{entity: up, offset: last_available}", undecidable).missing == ()
+
+
+MONTH_ENDS = Read(
+    "up",
+    "down.sql:3:6",
+    undecidable="no offset names the slices that it reads at every business time",
+    evaluated=runs_by_time({day(text): [day("2024-02-29")] for text in ("2024-03-01", "2024-03-31")}),
+)
+"""`dt = last_day(add_months(:biz_date, -1))`."""
+
+
+def test_a_stated_offset_that_lacks_a_slice_is_refused() -> None:
+    agreement = of("{entity: up, offset: Set 0}", MONTH_ENDS)
+    (problem,) = agreement.missing
+    assert str(problem) == (
+        "down.sql:3:6: the declared offset does not name all slices of up that the query reads: "
+        "expected 2024-02-29 too, at 2024-03-01, found Set 0 - a wider offset is safe, "
+        "a narrower one computes without what it lacks; "
+        "or say why: because: ..."
+    )
+    assert of("up", MONTH_ENDS).missing[0].message == problem.message, "no offset is the natural one"
+    assert of("{entity: up, offset: Set -1}", MONTH_ENDS).missing[0].expected == "2024-02-29 too, at 2024-03-31"
+    assert of("{entity: up, offset: Set 0, because: it is enough}", MONTH_ENDS).missing == ()
+
+
+def test_a_stated_offset_that_is_wider_says_why() -> None:
+    agreement = of("{entity: up, offset: Range -31..-1}", MONTH_ENDS)
+    (problem,) = agreement.differences
+    assert (agreement.missing, problem.message) == (
+        (), "the declared offset names slices of up that the query does not read"
+    )  # fmt: skip
+    assert problem.expected == "2024-02-29 alone, at 2024-03-01"
+    assert of("{entity: up, offset: Range -31..-1, because: the end of any month}", MONTH_ENDS).differences == ()
+    assert of("{entity: up, offset: last_available}", MONTH_ENDS).missing == ()

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, EntityState
 from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.lineage.stated_offset import too_narrow, too_wide, with_enclosing
 from tidemark.dependency_model.offset import mapping_between
-from tidemark.dependency_model.offset.offset import Offset, OffsetKind
 from tidemark.dependency_model.time.sample_slices import sparse_slices
 from tidemark.errors import EntityError, ParseError, QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from tidemark.dependency_model.offset.offset import Offset
 
 
 _HINT = "add a condition such as dt = :biz_date (of hours also hour = :biz_hour), or state it under depends_on"
@@ -39,8 +41,9 @@ class Agreement:
 def agree_with_queries(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Agreement:
     """The entity with what its queries read, beside what is declared."""
     declared = entity.depends_on
-    missing = tuple(_missing(entity, reads))
-    differences = (*_not_read(entity, reads, entities), *_different(entity, reads, entities))
+    missing = (*_missing(entity, reads), *_stated_wrongly(entity, reads, entities, too_narrow))
+    wider = _stated_wrongly(entity, reads, entities, too_wide)
+    differences = (*_not_read(entity, reads, entities), *_different(entity, reads, entities), *wider)
     filled = tuple(entry for dependency in declared for entry in _filled(dependency, reads.get(dependency.entity)))
     stated = _stated(entity)
     inferred = tuple(
@@ -104,6 +107,20 @@ def _missing(entity: Entity, reads: Mapping[str, Read]) -> Iterator[EntityError]
             yield QueryError(f"which slices of {name} are read: {read.undecidable}", where=read.where, hint=_HINT)
 
 
+def _stated_wrongly(
+    entity: Entity,
+    reads: Mapping[str, Read],
+    entities: Mapping[str, Entity],
+    judge: Callable[[Entity, Entity, Sequence[Dependency], Read], QueryError | None],
+) -> Iterator[EntityError]:
+    """What is wrong with offsets that are stated where no offset names what is read."""
+    for name, read in reads.items():
+        declared = [dependency for dependency in entity.depends_on if dependency.entity == name]
+        problem = judge(entity, entities[name], declared, read) if declared and name in entities else None
+        if problem is not None:
+            yield problem
+
+
 def _not_read(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
     for dependency in entity.depends_on:
         up = entities.get(dependency.entity)
@@ -148,7 +165,7 @@ def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Off
     grid = up.calendar.grid(up.period)
     try:
         ours, theirs = (
-            [mapping_between(_plain(offset, down), (down.calendar, down.period), grid) for offset in offsets]
+            [mapping_between(with_enclosing(offset, down), (down.calendar, down.period), grid) for offset in offsets]
             for offsets in (stated, read)
         )
     except ParseError:
@@ -158,10 +175,3 @@ def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Off
         {up for our in ours for up in our.expand(time)} == {up for their in theirs for up in their.expand(time)}
         for time in times
     )
-
-
-def _plain(offset: Offset, down: Entity) -> Offset:
-    """`to_date` alone goes by the downstream's granularity."""
-    if offset.kind is OffsetKind.TO_DATE and offset.within is None:
-        return Offset(OffsetKind.TO_DATE, (), down.granularity)
-    return offset

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, walk
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
-from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
 from tidemark.dependency_model.lineage.slices_read import Evaluation
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 UTC = QuerySession()
+_NO_OFFSET = "no offset names the slices that it reads at every business time"
 
 
 def infer(
@@ -120,8 +121,10 @@ def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
     if not any(needed.values()):
         return replace(read, undecidable=why or "its conditions are never true: no slice of it is read")
     offsets = fit.offsets(needed)
+    if offsets is None and why:
+        return replace(read, undecidable=why)
     if offsets is None:
-        return replace(read, undecidable=why or "no offset names the slices that it reads at every business time")
+        return replace(read, undecidable=f"{_NO_OFFSET}{fit.nearest(needed)}", evaluated=runs_by_time(needed))
     return replace(read, offsets=offsets)
 
 
@@ -129,7 +132,7 @@ def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
     """The read, undecidable where an unknown function of time may leave out some of several slices."""
     if not unknown or isinstance(needed, str) or all(len(slices) <= 1 for slices in needed.values()):
         return read
-    return replace(read, offsets=(), undecidable=unknown)
+    return replace(read, offsets=(), undecidable=unknown, evaluated=())
 
 
 def _reason(name: str, relations: Sequence[tuple[Query, Relation]]) -> str:

@@ -14,13 +14,15 @@ from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, Offs
 from tidemark.dependency_model.time.period import Period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
 
 _STRETCHES_LIMIT: Final = 2
 _TRIED: Final = 3
+_SHOWN: Final = 3
+"""Slices that a message names."""
 
 _mapping = lru_cache(maxsize=4096)(mapping_between)
 
@@ -40,6 +42,17 @@ class Fit:
         Where the sets begin at a fixed day, offsets that name slices before the upstream's first one do as well.
         """
         return self._fewest(_Sets(self, needed, None)) or self._fewest(_Sets(self, self.existing(needed), self.first))
+
+    def nearest(self, needed: Mapping[int, frozenset[int]]) -> str:
+        """For a message: the offset that fits most often, and what is read where it first does not."""
+        sets = _Sets(self, self.existing(needed), self.first)
+        candidates = [natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()]
+        offset = max(candidates, key=lambda candidate: len(sets.needed) - len(sets.unlike(candidate)))
+        unlike = sets.unlike(offset)
+        if not unlike or len(unlike) == len(sets.needed):
+            return ""
+        key = self.calendar.grid(self.period).key(unlike[0])
+        return f": {offset} does, but at {key} it reads {shown(sets.needed[unlike[0]], self.up)}"
 
     def existing(self, needed: Mapping[int, frozenset[int]]) -> dict[int, frozenset[int]]:
         """The sets without slices before the upstream's first one."""
@@ -91,6 +104,10 @@ class _Sets:
             for down, slices in self.needed.items()
         )
 
+    def unlike(self, offset: Offset) -> list[int]:
+        """The business times at which an offset names other slices."""
+        return [down for down, slices in self.needed.items() if self._named(offset, down) != slices]
+
     def hold(self, offset: Offset) -> bool:
         """Whether an offset names slices of the sets only."""
         return all(self._named(offset, down) <= slices for down, slices in self.needed.items())
@@ -119,6 +136,13 @@ class _Sets:
     def _counts(self, down: int, slices: frozenset[int]) -> frozenset[int]:
         anchor = self.fit.anchor(down)
         return frozenset(slice_ - anchor for slice_ in slices)
+
+
+def shown(slices: Collection[int], grid: Grid) -> str:
+    """Slices for a message: the first ones by their keys, and how many more."""
+    keys = [grid.key(slice_) for slice_ in sorted(slices)[:_SHOWN]]
+    more = f" and {len(slices) - _SHOWN} more" if len(slices) > _SHOWN else ""
+    return f"{', '.join(keys)}{more}" if keys else "none"
 
 
 def _from(slices: frozenset[int], first: int) -> frozenset[int]:
