@@ -42,9 +42,18 @@ class Transaction:
 
 
 def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> int:
-    """Run a Delta write under `transaction` and return the version it committed.
+    """Run a Delta write that surely commits under `transaction`, and return the version it committed.
 
     The session must be this thread's own: commit metadata is a session setting.
+    """
+    write_with(spark, transaction, action)
+    return int(str(spark.conf.get(LAST_VERSION)))
+
+
+def write_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> None:
+    """Run a Delta write under `transaction`: one that touches no row (DELETE, UPDATE) commits nothing.
+
+    The session must be this thread's own, and says nothing of what was committed then: it may never have committed.
     """
     told = {
         USER_METADATA: transaction.metadata,
@@ -53,7 +62,6 @@ def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[
     }
     with settings(spark, told):
         action()
-    return int(str(spark.conf.get(LAST_VERSION)))
 
 
 def user_metadata(spark: SparkSession, metadata: str) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from tidemark.delta.commit_conflict import BackOff, with_retries
-from tidemark.delta.commit_info import Transaction, commit_with
+from tidemark.delta.commit_info import Transaction, write_with
 from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.transaction_chain import is_replay
@@ -38,8 +38,8 @@ def _once(spark: SparkSession, path: Path, statement: str, transaction: Transact
         version, applied = applied_transaction(path, transaction.app)
         if is_replay(path, transaction, applied):
             return version
-        version = commit_with(spark, transaction, lambda: spark.sql(statement))
-        _, applied = applied_transaction(path, transaction.app)
+        write_with(spark, transaction, lambda: spark.sql(statement))
+        version, applied = applied_transaction(path, transaction.app)
         # Delta commits nothing where no row matches.
         return version if is_replay(path, transaction, applied) else commit_nothing(spark, path, transaction)
 

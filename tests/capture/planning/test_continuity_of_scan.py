@@ -191,6 +191,24 @@ def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
     assert "shard a.school.orders_0: shard vanished" in " ".join(str(slice_waiting) for slice_waiting in report.waiting)
 
 
+def test_a_drop_that_the_connector_sends_again_holds_nothing(capture: OrderCapture) -> None:
+    a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
+    a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
+    dropped = a.drop("orders_0", at("2026-03-23 11:00"))
+    assert [finding.offset for finding in capture.step(a, b).halted] == [dropped]
+    AcceptedFindings.of(capture.settings).add("a", dropped, ACCEPTED_AT, "somebody", "its rows stay")
+    b.change("orders_1", None, order(2, "1.00", 23), at("2026-03-23 11:30"))
+    a.heartbeat(at("2026-03-23 11:30"))
+    assert capture.step(a, b).halted == ()
+    a.again(0, dropped + 1)
+    a.heartbeat(at("2026-03-23 12:00"))
+    assert capture.step(a).halted == ()
+    a.declare("orders_0", ORDERS, at("2026-03-23 13:00"))
+    a.change("orders_0", None, paid("2.00"), at("2026-03-23 13:01"))
+    once_more = a.drop("orders_0", at("2026-03-23 14:00"))
+    assert [finding.offset for finding in capture.step(a).halted] == [once_more]
+
+
 def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     b.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))

@@ -21,9 +21,10 @@ from tidemark.capture.schema.schema_changes import RecordedSchemaChange, evolve
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.schema.table_evolution import ensure_table, merge_target
 from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.delta.begin_anew import begin_anew
+from tidemark.delta.delete_or_set_rows import delete_rows
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.empty_commit import commit_nothing
-from tidemark.delta.remove_rows import begin_anew, remove_rows
 from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import sql_literal
 
@@ -51,7 +52,7 @@ def reload_table(
         ensure_table(spark, target, after.columns.kinds)
         return commit_nothing(spark, target.path, transaction), after
     if not request.is_whole:
-        return remove_rows(spark, target.path, _rows_of(request), transaction), after
+        return delete_rows(spark, target.path, _rows_of(request), transaction), after
     allow_types(spark, target.path, after.columns.kinds.values())
     return begin_anew(spark, target.path, {**after.columns.kinds, **META_COLUMNS}, transaction), after
 

@@ -4,14 +4,19 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
+from tidemark.capture.binlog.position import Position
 
 
 class Dropped(NamedTuple):
-    """A physical table (`school.orders_3`) that the record at `offset` of the instance's topic drops."""
+    """A physical table (`school.orders_3`) that the record at `offset` of the instance's topic drops.
+
+    `position` is where the binlog has it.
+    """
 
     instance: str
     offset: int
     physical: str
+    position: Position | None = None
 
 
 def vanished_shards(

@@ -105,7 +105,7 @@ def readable_scan(
     order = judge_binlogs(scan.summary.runs(policy, progress), progress, policy, accepted)
     clocks = judge_clocks(beats_once(scan.summary.beats, order.again))
     order = replace(order, beats=clocks.beats, loads=scan.summary.loads, accepted=accepted)
-    gone = {source.name: _find_vanished(source, scan, states[source.name], accepted) for source in sources}
+    gone = {source.name: _find_vanished(source, scan, states[source.name], order) for source in sources}
     return ReadableScan(scan, order, clocks, gone, blocked)
 
 
@@ -119,14 +119,15 @@ def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogPro
     }
 
 
-def _find_vanished(
-    source: SourceTable, scan: Scan, state: CommitState, accepted: AcceptedOffsets
-) -> dict[str, BinlogFinding]:
+def _find_vanished(source: SourceTable, scan: Scan, state: CommitState, order: BinlogOrder) -> dict[str, BinlogFinding]:
+    """Per instance the first drop of a shard that has rows; one that the connector sent again was seen to."""
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
     dropped = [
         drop
         for drop in scan.summary.table_drops
-        if source.holds(drop.instance, drop.physical) and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
+        if source.holds(drop.instance, drop.physical)
+        and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
+        and not order.was_read(drop.instance, drop.offset, drop.position)
     ]
-    return vanished_shards(dropped, {**first, **earlier}, accepted)
+    return vanished_shards(dropped, {**first, **earlier}, order.accepted)

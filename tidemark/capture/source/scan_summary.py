@@ -130,8 +130,9 @@ class Summary:
     def table_drops(self) -> tuple[Dropped, ...]:
         """All tables that were dropped, in order of (instance, offset)."""
         return tuple(
-            Dropped(instance, offset, physical)
+            Dropped(instance, offset, physical, position)
             for instance, offset, declarations in self._declarations
+            for position in self._positions(instance, [offset])
             for physical in declarations.dropped
         )
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import random
 
     from tests.components.chain.injections.ground import Ground
+    from tests.components.chain.tables import ChainTable
 
 _HOUR: Final = 3600
 
@@ -93,13 +94,11 @@ class TableDropped:
     """One that was added before is dropped on one instance: its rows go when somebody says so."""
 
     def perform(self, ground: Ground, chance: random.Random) -> None:
-        added = [table for table in ground.tables() if table.name.startswith("ods_later")]
-        if not added:
+        if not _added_shards(ground):
             adding = TableAdded()
             adding.perform(ground, chance)
             adding.expect(ground)
-            added = [adding.table]
-        self.table, self.instance = chance.choice(added), chance.choice(INSTANCES)
+        self.table, self.instance = chance.choice(_added_shards(ground))
         self.place = f"{self.instance}.{DATABASE}.{self.table.shards[0]}"
         ground.wait(f"{self.place} captured", lambda: self.place in ground.state(self.table).watermarks)
 
@@ -114,3 +113,13 @@ class TableDropped:
     def expect(self, ground: Ground) -> None:
         ground.wait(f"{self.place} vanished", lambda: ground.said_since(self._mark, "shard vanished"))
         ground.reload(self.table, self.place)
+
+
+def _added_shards(ground: Ground) -> list[tuple[ChainTable, str]]:
+    """Tables that were added, each with an instance that still has it."""
+    return [
+        (table, instance)
+        for instance in INSTANCES
+        for table in ground.writer.statements[instance].tables
+        if table.name.startswith("ods_later")
+    ]
