@@ -102,13 +102,18 @@ class World:
         return self._ask("GET", f"{connector}/offsets")
 
     def settle(self) -> None:
-        """The connectors run."""
-        deadline = time.monotonic() + 180
-        while any(self.connect.state(name) != "RUNNING" for name in self.connect.connectors):
+        """The connectors run. A restart that was asked for in a rebalance is asked for again: Connect forgets it."""
+        deadline = time.monotonic() + 240
+        again = time.monotonic() + 60
+        while resting := [name for name in self.connect.connectors if self.connect.state(name) != "RUNNING"]:
             self.tend()
             if time.monotonic() > deadline:
-                states = [self.connect.state(name) for name in self.connect.connectors]
+                states = {name: self.connect.state(name) for name in resting}
                 raise ComponentFailedError("Kafka Connect", f"has connectors that do not run: {states}", "")
+            if time.monotonic() > again:
+                again += 60
+                for name in resting:
+                    self._ask("POST", f"{name}/restart?includeTasks=true")
             time.sleep(_BETWEEN_SECONDS)
 
     def _broker(self, end: Callable[[], None]) -> None:
