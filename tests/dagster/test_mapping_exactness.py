@@ -34,7 +34,13 @@ PAIRS = [
         ["Set 0", "Set -1", "Set -1,0", "Range -6..0", "Set -7,-1", "Set -365,0", "to_date week", "to_date month"],
     ),
     ("day", "day", ["to_date year", "all week", "all month", "Set 1"]),
+    (
+        "day",
+        "day",
+        ["all week -1", "first of month", "last of month -1", "date -1 year", "date -1 month", "since start"],
+    ),
     ("day", "hour", ["all", "Range 0-23", "Range 8..11", "Set 0", "Range -24..23"]),
+    ("day", "hour", ["all day -1", "all day -6..0", "Set 5 of day -1", "date -1,0 day"]),
     ("hour", "hour", ["Set 0", "Set -1", "to_date day"]),
     ("hour", "day", ["Set 0", "Set -1"]),
     ("week", "day", ["all", "Range 0-6", "Range 0-4", "Range -7..6"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.offset.offset import ALL, LAST_AVAILABLE, Offset, OffsetKind
+from tidemark.dependency_model.offset.offset import ALL, LAST, LAST_AVAILABLE, Offset, OffsetKind, runs_of
 from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _MANY = 800
 _SELDOM = 0.01
 _HALF = 0.5
+_OFTEN = 0.35
 
 MINUTES = {
     Period.FIVE_MINUTES: 5,
@@ -26,12 +27,23 @@ MINUTES = {
 }
 
 
-def random_offset(random: Random, down: Period, up: Period) -> Offset:
-    """Mostly counted, as far as the window reaches and beyond on both sides; seldom thousands of slices at once."""
+def random_offset(random: Random, down: Period, up: Period, year: int = 2026, *, one_clock: bool = False) -> Offset:
+    """Mostly counted, as far as the window reaches and beyond on both sides; seldom thousands of slices at once.
+
+    `year` is where the days lie that `since` names; `one_clock` where both go by the clock of one time zone.
+    """
+    kind = random.randrange(15)
+    if kind < 10:
+        return _counted(random, down, up, kind)
+    offset = _of_calendar(random, down, up, year)
+    compares_hours = offset.kind is OffsetKind.DATE and down.is_clock and up.is_clock
+    return ALL if compares_hours and not one_clock else offset
+
+
+def _counted(random: Random, down: Period, up: Period, kind: int) -> Offset:
     length = max(1, MINUTES[down] // MINUTES[up])
     far = min(length, 3_000)
     first = random.randint(-far - 3, 2 * far + 2)
-    kind = random.randrange(10)
     if kind < 3:
         return Offset.of_counts(random.sample(range(-far - 3, 2 * far + 3), k=random.randint(1, 4)))
     if kind < 5:
@@ -39,6 +51,22 @@ def random_offset(random: Random, down: Period, up: Period) -> Offset:
     if kind < 6 and (length < _MANY or random.random() < _SELDOM):
         return Offset.range(0, length - 1)
     return _stretch(random, down, up)
+
+
+def _of_calendar(random: Random, down: Period, up: Period, year: int) -> Offset:
+    """Moved dates, a fixed beginning, or periods around the window."""
+    runs = runs_of(random.sample(range(-3, 3), k=random.randint(1, 3)))
+    choice = random.random()
+    if choice < _OFTEN and MINUTES[down] // MINUTES[up] < _MANY:
+        return Offset(OffsetKind.DATE, runs, random.choice(list(Period)[3:]))
+    if choice < _HALF and MINUTES[up] >= MINUTES[Period.DAY]:
+        return Offset(OffsetKind.SINCE, since=f"{year}-{random.randint(1, 12):02}-{random.randint(1, 28):02}")
+    within = random.choice([period for period in list(Period)[2:] if not period.is_finer_than(down)])
+    if MINUTES[within] // MINUTES[up] < _MANY and random.random() < _HALF:
+        return ALL.of_periods(within, runs)
+    far = min(MINUTES[within] // MINUTES[up], 3_000)
+    inner = LAST if random.random() < _OFTEN else Offset.of_counts(random.sample(range(-3, far + 3), k=2))
+    return inner.of_periods(within, runs)
 
 
 def _stretch(random: Random, down: Period, up: Period) -> Offset:

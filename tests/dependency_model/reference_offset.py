@@ -5,20 +5,23 @@ Two calendars are compared by dates, everything else by minutes. Slices are numb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]
 
-from tests.dependency_model.reference import DAY, Clock, label
+from tests.dependency_model.reference import DAY, EPOCH, Clock, label
 from tidemark.dependency_model.offset.offset import Offset, OffsetKind
+from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.partition_columns import clock_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.dependency_model.reference import Ints
-    from tidemark.dependency_model.time import Period
 
     Names = Callable[[list[int]], set[int]]
 
@@ -66,19 +69,115 @@ def _dates(cut: Cut) -> tuple[Ints, Ints]:
 
 
 def needed_slices(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
-    """The upstream slices that a downstream slice needs."""
+    """The upstream slices that a downstream slice needs. Raises IndexError past the ends of the tables."""
     by_dates = down.is_calendar and up.is_calendar
     first, end = _stretch(down, number, by_dates)
-    if offset.kind is OffsetKind.LAST_AVAILABLE:
-        ends = up.stretches(by_dates=by_dates)[1]
-        return {int(np.flatnonzero(ends <= end)[-1])}
+    match offset.kind:
+        case OffsetKind.LAST_AVAILABLE:
+            ends = up.stretches(by_dates=by_dates)[1]
+            return {int(np.flatnonzero(ends <= end)[-1])}
+        case OffsetKind.SINCE:
+            return _since(offset, up, end, by_dates=by_dates)
+        case OffsetKind.DATE:
+            return _date(offset, down, number, up)
+        case OffsetKind.TO_DATE:
+            first, _ = _enclosing(offset, down, first, by_dates)
+            return set(up.sharing(first, end, by_dates=by_dates))
+    return _around(offset, down, first, up) if offset.within else _inside(offset, down, number, up)
+
+
+def _inside(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+    """Slices told by the window itself."""
+    if offset.kind is OffsetKind.COUNTED:
+        return _count(offset, down, number, up)
+    by_dates = down.is_calendar and up.is_calendar
+    sharing = up.sharing(*_stretch(down, number, by_dates), by_dates=by_dates)
+    return {sharing[-1]} if offset.kind is OffsetKind.LAST else set(sharing)
+
+
+def _around(offset: Offset, down: Cut, first: int, up: Cut) -> set[int]:
+    """The same offset, of the periods around the window."""
+    assert offset.within is not None
+    around = Cut(down.clock, offset.within)
+    own = around.sharing(first, first + 1, by_dates=down.is_calendar and up.is_calendar)[0]
+    numbers = [own + count for low, high in offset.periods or ((0, 0),) for count in range(low, high + 1)]
+    if min(numbers) < 1 or max(numbers) > len(around) - 2:
+        raise IndexError
     if offset.kind is OffsetKind.ALL:
-        first, end = _enclosing(offset, down, first, by_dates) if offset.within else (first, end)
-        return set(up.sharing(first, end, by_dates=by_dates))
-    if offset.kind is OffsetKind.TO_DATE:
-        first, _ = _enclosing(offset, down, first, by_dates)
-        return set(up.sharing(first, end, by_dates=by_dates))
-    return _count(offset, down, number, up)
+        by_dates = down.is_calendar and up.is_calendar
+        stretches = [_stretch(around, number, by_dates) for number in numbers]
+        return {slice_ for stretch in stretches for slice_ in up.sharing(*stretch, by_dates=by_dates)}
+    inner = replace(offset, within=None, periods=())
+    return {slice_ for number in numbers for slice_ in needed_slices(inner, around, number, up)}
+
+
+def _since(offset: Offset, up: Cut, end: int, *, by_dates: bool) -> set[int]:
+    day = (date.fromisoformat(offset.since) - EPOCH).days
+    minute = int(np.flatnonzero(up.clock.days >= day)[0])
+    first = up.sharing(day, day + 1, by_dates=True) if by_dates else up.sharing(minute, minute + 1, by_dates=False)
+    firsts, _ = up.stretches(by_dates=by_dates)
+    return {number for number in range(first[0], len(up)) if firsts[number] < end}
+
+
+def _date(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+    """Dates moved one by one; hours by what their partition columns show."""
+    moved: set[int] = set()
+    for count in offset.counts:
+        if not down.is_calendar:
+            moved |= _same_hour(down, number, up, lambda day, n=count: _moved(day, offset, n))  # type: ignore[misc]
+            continue
+        first, end = _stretch(down, number, by_dates=True)
+        is_month = down.period in (Period.MONTH, Period.QUARTER, Period.YEAR)
+        start = _moved(first, offset, count)
+        stop = _moved(end, offset, count) if is_month else _moved(end - 1, offset, count) + 1
+        _check_known(down.clock, start, stop)
+        sharing = _in_dates(down, start, stop, up)
+        moved |= set(sharing if up.period.is_finer_than(down.period) else sharing[:1])
+    return moved
+
+
+def _moved(day: int, offset: Offset, count: int) -> int:
+    unit = {"quarter": "month"}.get(str(offset.within), str(offset.within)) + "s"
+    steps = count * 3 if offset.within is Period.QUARTER else count
+    moved: date = EPOCH + timedelta(days=day) + relativedelta(**{unit: steps})
+    return (moved - EPOCH).days
+
+
+def _check_known(clock: Clock, first: int, end: int) -> None:
+    """Raise IndexError for dates that the table does not hold whole."""
+    if not clock.days[0] < first <= end < clock.days[-1]:
+        raise IndexError
+
+
+def _in_dates(down: Cut, first: int, end: int, up: Cut) -> list[int]:
+    if up.is_calendar:
+        return up.sharing(first, end, by_dates=True)
+    minutes = np.flatnonzero((down.clock.days >= first) & (down.clock.days < end))
+    return [int(number) for number in np.unique(up.clock.numbers(up.period)[minutes])]
+
+
+def _same_hour(down: Cut, number: int, up: Cut, move: Callable[[int], int]) -> set[int]:
+    """Of an upstream by dates the slice at the same time of day; by the clock those with the same hour and minute."""
+    own = _partition(down, number)
+    day = move(own[0])
+    _check_known(down.clock, day, day + 1)
+    if up.is_calendar:
+        shown = day * DAY + int(down.clock.local[_stretch(down, number, by_dates=False)[0]]) % DAY
+        minute = int(np.flatnonzero(down.clock.local >= shown)[0])
+        return set(up.sharing(minute, minute + 1, by_dates=False))
+    step = max(down.period.minutes or 0, up.period.minutes or 0)
+    minutes = np.flatnonzero(up.clock.days == day)
+    slices = {int(slice_): _partition(up, int(slice_)) for slice_ in np.unique(up.clock.numbers(up.period)[minutes])}
+    return {
+        slice_ for slice_, (_, hour, minute) in slices.items() if (hour, minute // step) == (own[1], own[2] // step)
+    }
+
+
+def _partition(cut: Cut, number: int) -> tuple[int, str, int]:
+    """Date, hour (with its offset where the clock shows it for the second time) and minute of a slice."""
+    calendar = Calendar(cut.clock.name)
+    day, hour, *minute = clock_values(calendar.grid(cut.period).key(calendar.grid(cut.period).at(cut.start(number))))
+    return (date.fromisoformat(day) - EPOCH).days, hour, int(minute[0]) if minute else 0
 
 
 def _stretch(cut: Cut, number: int, by_dates: bool) -> tuple[int, int]:

@@ -309,6 +309,19 @@ OFFSETS: Final = (
     ("all week", "every upstream slice in the week that the window lies in"),
     ("to_date", "from the start of the entity's granularity to the window's end"),
     ("to_date month", "from the start of the month to the window's end"),
+    (
+        "all day -1",
+        "every upstream slice of the day before: its hours, be they 23, 24 or 25 (`hours of day -1` reads too)",
+    ),
+    ("all day -6..0", "of seven days; `all month -1`: of the month before; `all week -2,-1`: of the two weeks before"),
+    ("first of month", "the first upstream slice of the month; `last of month -1`: the last one of the month before"),
+    ("Set 14 of month", "counted from the first upstream slice of the month: the fifteenth of daily ones"),
+    (
+        "date -1 year",
+        "the same date a year ago (of 29 February, the 28th); of hours also the same hour: `date -7 day`, a week ago",
+    ),
+    ("date -12,-1,0 month", "the same date a year and a month ago, and the slice's own"),
+    ("since start", "from the upstream's `start` to the window's end; `since 2024-01-01`: from that day on"),
     ("last_available", "the newest one that ended by the window's end and is there"),
     ("static", "the one slice of an entity without periods"),
 )

@@ -57,6 +57,8 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     ]
     if any(offset.kind is OffsetKind.LAST_AVAILABLE for offset in offsets):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
+    if any(offset.goes_on for offset in offsets):
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: since a fixed day")
     down = _Side(downstream.calendar, downstream.period)
     up = upstream.calendar.grid(upstream.period)
     first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)

@@ -172,12 +172,57 @@ def _month_of_day(random: Random) -> tuple[str, str]:
     return f"Set {count}", f"@dt = add_months(trunc(:biz_date, 'month'), {count})"
 
 
+def _days_of_hours(random: Random) -> tuple[str, str]:
+    first = random.randint(-40, 1)
+    last = first + random.randint(0, 12)
+    low, high = _shift(random, first), _shift(random, last)
+    days = f"{first}..{last}" if last - first > 1 else ",".join(map(str, range(first, last + 1)))
+    ways = [f"@dt BETWEEN {low} AND {high}", f"(@dt >= {low} AND NOT @dt > {high})"]
+    return f"all day {days}", random.choice(ways)
+
+
+def _hour_of_days(random: Random) -> tuple[str, str]:
+    days = sorted(random.sample(range(-30, 1), k=random.randint(1, 3)))
+    condition = f"{_one_of(random, [_shift(random, day) for day in days])} AND @hour = :biz_hour"
+    return f"date {','.join(map(str, days))} day", f"({condition})"
+
+
+def _periods(random: Random) -> tuple[str, str]:
+    unit, months = random.choice([("month", 1), ("quarter", 3), ("year", 12)])
+    count = random.randint(-4, 1)
+    moved = f"add_months(:biz_date, {count * months})"
+    start = random.choice([f"trunc({moved}, '{unit}')", f"to_date(date_trunc('{unit}', {moved}))"])
+    after = f"add_months({start}, {months})"
+    ways = [f"trunc(@dt, '{unit}') = {start}", f"(@dt >= {start} AND @dt < {after})"]
+    return f"all {unit} {count}", random.choice(ways)
+
+
+def _places(random: Random) -> tuple[str, str]:
+    unit, months = random.choice([("month", 1), ("quarter", 3), ("year", 12)])
+    count = random.randint(-3, 1)
+    start = f"trunc(add_months(:biz_date, {count * months}), '{unit}')"
+    place = random.randint(0, 27)
+    return random.choice(
+        [
+            (f"first of {unit} {count}", f"@dt = {start}"),
+            (f"last of {unit} {count}", f"@dt = date_sub(add_months({start}, {months}), 1)"),
+            (f"Set {place} of {unit} {count}", f"@dt = date_add({start}, {place})"),
+        ]
+    )
+
+
+def _dates(random: Random) -> tuple[str, str]:
+    months = sorted(random.sample(range(-25, 1), k=random.randint(1, 3)))
+    options = [f"add_months(:biz_date, {count})" for count in months]
+    return f"date {','.join(map(str, months))} month", _one_of(random, options)
+
+
 OFFSETS: dict[tuple[Period, Period], list[Callable[[Random], tuple[str, str]]]] = {
-    (Period.DAY, Period.DAY): [_set, _range, _to_date],
-    (Period.MONTH, Period.DAY): [_all_of_month],
+    (Period.DAY, Period.DAY): [_set, _range, _to_date, _periods, _places, _dates],
+    (Period.MONTH, Period.DAY): [_all_of_month, _periods],
     (Period.WEEK, Period.DAY): [_all_of_week, _range, _set],
-    (Period.DAY, Period.HOUR): [_hours_of_day],
-    (Period.HOUR, Period.HOUR): [_same_hour, _hours_so_far],
+    (Period.DAY, Period.HOUR): [_hours_of_day, _days_of_hours],
+    (Period.HOUR, Period.HOUR): [_same_hour, _hours_so_far, _hour_of_days],
     (Period.HOUR, Period.DAY): [_set],
     (Period.MONTH, Period.MONTH): [_months],
     (Period.WEEK, Period.WEEK): [_weeks],

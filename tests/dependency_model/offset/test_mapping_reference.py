@@ -74,7 +74,8 @@ def compare(meeting: Meeting, seed: int, cases_a_pair: int) -> int:
     for down, up in product(Period, repeat=2):
         done = 0
         while done < cases_a_pair:
-            done += _compare(meeting, random_offset(random, down, up), down, up, random)
+            offset = random_offset(random, down, up, meeting.year, one_clock=meeting.down == meeting.up)
+            done += _compare(meeting, offset, down, up, random)
         compared += done
     return compared
 

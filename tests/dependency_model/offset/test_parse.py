@@ -7,18 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.dependency_model.offset import Offset
-from tidemark.dependency_model.offset.offset import ALL, LAST_AVAILABLE, SAME, STATIC, OffsetKind
+from tidemark.dependency_model.offset.offset import ALL, LAST, LAST_AVAILABLE, SAME, STATIC, OffsetKind, runs_of
 from tidemark.dependency_model.time import Period
 from tidemark.errors import ParseError
 
 counts = st.lists(st.integers(-200_000, 200_000), min_size=1, max_size=40)
 ends = st.tuples(st.integers(-2_000, 2_000), st.integers(0, 2_000))
 within = st.sampled_from([Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR])
+near = st.lists(st.integers(-4_000, 4_000), min_size=1, max_size=6).map(runs_of)
 offsets = st.one_of(
     st.builds(Offset.of_counts, counts),
     ends.map(lambda pair: Offset.range(pair[0], pair[0] + pair[1])),
     st.sampled_from([ALL, SAME, STATIC, LAST_AVAILABLE, Offset(OffsetKind.TO_DATE)]),
     st.builds(Offset, st.sampled_from([OffsetKind.ALL, OffsetKind.TO_DATE]), st.just(()), within),
+    st.builds(Offset.of_periods, st.sampled_from([ALL, SAME, LAST]), within, near),
+    st.builds(lambda runs, unit, periods: Offset.of_counts(runs).of_periods(unit, periods), counts, within, near),
+    st.builds(lambda unit, runs: Offset(OffsetKind.DATE, runs, unit), within.filter(lambda p: not p.is_clock), near),
+    st.builds(lambda day: Offset(OffsetKind.SINCE, since=day.isoformat()), st.dates()),
 )
 
 
@@ -56,6 +61,22 @@ def test_the_order_of_counts_does_not_matter(given_counts: list[int]) -> None:
         ("same", "Set 0"),
         ("previous", "Set -1"),
         ("static", "static"),
+        ("all day -1", "all day -1"),
+        ("hours of day -1", "all day -1"),
+        ("all of day -1", "all day -1"),
+        ("days of month -1", "all month -1"),
+        ("all day \u22126..0", "all day -6..0"),
+        ("all month 0", "all month"),
+        ("Hours of Days -2,-1", "all day -2,-1"),
+        ("first of month", "first of month"),
+        ("Set 0 of month -1", "first of month -1"),
+        ("last of year -1", "last of year -1"),
+        ("Set 14 of month", "Set 14 of month"),
+        ("Range 0..6 of month -1", "Range 0..6 of month -1"),
+        ("date -1 year", "date -1 year"),
+        ("date -7..-1 days", "date -7..-1 day"),
+        ("since start", "since start"),
+        ("since 2024-02-29", "since 2024-02-29"),
     ],
 )
 def test_forms(text: str, canonical: str) -> None:
@@ -70,6 +91,14 @@ def test_forms(text: str, canonical: str) -> None:
         ("Set ", "no offset"),
         ("Set 0,,1", "count 2 of the Set is ''"),
         ("Range 3", "two ends"),
+        ("some of month", "'some' is no part of a month"),
+        ("first of fortnight", "no offset"),
+        ("all day -1.5", "count 1 of the Set is '-1.5'"),
+        ("all day -5000", "counts too far"),
+        ("date -1 hour", "no date is shifted by 'hour'"),
+        ("date one year", "count 1 of the Set is 'one'"),
+        ("since 2024-02-30", "no such date"),
+        ("since yesterday", "no offset"),
         ("Range 5..3", "lower count"),
         ("Range 0..9999999", "counts too far"),
         ("last_availabel", "did you mean 'last_available'"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.offset.default_offset import natural_offset
-from tidemark.dependency_model.offset.mapping import Mapping, mapping_between
-from tidemark.dependency_model.offset.offset import LAST_AVAILABLE, STATIC, Offset, OffsetKind
+from tidemark.dependency_model.offset.mapping import mapping_between
+from tidemark.dependency_model.offset.offset import LAST_AVAILABLE, SINCE_START, STATIC, Offset, OffsetKind
 from tidemark.dependency_model.slice import STATIC_KEY, Slice, slices_of
 from tidemark.errors import EntityError, ParseError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.dependency import Dependency
     from tidemark.dependency_model.entity.entity import Entity
     from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.offset.mapping_protocol import Mapping
     from tidemark.dependency_model.time.grid import Grid
 
 _mapping = lru_cache(maxsize=65_536)(mapping_between)
@@ -92,9 +93,14 @@ class Edge:
         if mapping is None:
             return () if last is None else range(self.down.existing_of(down_sub).start, last + 1)
         ordinals = mapping.inverse(ordinal)
-        if self.is_latest and last is not None and ordinals:
+        goes_on = self.is_latest or self._goes_on
+        if goes_on and last is not None and ordinals:
             return range(ordinals[0], last + 1)
-        return ordinals
+        return ordinals[:1] if self._goes_on else ordinals
+
+    @property
+    def _goes_on(self) -> bool:
+        return self.dependency.offset is not None and self.dependency.offset.goes_on
 
     def _upstream_subs(self, sub: Sub) -> Sequence[Sub]:
         """The sub-partitions of the upstream: those chosen, else the same values, else all of them."""
@@ -135,6 +141,11 @@ def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
     if (offset == STATIC) != up.is_static:
         what = "static" if up.is_static else "by period"
         raise EntityError(f"{up.name} is {what}: the offset '{offset}' names none of its slices", expected=str(natural))
+    if offset == SINCE_START and up.start is None:
+        raise EntityError(
+            f"'since start' names nothing of {up.name}: it has no start",
+            hint="declare its start: 2024-01-01, or write the day: since 2024-01-01",
+        )
     if down.is_static and not up.is_static:
         raise EntityError(f"a Static entity cannot follow {up.name}, which has periods", hint="declare a Snapshot")
     return dependency if offset is dependency.offset else replace(dependency, offset=offset)

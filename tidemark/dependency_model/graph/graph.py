@@ -93,7 +93,7 @@ class DependencyGraph:
         """Every slice that needs this one, in order of entity, time and sub-partition.
 
         Downstream slices without an end of their own (of a static slice; those that would take this slice as an older
-        `last_available`) are named up to `until`; without it, those that would take it as the newest one.
+        `last_available`, or read everything since a day) are named up to `until`; without it, the first of them.
         """
         node = self._node(slice_.entity)
         ordinal, limit = node.ordinal(slice_), checked_seconds(until) if until else None

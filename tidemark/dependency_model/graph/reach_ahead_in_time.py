@@ -10,7 +10,7 @@ from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph.edge import Edge
-    from tidemark.dependency_model.offset.mapping import Mapping
+    from tidemark.dependency_model.offset.mapping_protocol import Mapping
     from tidemark.dependency_model.time.grid import Grid
 
 

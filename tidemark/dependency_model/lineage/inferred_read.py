@@ -35,10 +35,11 @@ class Read:
 
 def runs_by_time(needed: Mapping[int, Iterable[int]]) -> tuple[tuple[int, Runs], ...]:
     """Slices by downstream slice, as `evaluated` has them."""
-    return tuple((down, _runs(needed[down])) for down in sorted(needed))
+    return tuple((down, runs_of_slices(needed[down])) for down in sorted(needed))
 
 
-def _runs(slices: Iterable[int]) -> Runs:
+def runs_of_slices(slices: Iterable[int]) -> Runs:
+    """Slices in any order as stretches."""
     runs: list[tuple[int, int]] = []
     for slice_ in sorted(slices):
         if runs and runs[-1][1] == slice_ - 1:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
+from tidemark.dependency_model.lineage.calendar_candidates import CalendarCandidates, usual_parts
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, Offset, OffsetKind
@@ -46,7 +47,12 @@ class Fit:
     def nearest(self, needed: Mapping[int, frozenset[int]]) -> str:
         """For a message: the offset that fits most often, and what is read where it first does not."""
         sets = _Sets(self, self.existing(needed), self.first)
-        candidates = [natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()]
+        candidates = [
+            natural_offset(self.period, self.up.period),
+            *sets.common_counts(),
+            *self._stretches(),
+            *self._by_calendar(sets),
+        ]
         offset = max(candidates, key=lambda candidate: len(sets.needed) - len(sets.unlike(candidate)))
         unlike = sets.unlike(offset)
         if not unlike or len(unlike) == len(sets.needed):
@@ -68,10 +74,15 @@ class Fit:
         return ordinals[0] if ordinals else self.up.at(self.calendar.grid(self.period).start(down))
 
     def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts()):
+        for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()):
             if sets.are([candidate]):
                 return (candidate,)
-        inside = [stretch for stretch in self._stretches() if sets.hold(stretch)]
+        by_calendar = list(dict.fromkeys(self._by_calendar(sets)))
+        for candidate in by_calendar:
+            if sets.are([candidate]):
+                return (candidate,)
+        usual = usual_parts(self.period, self.up.period)
+        inside = [part for part in dict.fromkeys((*self._stretches(), *usual, *by_calendar)) if sets.hold(part)]
         core = sets.core()
         for size in range(1, _STRETCHES_LIMIT + 1):
             for chosen in combinations(inside, size):
@@ -79,6 +90,9 @@ class Fit:
                     if sets.are(offsets):
                         return tuple(offsets)
         return None
+
+    def _by_calendar(self, sets: _Sets) -> CalendarCandidates:
+        return CalendarCandidates(self.calendar, self.period, self.up, sets.needed)
 
     def _stretches(self) -> Iterator[Offset]:
         if self.up.period.is_finer_than(self.period):

@@ -5,31 +5,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.offset.grid_comparison import sides
+from tidemark.dependency_model.offset.run_union import union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tidemark.dependency_model.offset.offset import Runs
     from tidemark.dependency_model.time.grid import Grid
+
+_OWN: Runs = ((0, 0),)
 
 
 class All:
-    """Every upstream slice that shares time with the enclosing slice, or with the window itself."""
+    """Every upstream slice that shares time with the enclosing slice, with those around it, or with the window itself.
 
-    def __init__(self, down: Grid, up: Grid, enclosing: Grid) -> None:
+    `runs` counts enclosing slices from the one that the window begins in.
+    """
+
+    def __init__(self, down: Grid, up: Grid, enclosing: Grid, runs: Runs = _OWN) -> None:
         self._is_window = enclosing is down
         self._down, self._up, self._enclosing = sides(down, up, enclosing)
+        self._runs, self._first, self._last = runs or _OWN, enclosing.first, enclosing.last
 
     def expand(self, down: int) -> Sequence[int]:
         around = down if self._is_window else self._enclosing.at(self._down.start(down))
-        return self._up.overlapping(self._enclosing.start(around), self._enclosing.end(around))
+        return union([self._inside(around + first, around + last) for first, last in self._runs])
+
+    def _inside(self, first: int, last: int) -> range:
+        """The upstream slices of a stretch of enclosing ones."""
+        first, last = max(first, self._first), min(last, self._last)
+        if first > last:
+            return range(0)
+        return self._up.overlapping(self._enclosing.start(first), self._enclosing.end(last))
 
     def inverse(self, up: int) -> Sequence[int]:
         around = self._enclosing.overlapping(self._up.start(up), self._up.end(up))
-        if self._is_window or not around:
+        if not around:
             return around
-        return range(
-            self._down.from_(self._enclosing.start(around[0])), self._down.from_(self._enclosing.start(around[-1] + 1))
-        )
+        return union([self._beginning_in(around[0] - last, around[-1] - first) for first, last in reversed(self._runs)])
+
+    def _beginning_in(self, first: int, last: int) -> range:
+        """The downstream slices that begin in a stretch of enclosing ones."""
+        if self._is_window:
+            return range(first, last + 1)
+        return range(self._down.from_(self._enclosing.start(first)), self._down.from_(self._enclosing.start(last + 1)))
 
 
 class ToDate:

@@ -9,9 +9,8 @@ from tidemark.dependency_model.offset.grid_comparison import sides
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tidemark.dependency_model.offset.offset import Runs
     from tidemark.dependency_model.time.grid import Grid
-
-Runs = tuple[tuple[int, int], ...]
 
 
 class Counted:

@@ -20,7 +20,7 @@ from tidemark.dependency_model.time.zone import DAY_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tidemark.dependency_model.offset.counted import Runs
+    from tidemark.dependency_model.offset.offset import Runs
     from tidemark.dependency_model.time.grid import Grid
 
 _FAR = 1 << 60

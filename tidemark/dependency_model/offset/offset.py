@@ -6,6 +6,13 @@
     all week          every upstream period in the enclosing week (`all_week` reads too)
     to_date month     from the start of the enclosing month to the window's end (`month_to_date` reads too)
     to_date           the same, with the downstream's granularity as the enclosing period
+    all day -1        every upstream period of the day before (`hours of day -1` reads too)
+    all day -6..0     of seven days
+    first of month    the first upstream period of the enclosing month
+    last of month -1  the last upstream period of the month before
+    Set 14 of month   counted from the first upstream period of the enclosing month
+    date -1 year      the same date a year ago, for the downstream's window
+    since start       from the upstream's start to the window's end; `since 2024-01-01` from that day on
     last_available    the newest upstream slice that ended by the window's end and is there
     static            the one slice of an upstream without periods
 
@@ -15,7 +22,8 @@ Source: seed capability A3.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -33,7 +41,10 @@ class OffsetKind(Enum):
 
     COUNTED = "counted"
     ALL = "all"
+    LAST = "last"
     TO_DATE = "to_date"
+    DATE = "date"
+    SINCE = "since"
     LAST_AVAILABLE = "last_available"
     STATIC = "static"
 
@@ -44,18 +55,28 @@ COUNT_LIMIT = 200_000
 """How far an offset may count: nearly two years of five minutes."""
 LIST_LIMIT = 1_000
 """How many single counts a `Set` may list."""
+PERIODS_LIMIT = 4_000
+"""How many periods away `all day -1` and its like may look, and how many they may name."""
+START = "start"
+
+Runs = tuple[tuple[int, int], ...]
+"""Counted stretches, first and last inclusive, in order and apart from each other."""
+_OWN: Runs = ((0, 0),)
 
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """Which upstream slices a slice needs. Equal offsets name equal slices: `Set 0,1,2` is `Range 0..2`.
+    """Which upstream slices a slice needs. Equal texts are equal offsets: `Set 0,1,2` is `Range 0..2`.
 
-    `runs` holds the counted stretches, first and last inclusive, in order and apart from each other.
+    `runs` counts upstream slices; of kind DATE, shifts of the date by `within`. `periods` counts periods `within` from
+    the enclosing one; empty stands for that one itself. `since` is a date, or `start`.
     """
 
     kind: OffsetKind
-    runs: tuple[tuple[int, int], ...] = ()
+    runs: Runs = ()
     within: Period | None = None
+    periods: Runs = ()
+    since: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Offset:
@@ -65,13 +86,7 @@ class Offset:
     @classmethod
     def of_counts(cls, counts: Iterable[int]) -> Offset:
         """`Set`: single counts in any order. Raises ParseError where there are none."""
-        runs: list[tuple[int, int]] = []
-        for count in sorted(set(counts)):
-            if runs and runs[-1][1] == count - 1:
-                runs[-1] = (runs[-1][0], count)
-            else:
-                runs.append((count, count))
-        return cls._of_runs(tuple(runs))
+        return cls._of_runs(runs_of(counts))
 
     @classmethod
     def range(cls, first: int, last: int) -> Offset:
@@ -79,12 +94,13 @@ class Offset:
         return cls._of_runs(((first, last),))
 
     @classmethod
-    def _of_runs(cls, runs: tuple[tuple[int, int], ...]) -> Offset:
-        if not runs or any(first > last for first, last in runs):
-            raise ParseError("this offset names no slice", hint="a range goes from the lower count to the higher one")
-        if max(-runs[0][0], runs[-1][1]) > COUNT_LIMIT:
-            raise ParseError("this offset counts too far", expected=f"counts of at most {COUNT_LIMIT}")
-        return cls(OffsetKind.COUNTED, runs)
+    def _of_runs(cls, runs: Runs) -> Offset:
+        return cls(OffsetKind.COUNTED, checked_runs(runs, COUNT_LIMIT))
+
+    def of_periods(self, within: Period, periods: Runs = _OWN) -> Offset:
+        """The same, as if periods around the window were the window. Raises ParseError."""
+        checked = checked_runs(periods, PERIODS_LIMIT)
+        return replace(self, within=within, periods=() if checked == _OWN else checked)
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -96,12 +112,59 @@ class Offset:
         """Whether it names fixed slices; `last_available` takes an older one where the newest is missing."""
         return self.kind is not OffsetKind.LAST_AVAILABLE
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether an upstream slice is needed by all later slices, too."""
+        return self.kind is OffsetKind.SINCE
+
     def __str__(self) -> str:
-        if self.kind is not OffsetKind.COUNTED:
-            return f"{self.kind.value} {self.within}" if self.within else self.kind.value
-        if len(self.runs) == 1 and self.runs[0][1] - self.runs[0][0] > 1:
-            return f"Range {self.runs[0][0]}..{self.runs[0][1]}"
-        return f"Set {','.join(str(count) for count in self.counts)}"
+        match self.kind:
+            case OffsetKind.SINCE:
+                return f"since {self.since}"
+            case OffsetKind.DATE:
+                return f"date {_counts_text(self.runs)} {self.within}"
+            case OffsetKind.COUNTED | OffsetKind.LAST:
+                what = self._slices_text()
+                return f"{what} of {self._periods_text()}" if self.within else what
+        return f"{self.kind.value} {self._periods_text()}" if self.within else self.kind.value
+
+    def _slices_text(self) -> str:
+        if self.kind is OffsetKind.LAST:
+            return "last"
+        if self.within and self.runs == _OWN:
+            return "first"
+        text = _counts_text(self.runs)
+        return f"Range {text}" if ".." in text else f"Set {text}"
+
+    def _periods_text(self) -> str:
+        return f"{self.within} {_counts_text(self.periods)}" if self.periods else str(self.within)
+
+
+def runs_of(counts: Iterable[int]) -> Runs:
+    """Counts in any order as stretches."""
+    runs: list[tuple[int, int]] = []
+    for count in sorted(set(counts)):
+        if runs and runs[-1][1] == count - 1:
+            runs[-1] = (runs[-1][0], count)
+        else:
+            runs.append((count, count))
+    return tuple(runs)
+
+
+def checked_runs(runs: Runs, limit: int) -> Runs:
+    """The same runs. Raises ParseError where they name nothing, or count farther than allowed."""
+    if not runs or any(first > last for first, last in runs):
+        raise ParseError("this offset names no slice", hint="a range goes from the lower count to the higher one")
+    if max(-runs[0][0], runs[-1][1]) > limit:
+        raise ParseError("this offset counts too far", expected=f"counts of at most {limit}")
+    return runs
+
+
+def _counts_text(runs: Runs) -> str:
+    """`-6..0` of one long stretch, else all counts with commas."""
+    if len(runs) == 1 and runs[0][1] - runs[0][0] > 1:
+        return f"{runs[0][0]}..{runs[0][1]}"
+    return ",".join(str(count) for first, last in runs for count in range(first, last + 1))
 
 
 SAME = Offset.of_counts([0])
@@ -109,12 +172,23 @@ ALL = Offset(OffsetKind.ALL)
 STATIC = Offset(OffsetKind.STATIC)
 LAST_AVAILABLE = Offset(OffsetKind.LAST_AVAILABLE)
 
+LAST = Offset(OffsetKind.LAST)
+SINCE_START = Offset(OffsetKind.SINCE, since=START)
+
 _LIMIT = 8 * LIST_LIMIT
 _COUNTED = re.compile(r"(set|range)(?:,|\s)\s*(.*)", re.IGNORECASE)
 _COUNT = re.compile(r"[+-]?\d{1,7}", re.ASCII)
 _RANGE = re.compile(r"([+-]?\d{1,7})\s*(?:\.\.|-)\s*([+-]?\d{1,7})", re.ASCII)
+_OF_PERIOD = re.compile(r"(?:(.+) of|(all)) (\w+)(?: (.+))?", re.IGNORECASE)
+_DATE = re.compile(r"date (.+) (\w+)", re.IGNORECASE)
+_SINCE = re.compile(r"since (\d{4}-\d{2}-\d{2})", re.ASCII | re.IGNORECASE)
 _DASHES = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-"})
 """Hyphens and minus signs that word processors put where a keyboard has `-`."""
+
+_ENCLOSING = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR)
+_DATE_UNITS = _ENCLOSING[1:]
+_ALL_OF = frozenset(("all", "slices", "minutes", *(f"{period}s" for period in _ENCLOSING)))
+"""`hours of day -1`: the upstream's period is its own affair."""
 
 _NAMED = {
     "all": ALL,
@@ -124,27 +198,78 @@ _NAMED = {
     "same": SAME,
     "previous": Offset.of_counts([-1]),
     "to_date": Offset(OffsetKind.TO_DATE),
+    "since start": SINCE_START,
 }
-for _period in (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR):
+for _period in _ENCLOSING:
     _all, _to_date = Offset(OffsetKind.ALL, (), _period), Offset(OffsetKind.TO_DATE, (), _period)
     _NAMED |= {f"all {_period}": _all, f"all_{_period}": _all}
     _NAMED |= {f"to_date {_period}": _to_date, f"{_period}_to_date": _to_date}
+    _NAMED |= {f"first of {_period}": SAME.of_periods(_period), f"last of {_period}": LAST.of_periods(_period)}
 
-_ALLOWED = "'Set 0,-1', 'Range -6..0', 'all', 'all week', 'to_date month', 'last_available' or 'static'"
+_ALLOWED = (
+    "'Set 0,-1', 'Range -6..0', 'all', 'all week', 'all day -1', 'to_date month', 'first of month', 'date -1 year', "
+    "'since start', 'last_available' or 'static'"
+)
 
 
 @lru_cache(maxsize=8192)
 def _parse(text: str) -> Offset:
     if not isinstance(text, str) or len(text) > _LIMIT:
         raise _unreadable(text, "this is no offset")
-    plain = text.translate(_DASHES).strip()
+    plain = " ".join(text.translate(_DASHES).split())
     named = _NAMED.get(plain)
     if named is not None:
         return named
-    counted = _COUNTED.fullmatch(plain)
-    if counted is None:
-        raise _unreadable(text, "this is no offset", did_you_mean(plain, [*_NAMED, "Set", "Range"]))
-    return (_set if counted[1].lower() == "set" else _range)(counted[2], text)
+    for pattern, read in ((_OF_PERIOD, _of_period), (_DATE, _date), (_SINCE, _since), (_COUNTED, _counted)):
+        match = pattern.fullmatch(plain)
+        offset = read(match, text) if match else None
+        if offset is not None:
+            return offset
+    raise _unreadable(text, "this is no offset", did_you_mean(plain, [*_NAMED, "Set", "Range"]))
+
+
+def _of_period(match: re.Match[str], text: str) -> Offset | None:
+    """`first of month -1`, `all day -6..0`; None where no period stands in its place."""
+    within = _unit(match[3], _ENCLOSING)
+    if within is None:
+        return None
+    what = (match[1] or match[2]).lower()
+    counted = _COUNTED.fullmatch(what)
+    inner = SAME if what == "first" else LAST if what == "last" else ALL if what in _ALL_OF else None
+    if inner is None and counted is None:
+        raise _unreadable(text, f"{quote_value(what)} is no part of a {within}", "write all, first, last, Set or Range")
+    offset = inner or _counted(counted, text)  # type: ignore[arg-type]
+    return offset.of_periods(within, _runs(match[4], text) if match[4] else _OWN)
+
+
+def _date(match: re.Match[str], text: str) -> Offset:
+    unit = _unit(match[2], _DATE_UNITS)
+    if unit is None:
+        raise _unreadable(
+            text, f"no date is shifted by {quote_value(match[2])}", "write day, week, month, quarter or year"
+        )
+    return Offset(OffsetKind.DATE, checked_runs(_runs(match[1], text), PERIODS_LIMIT), unit)
+
+
+def _since(match: re.Match[str], text: str) -> Offset:
+    try:
+        date.fromisoformat(match[1])
+    except ValueError as error:
+        raise _unreadable(text, f"no such date: {match[1]}") from error
+    return Offset(OffsetKind.SINCE, since=match[1])
+
+
+def _unit(word: str, allowed: Iterable[Period]) -> Period | None:
+    return next((period for period in allowed if word.lower() in (str(period), f"{period}s")), None)
+
+
+def _counted(match: re.Match[str], text: str) -> Offset:
+    return (_set if match[1].lower() == "set" else _range)(match[2], text)
+
+
+def _runs(counts: str, text: str) -> Runs:
+    """`-1`, `-2,-1` or `-6..0`."""
+    return (_range if ".." in counts else _set)(counts, text).runs
 
 
 def _set(rest: str, text: str) -> Offset:

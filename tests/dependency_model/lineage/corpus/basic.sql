@@ -95,7 +95,7 @@ SELECT * FROM d_orders
 WHERE dt BETWEEN trunc(:biz_date, 'MM') AND :biz_date OR dt = date_sub(:biz_date, 7);
 
 -- case: same_day_last_month
--- reads: d_orders = undecidable
+-- reads: d_orders = date -1 month
 SELECT * FROM d_orders WHERE dt = add_months(:biz_date, -1);
 
 -- case: month_of_days
@@ -120,7 +120,7 @@ SELECT * FROM d_orders WHERE dt = :biz_date;
 
 -- case: last_day_of_month
 -- down: month
--- reads: d_orders = undecidable
+-- reads: d_orders = last of month
 SELECT * FROM d_orders WHERE dt = last_day(:biz_date);
 
 -- case: month_by_instants

@@ -33,7 +33,7 @@ WHERE this.week = :biz_date;
 
 -- case: tpcds_3_brands_of_a_month
 -- down: month
--- reads: d_orders = all; d_items = undecidable
+-- reads: d_orders = all; d_items = last of month
 SELECT i.brand_id, i.brand, sum(o.amount) AS sum_agg
 FROM d_orders AS o, d_items AS i
 WHERE o.item_id = i.item_id AND i.dt = last_day(:biz_date) AND i.manufacturer = 128
@@ -149,7 +149,7 @@ SELECT sum(sales) FROM (
 
 -- case: tpcds_31_quarters
 -- down: quarter
--- reads: d_orders = undecidable
+-- reads: d_orders = all quarter -1,0
 WITH ss AS (SELECT region, trunc(dt, 'quarter') AS q, sum(amount) AS sales FROM d_orders GROUP BY region, trunc(dt, 'quarter'))
 SELECT ss2.sales / ss1.sales FROM ss AS ss1 JOIN ss AS ss2 ON ss2.region = ss1.region
 WHERE ss2.q = :biz_date AND ss1.q = add_months(:biz_date, -3);
@@ -347,7 +347,7 @@ WHERE dt BETWEEN :biz_date AND last_day(:biz_date) AND hour >= '00' GROUP BY tru
 
 -- case: hour_against_yesterdays_hours
 -- down: hour
--- reads: h_clicks = Set 0; h_orders = undecidable
+-- reads: h_clicks = Set 0; h_orders = date -1 day
 SELECT * FROM h_clicks AS c LEFT JOIN h_orders AS o ON o.dt = date_sub(c.dt, 1) AND o.hour = c.hour
 WHERE c.dt = :biz_date AND c.hour = :biz_hour;
 

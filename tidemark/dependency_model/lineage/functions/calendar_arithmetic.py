@@ -7,6 +7,8 @@ from datetime import date
 from typing import Final
 
 from tidemark.dependency_model.lineage.type_conversion import days
+from tidemark.dependency_model.time.date_shift import shift_day
+from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
 
 _STEPS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -60,9 +62,7 @@ def first_day(day: int, unit: str) -> int:
 
 def months_on(day: int, months: int) -> int:
     """As many months later; of a month that is too short the last day."""
-    as_date = date_of(day)
-    year, month = divmod(as_date.year * 12 + as_date.month - 1 + months, 12)
-    return days(date(year, month + 1, min(as_date.day, monthrange(year, month + 1)[1])))
+    return shift_day(day, Period.MONTH, months)
 
 
 def last_day(day: int) -> int:

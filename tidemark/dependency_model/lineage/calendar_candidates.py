@@ -1,0 +1,167 @@
+"""Offsets by the calendar that sets of slices suggest: periods around the window, places in them, moved dates.
+
+What most business times show is a candidate; whether it names the sets at every business time is the caller's to see.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.inferred_read import runs_of_slices
+from tidemark.dependency_model.offset.grid_comparison import sides
+from tidemark.dependency_model.offset.offset import (
+    ALL,
+    LAST,
+    PERIODS_LIMIT,
+    SAME,
+    Offset,
+    OffsetKind,
+    Runs,
+    runs_of,
+)
+from tidemark.dependency_model.time.clock_grid import ClockGrid
+from tidemark.dependency_model.time.date_grid import DateGrid
+from tidemark.dependency_model.time.date_shift import months_between
+from tidemark.dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
+
+_ENCLOSING: Final = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR)
+_TRIED: Final = 2
+_FEW: Final = 64
+"""Slices of a set that are looked at as places in a period, or as dates, of their own."""
+_YEAR: Final = 12
+
+
+def usual_parts(down: Period, up: Period) -> Iterator[Offset]:
+    """What queries often read besides something else: last year's day, the last one of the month before."""
+    for within in _ENCLOSING:
+        if within.is_finer_than(down) or not up.is_finer_than(within):
+            continue
+        yield SAME.of_periods(within)
+        yield LAST.of_periods(within, ((-1, -1),))
+        yield ALL.of_periods(within, ((-1, -1),))
+    if not down.is_clock:
+        yield from (Offset(OffsetKind.DATE, ((-1, -1),), unit) for unit in (Period.MONTH, Period.YEAR))
+    yield Offset(OffsetKind.DATE, ((-1, -1),), Period.DAY)
+
+
+@dataclass(frozen=True)
+class CalendarCandidates:
+    """`needed` are sets of slices by business time."""
+
+    calendar: Calendar
+    period: Period
+    up: Grid
+    needed: Mapping[int, frozenset[int]]
+
+    def __iter__(self) -> Iterator[Offset]:
+        for within in _ENCLOSING:
+            if not within.is_finer_than(self.period) and self.up.period.is_finer_than(within):
+                around = _Around(self.calendar.grid(self.period), self.calendar.grid(within), self.up)
+                yield from self._periods(within, around)
+                yield from self._places(within, around)
+        yield from self._dates()
+
+    @cached_property
+    def _runs(self) -> list[tuple[int, Runs]]:
+        return [(down, runs_of_slices(slices)) for down, slices in self.needed.items() if slices]
+
+    def _periods(self, within: Period, around: _Around) -> Iterator[Offset]:
+        """All slices of periods."""
+        shown = Counter(
+            runs_of(
+                count
+                for first, last in runs
+                for count in range(around.count(down, first), around.count(down, last) + 1)
+            )
+            for down, runs in self._runs
+            if len(runs) <= _FEW and around.count(down, runs[-1][1]) - around.count(down, runs[0][0]) <= PERIODS_LIMIT
+        )
+        yield from (ALL.of_periods(within, runs) for runs, _ in shown.most_common(_TRIED) if _is_near(runs))
+
+    def _places(self, within: Period, around: _Around) -> Iterator[Offset]:
+        """The same places in periods: the first slice, the last one, or others by number."""
+        shown = Counter(
+            tuple(sorted({(around.count(down, slice_), around.place(slice_)) for slice_ in slices}))
+            for down, slices in self._few()
+        )
+        for places, _ in shown.most_common(_TRIED):
+            counts = runs_of(count for count, _ in places)
+            numbers = {number for _, number in places}
+            if len(places) == len(numbers) * len({count for count, _ in places}) and _is_near(counts):
+                yield Offset.of_counts(numbers).of_periods(within, counts)
+        lasts = Counter(
+            runs_of(around.count(down, slice_) for slice_ in slices)
+            for down, slices in self._few()
+            if all(around.is_last(slice_) for slice_ in slices)
+        )
+        yield from (LAST.of_periods(within, counts) for counts, _ in lasts.most_common(1) if _is_near(counts))
+
+    def _dates(self) -> Iterator[Offset]:
+        """The window's dates, moved by days or by months."""
+        grid = self.calendar.grid(self.period)
+        days = Counter(
+            runs_of(_date(self.up, slice_) - _date(grid, down) for slice_ in slices) for down, slices in self._few()
+        )
+        months = Counter(
+            runs_of(months_between(_date(grid, down), _date(self.up, slice_)) for slice_ in slices)
+            for down, slices in self._few()
+        )
+        for counts, _ in days.most_common(_TRIED):
+            if _is_near(counts):
+                yield Offset(OffsetKind.DATE, counts, Period.DAY)
+        for counts, _ in months.most_common(_TRIED):
+            if counts != ((0, 0),) and _is_near(counts):
+                yield _of_months(counts)
+
+    def _few(self) -> Iterator[tuple[int, frozenset[int]]]:
+        return ((down, slices) for down, slices in self.needed.items() if 0 < len(slices) <= _FEW)
+
+
+class _Around:
+    """Where an upstream slice lies in the periods around a window."""
+
+    def __init__(self, down: Grid, enclosing: Grid, up: Grid) -> None:
+        self._down, self._own = sides(down, enclosing)
+        self._up, self._enclosing = sides(up, enclosing)
+
+    def count(self, down: int, slice_: int) -> int:
+        """How many periods after the one that the window begins in."""
+        return self._enclosing.at(self._up.start(slice_)) - self._own.at(self._down.start(down))
+
+    def place(self, slice_: int) -> int:
+        """How many slices after the first one of its period."""
+        return slice_ - self._up.at(self._enclosing.start(self._enclosing.at(self._up.start(slice_))))
+
+    def is_last(self, slice_: int) -> bool:
+        """Whether it is the last one of its period."""
+        period = self._enclosing.at(self._up.start(slice_))
+        return self._up.from_(self._enclosing.end(period)) - 1 == slice_
+
+
+def _of_months(counts: Runs) -> Offset:
+    months = [count for first, last in counts for count in range(first, last + 1)]
+    if all(count % _YEAR == 0 for count in months):
+        return Offset(OffsetKind.DATE, runs_of(count // _YEAR for count in months), Period.YEAR)
+    return Offset(OffsetKind.DATE, counts, Period.MONTH)
+
+
+def _is_near(runs: Runs) -> bool:
+    return bool(runs) and max(-runs[0][0], runs[-1][1]) <= PERIODS_LIMIT
+
+
+def _date(grid: Grid, ordinal: int) -> int:
+    """The local date that a slice begins on."""
+    if isinstance(grid, DateGrid):
+        return grid.first_day(ordinal)
+    if isinstance(grid, ClockGrid):
+        return grid.place(ordinal)[0]
+    raise TypeError(f"no dates of {grid!r}")

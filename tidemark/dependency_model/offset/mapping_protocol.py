@@ -1,0 +1,21 @@
+"""What a mapping between two grids offers, whatever its offset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Mapping(Protocol):
+    """Both directions in slice numbers; neither knows where an entity starts."""
+
+    def __hash__(self) -> int:
+        """One object for one offset between two grids: mappings are compared by identity."""
+
+    def expand(self, down: int) -> Sequence[int]:
+        """The upstream slices that a downstream slice needs, in order of time."""
+
+    def inverse(self, up: int) -> Sequence[int]:
+        """The downstream slices that need an upstream slice, in order of time."""
