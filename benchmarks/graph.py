@@ -51,11 +51,23 @@ SAME_PERIOD = [
     ("last_available", 3),
 ]
 FROM_FINER = [("all", 70), ("Range 0-6", 20), ("Set 0", 10)]
+CALENDAR = {
+    ("day", "day"): ["date -1 year", "first of month", "last of month -1", "all week -1"],
+    ("day", "hour"): ["all day -1", "Set 5 of day -1", "date -7 day"],
+    ("hour", "hour"): ["date -1 day", "all day -1"],
+    ("hour", "day"): ["date -1 week", "first of month"],
+    ("month", "day"): ["all month -12", "last of month"],
+    ("week", "day"): ["all week -1", "first of month"],
+}
+"""By the periods of downstream and upstream."""
 FROM_COARSER = [("Set 0", 50), ("Set -1", 40), ("last_available", 10)]
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="times 80,000 entities and 120,000 dependencies")
+    parser.add_argument(
+        "--calendar", type=float, default=0.0, help="share of dependencies by the calendar: all day -1, date -1 year"
+    )
     parser.add_argument(
         "--folder", type=Path, help="an empty folder for the files, which stay (default: a passing one)"
     )
@@ -63,14 +75,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as folder:
-        write(Path(folder), int(ENTITIES * arguments.scale), int(EDGES * arguments.scale))
+        write(Path(folder), int(ENTITIES * arguments.scale), int(EDGES * arguments.scale), arguments.calendar)
         command = [sys.executable, "-m", "benchmarks.graph", str(folder)]
         run = subprocess.run(command, check=True, capture_output=True, text=True)
-    return {"scale": arguments.scale, **json.loads(run.stdout)}
+    return {"scale": arguments.scale, "calendar": arguments.calendar, **json.loads(run.stdout)}
 
 
-def write(root: Path, entities: int, edges: int) -> None:
-    """Declarations of mixed kinds, the same for the same numbers."""
+def write(root: Path, entities: int, edges: int, calendar: float = 0.0) -> None:
+    """Declarations of mixed kinds, the same for the same numbers; `calendar` is the share of offsets by it."""
     chance = random.Random(entities)
     (root / "project.yaml").write_text("time_zone: Europe/Paris\nstart: 2024-01-01\nowner: data@school.example\n")
     for domain in range(DOMAINS):
@@ -81,14 +93,14 @@ def write(root: Path, entities: int, edges: int) -> None:
     while drawn < edges:
         down = chance.randrange(1, entities)
         before = len(needs[down])
-        needs[down][_need(chance, periods, down)] = None
+        needs[down][_need(chance, periods, down, calendar)] = None
         drawn += len(needs[down]) - before
     for number, (period, lines) in enumerate(zip(periods, needs, strict=True)):
         path = root / f"domain_{number % DOMAINS:03}" / f"task_{number:06}.yaml"
         path.write_text("".join(_declaration(chance, number, period, lines)))
 
 
-def _need(chance: random.Random, periods: list[str], down: int) -> str:
+def _need(chance: random.Random, periods: list[str], down: int, calendar: float) -> str:
     """A dependency on an earlier entity (one in twenty on itself, the period before)."""
     if chance.random() < 0.05:
         return f'  - {{entity: task_{down:06}, offset: "Set -1"}}\n'
@@ -100,6 +112,9 @@ def _need(chance: random.Random, periods: list[str], down: int) -> str:
     offset = chance.choices([o for o, _ in kinds], [w for _, w in kinds])[0]
     if periods[up] == "hour" and periods[down] == "day":
         offset = "Range 0-23"
+    by_calendar = CALENDAR.get((periods[down], periods[up]))
+    if calendar and by_calendar and chance.random() < calendar:
+        offset = chance.choice(by_calendar)
     return f'  - {{entity: task_{up:06}, offset: "{offset}"}}\n'
 
 

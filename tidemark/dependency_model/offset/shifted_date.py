@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
 
 _REMEMBERED: Final = 4_096
-_SLACK: Final = 4
-"""Days by which moving a date back and forth can miss it: short months."""
+_SLACK: Final = {Period.DAY: 1, Period.WEEK: 1}
+_MONTHS_SLACK: Final = 4
+"""Days by which moving a date back and forth can miss it: a day that the zone skipped, short months."""
 
 
 def shifted_date(runs: Runs, unit: Period, down: Grid, up: Grid) -> Mapping:
@@ -71,8 +72,9 @@ class _Shifted(ABC):
 
     def inverse(self, up: int) -> Sequence[int]:
         first, last = self._upstream_dates(up)
+        slack = _SLACK.get(self._unit, _MONTHS_SLACK)
         near = [
-            self._of_dates(shift_day(first, self._unit, -high) - _SLACK, shift_day(last, self._unit, -low) + _SLACK)
+            self._of_dates(shift_day(first, self._unit, -high) - slack, shift_day(last, self._unit, -low) + slack)
             for low, high in self._runs
         ]
         return [down for down in union(near) if up in self.expand(down)]
