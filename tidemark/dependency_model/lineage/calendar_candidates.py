@@ -37,6 +37,8 @@ _ENCLOSING: Final = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.
 _TRIED: Final = 2
 _FEW: Final = 64
 """Slices of a set that are looked at as places in a period, or as dates, of their own."""
+_FEWEST_PERIODS: Final = 3
+"""Business times in fewer periods fit places in them by chance."""
 _YEAR: Final = 12
 
 
@@ -66,6 +68,8 @@ class CalendarCandidates:
         for within in _ENCLOSING:
             if not within.is_finer_than(self.period) and self.up.period.is_finer_than(within):
                 around = _Around(self.calendar.grid(self.period), self.calendar.grid(within), self.up)
+                if len({around.own(down) for down in self.needed}) < _FEWEST_PERIODS:
+                    continue
                 yield from self._periods(within, around)
                 yield from self._places(within, around)
         yield from self._dates()
@@ -133,9 +137,13 @@ class _Around:
         self._down, self._own = sides(down, enclosing)
         self._up, self._enclosing = sides(up, enclosing)
 
+    def own(self, down: int) -> int:
+        """The period that the window begins in."""
+        return self._own.at(self._down.start(down))
+
     def count(self, down: int, slice_: int) -> int:
         """How many periods after the one that the window begins in."""
-        return self._enclosing.at(self._up.start(slice_)) - self._own.at(self._down.start(down))
+        return self._enclosing.at(self._up.start(slice_)) - self.own(down)
 
     def place(self, slice_: int) -> int:
         """How many slices after the first one of its period."""

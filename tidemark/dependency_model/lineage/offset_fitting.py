@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _STRETCHES_LIMIT: Final = 2
 _TRIED: Final = 3
+_FEWEST_TIMES: Final = 12
+"""At fewer business times an offset by the calendar fits by chance."""
 _SHOWN: Final = 3
 """Slices that a message names."""
 
@@ -77,11 +79,11 @@ class Fit:
         for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()):
             if sets.are([candidate]):
                 return (candidate,)
-        by_calendar = list(dict.fromkeys(self._by_calendar(sets)))
+        by_calendar = [*self._by_calendar(sets)] if len(sets.needed) >= _FEWEST_TIMES else []
         for candidate in by_calendar:
             if sets.are([candidate]):
                 return (candidate,)
-        usual = usual_parts(self.period, self.up.period)
+        usual = usual_parts(self.period, self.up.period) if by_calendar else ()
         inside = [part for part in dict.fromkeys((*self._stretches(), *usual, *by_calendar)) if sets.hold(part)]
         core = sets.core()
         for size in range(1, _STRETCHES_LIMIT + 1):

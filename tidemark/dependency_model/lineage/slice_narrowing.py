@@ -13,68 +13,41 @@ that is read is left out:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import Call, Column, Exists, Occurrence, Opaque, value_parts
-from tidemark.dependency_model.lineage.slice_space import SliceSpace, TooManyBoxesError, needed_slices
-from tidemark.dependency_model.lineage.value_range import Range, Special
+from tidemark.dependency_model.lineage.equal_columns import (
+    SideValues,
+    date_column,
+    equalities,
+    is_timeless,
+    mention_of,
+    types_of,
+)
+from tidemark.dependency_model.lineage.setting_tree import SettingNode, setting_tree
+from tidemark.dependency_model.lineage.slice_question import Condition, Setting, SliceQuestion, Variable
+from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, needed_slices
+from tidemark.dependency_model.lineage.value_range import Special, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from tidemark.dependency_model.lineage.bound_expression import Bound
+    from tidemark.dependency_model.lineage.equal_columns import Key
     from tidemark.dependency_model.lineage.expression_evaluation import Environment, Evaluator
-    from tidemark.dependency_model.lineage.relation import Constraint, Relation, Side
-    from tidemark.dependency_model.lineage.slice_space import Box
+    from tidemark.dependency_model.lineage.relation import Constraint, Relation
 
 ASSIGNMENTS_LIMIT: Final = 600
 """So many combinations of other tables' slices are looked at; of more, the condition restricts nothing."""
 SLICES_LIMIT: Final = 12_000
+_FEW: Final = 16
+"""Of more slices of another variable a tree is made."""
 ROUNDS: Final = 8
 
 Domain = Sequence[int] | None
 """Slices in order; None where they go on to an end of time."""
-Setting = tuple[tuple[object, Special | tuple[tuple[Column, object], ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A mention of a table with slices."""
-
-    occurrence: Occurrence
-    space: SliceSpace
-    columns: tuple[Column, ...]
-
-    def put(self, environment: Environment, box: Box) -> None:
-        """Let the mention be in a box."""
-        for column, value in zip(self.columns, box, strict=True):
-            environment[column] = value
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A constraint as it restricts one variable: with the variables that it speaks of besides."""
-
-    holds: Callable[[Environment], int]
-    constraint: Constraint
-    others: frozenset[Occurrence]
-    sides: tuple[Side, ...]
-    optional: frozenset[Occurrence]
-    """Variables of sub-queries that may have no row at all."""
-
-    def truth(self, environment: Environment) -> int:
-        """Whether a row may count: with itself, or with the NULLs that stand for it."""
-        outcome = self.holds(environment)
-        for side in self.sides:
-            if logic.must_be_read(outcome):
-                break
-            made_up = environment.copy()
-            made_up.update((source, Special.NULL) for source in side)
-            outcome = logic.either(outcome, self.holds(made_up))
-        return outcome
 
 
 class SliceNarrowing:
@@ -91,6 +64,8 @@ class SliceNarrowing:
             variable: [condition for condition in self._conditions[variable] if not condition.others]
             for variable in self._variables
         }
+        self._compile = evaluator.compile
+        self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._unevaluated = evaluator.unevaluated
         self.unevaluated: dict[Occurrence, Call] = {}
         """By mention: a call over dates alone that could not be evaluated, where that let slices in."""
@@ -109,7 +84,7 @@ class SliceNarrowing:
         for variable, alone in self._alone.items():
             key = (variable, *(condition.constraint for condition in alone))
             if key not in known:
-                known[key] = self._search(variable, alone, [()], near[variable])
+                known[key] = self._alone_read(variable, near[variable])
             domains[variable] = known[key]
         for _ in range(ROUNDS):
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
@@ -136,7 +111,8 @@ class SliceNarrowing:
             holds = evaluator.condition(constraint.condition)
             sides = constraint.sides.get(target, ())
             others = frozenset(spoken_of | optional) - {target}
-            conditions_of_variable.append(Condition(holds, constraint, others, sides, frozenset(optional)))
+            equal = tuple(equalities(constraint.condition, target, self._is_partition))
+            conditions_of_variable.append(Condition(holds, constraint, others, sides, frozenset(optional), equal))
         return conditions_of_variable
 
     def _tells(self, constraint: Constraint) -> bool:
@@ -155,34 +131,110 @@ class SliceNarrowing:
         """Restrict one variable by what the others can be; whether that changed anything."""
         changed = False
         for others in dict.fromkeys(condition.others for condition in self._conditions[target] if condition.others):
-            settings = self._settings(target, others, domains)
-            if settings is None:
-                continue
-            conditions = [condition for condition in self._conditions[target] if condition.others <= others]
             before = domains[target]
-            after = (
-                self._search(target, conditions, settings, near)
-                if before is None
-                else self._filter(target, conditions, settings, before)
-            )
+            after = self._narrow_by(target, others, domains, near)
             if after is not None and (before is None or len(after) < len(before)):
                 domains[target] = after
                 changed = True
         return changed
 
+    def _narrow_by(
+        self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain], near: int
+    ) -> Domain:
+        """The variable's slices as far as some others restrict them; None where they do not."""
+        conditions = [condition for condition in self._conditions[target] if condition.others <= others]
+        if len(others) == 1:
+            (other,) = others
+            partners = self._partners(target, other, conditions, domains)
+            if partners is not None:
+                return self._with_partners(target, other, conditions, partners)
+        settings, tree = self._settings(target, others, domains)
+        if settings is None:
+            return None
+        question = self._question(target, conditions, settings, tree)
+        before = domains[target]
+        return self._search(target, question, near) if before is None else self._filter(target, question, before)
+
+    def _partners(
+        self,
+        target: Occurrence,
+        other: Occurrence,
+        conditions: Sequence[Condition],
+        domains: Mapping[Occurrence, Domain],
+    ) -> dict[int, list[int]] | None:
+        """The variable's slices with those of the other one that are equal to them; None where that cannot be told."""
+        equal = [equality for condition in conditions for equality in condition.equalities]
+        equal = [equality for equality in equal if mention_of(equality.other) is other]
+        domain, before = domains[other], domains[target]
+        if not equal or domain is None:
+            return None
+        dated = [at for at, equality in enumerate(equal) if date_column(equality, self._variables[target].columns)]
+        if before is None and not dated:
+            return None
+        try:
+            theirs = self._keys(other, domain, [equality.other for equality in equal])
+            if before is None:
+                before = self._dated(target, (key[dated[0]] for key in theirs))
+            ours = self._keys(target, before, [equality.own for equality in equal])
+        except LookupError:
+            return None
+        if len(types_of([*theirs, *ours])) > 1:
+            return None
+        return {ordinal: theirs[key] for key, ordinals in ours.items() if key in theirs for ordinal in ordinals}
+
+    def _keys(self, occurrence: Occurrence, slices: Iterable[int], sides: Sequence[Bound]) -> Mapping[Key, list[int]]:
+        name = (occurrence, *map(id, sides))
+        values = self._side_values.get(name)
+        if values is None:
+            variable = self._variables[occurrence]
+
+            def environment(ordinal: int) -> Environment:
+                return dict(zip(variable.columns, variable.space.point(ordinal), strict=True))
+
+            values = SideValues([self._compile(side) for side in sides], environment)
+            if is_timeless(sides):
+                self._side_values[name] = values
+        return values.slices_by_key(slices)
+
+    def _dated(self, target: Occurrence, values: Iterable[tuple[Type, object]]) -> list[int]:
+        """The slices of dates. Raises LookupError where a value is none."""
+        days = {value if type_ is Type.DATE and isinstance(value, int) else _no_date() for type_, value in values}
+        space = self._variables[target].space
+        return sorted(ordinal for day in days for ordinal in space.on(day))
+
+    def _with_partners(
+        self, target: Occurrence, other: Occurrence, conditions: list[Condition], partners: Mapping[int, list[int]]
+    ) -> list[int]:
+        """The slices that some partner lets in."""
+        if all(condition.is_equality for condition in conditions if condition.others):
+            return sorted(partners)
+        absent = list(self._absent(target, other))
+        kept: list[int] = []
+        for ordinal in sorted(partners):
+            settings = [*absent, *(self._setting(other, partner) for partner in partners[ordinal])]
+            kept += self._filter(target, self._question(target, conditions, settings), [ordinal])
+        return kept
+
     def _settings(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain]
-    ) -> list[Setting] | None:
-        """Every combination of the other variables' slices; None where there are too many."""
+    ) -> tuple[list[Setting] | None, tuple[Variable, SettingNode] | None]:
+        """Every combination of the other variables' slices, None where there are too many; of a single one a tree."""
+        if len(others) == 1:
+            (other,) = others
+            domain = domains[other]
+            if domain is not None and len(domain) > _FEW:
+                variable = self._variables[other]
+                tree = setting_tree([variable.space.point(ordinal) for ordinal in domain])
+                return list(self._absent(target, other)), (variable, tree)
         options: list[list[Setting]] = []
         total = 1
         for other in others:
             domain = domains[other]
             if domain is not None and len(domain) * total > ASSIGNMENTS_LIMIT:
-                return None
+                return None, None
             options.append(list(self._options(target, other, domain)))
             total *= max(1, len(options[-1]))
-        return [tuple(part for option in chosen for part in option) for chosen in product(*options)]
+        return [tuple(part for option in chosen for part in option) for chosen in product(*options)], None
 
     def _options(self, target: Occurrence, other: Occurrence, domain: Domain) -> Iterator[Setting]:
         """The slices that another variable can be in, in one where they go on to an end of time; or no row of it."""
@@ -190,7 +242,15 @@ class SliceNarrowing:
         if domain is None:
             yield ((other, tuple((column, Special.UNKNOWN) for column in variable.columns)),)
         for ordinal in domain or ():
-            yield ((other, tuple(zip(variable.columns, variable.space.point(ordinal), strict=True))),)
+            yield self._setting(other, ordinal)
+        yield from self._absent(target, other)
+
+    def _setting(self, other: Occurrence, ordinal: int) -> Setting:
+        variable = self._variables[other]
+        return ((other, tuple(zip(variable.columns, variable.space.point(ordinal), strict=True))),)
+
+    def _absent(self, target: Occurrence, other: Occurrence) -> Iterator[Setting]:
+        """No row of another variable, where there may be none."""
         conditions = [condition for condition in self._conditions[target] if other in condition.others]
         if any(other in condition.optional for condition in conditions):
             yield ((other, Special.NULL),)
@@ -199,69 +259,42 @@ class SliceNarrowing:
         ):
             yield tuple((source, Special.NULL) for source in side)
 
-    def _filter(
-        self, target: Occurrence, conditions: list[Condition], settings: list[Setting], before: Sequence[int]
-    ) -> Sequence[int]:
-        variable = self._variables[target]
-        ask = self._question(variable, conditions, settings)
-        return [ordinal for ordinal in before if ask(variable.space.point(ordinal))[0]]
-
-    def _search(self, target: Occurrence, conditions: list[Condition], settings: list[Setting], near: int) -> Domain:
+    def _alone_read(self, target: Occurrence, near: int) -> Domain:
+        """The slices that the variable's own conditions let in."""
+        conditions = self._alone[target]
         if not conditions:
             return None
-        variable = self._variables[target]
+        return self._search(target, self._question(target, conditions, [()]), near)
+
+    def _question(
+        self,
+        target: Occurrence,
+        conditions: Sequence[Condition],
+        settings: Sequence[Setting],
+        tree: tuple[Variable, SettingNode] | None = None,
+    ) -> SliceQuestion:
+        return SliceQuestion(self._variables[target], conditions, settings, self._unevaluated, tree)
+
+    def _filter(self, target: Occurrence, question: SliceQuestion, slices: Sequence[int]) -> list[int]:
+        space = self._variables[target].space
+        kept = [ordinal for ordinal in slices if question(space.point(ordinal))[0]]
+        self._note_unevaluated(target, question)
+        return kept
+
+    def _search(self, target: Occurrence, question: SliceQuestion, near: int) -> Domain:
         try:
-            stretches = needed_slices(variable.space, self._question(variable, conditions, settings), near)
+            stretches = needed_slices(self._variables[target].space, question, near)
         except TooManyBoxesError:
-            return None
+            stretches = None
+        self._note_unevaluated(target, question)
         if stretches is None or sum(map(len, stretches)) > SLICES_LIMIT:
             return None
         return [ordinal for stretch in stretches for ordinal in stretch]
 
-    def _question(
-        self, variable: Variable, conditions: list[Condition], settings: list[Setting]
-    ) -> Callable[[Box], tuple[bool, bool]]:
-        """Of a box: whether some slice may be needed, and whether all are."""
-        environments = [_environment(setting) for setting in settings]
-        unevaluated = self._unevaluated
-        latest = 0  # neighbouring slices go with neighbouring settings: begin where the last one was found
-
-        def ask(box: Box) -> tuple[bool, bool]:
-            nonlocal latest
-            some = every = False
-            for at in (*range(latest, len(environments)), *range(latest)):
-                environment = environments[at]
-                variable.put(environment, box)
-                unevaluated.clear()
-                outcome = logic.TRUE
-                for condition in conditions:
-                    outcome = logic.both(outcome, condition.truth(environment))
-                    if not logic.can_be_true(outcome):
-                        break
-                some = some or logic.can_be_true(outcome)
-                every = every or logic.must_be_read(outcome)
-                if unevaluated and outcome != logic.TRUE and _is_taken(outcome, box):
-                    self.unevaluated.setdefault(variable.occurrence, unevaluated[0])
-                if every:
-                    latest = at
-                    break
-            return some, every
-
-        return ask
+    def _note_unevaluated(self, target: Occurrence, question: SliceQuestion) -> None:
+        if question.letting_in is not None:
+            self.unevaluated.setdefault(target, question.letting_in)
 
 
-def _is_taken(outcome: int, box: Box) -> bool:
-    """Whether the slices of a box are read by this outcome, and not looked at more closely."""
-    if logic.must_be_read(outcome):
-        return True
-    return logic.can_be_true(outcome) and all(isinstance(value, Range) and value.is_point for value in box)
-
-
-def _environment(setting: Setting) -> Environment:
-    environment: Environment = {}
-    for key, value in setting:
-        if isinstance(value, Special):
-            environment[key] = value
-        else:
-            environment.update(value)  # type: ignore[arg-type]
-    return environment
+def _no_date() -> int:
+    raise LookupError

@@ -44,6 +44,9 @@ class SliceSpace(Protocol):
     def point(self, ordinal: int) -> Box:
         """The partition values of a slice."""
 
+    def on(self, day: int) -> range:
+        """The slices whose column `dt` is a day."""
+
 
 class DateSpace:
     """Slices of whole days: each is a unit."""
@@ -66,6 +69,10 @@ class DateSpace:
 
     def point(self, ordinal: int) -> Box:
         return self.box(ordinal, ordinal)
+
+    def on(self, day: int) -> range:
+        ordinal = self._grid.at_day(day) if self._grid.first_day(self.first) <= day else self.first
+        return range(ordinal, ordinal + (self._grid.first_day(ordinal) == day))
 
 
 class ClockSpace:
@@ -95,6 +102,9 @@ class ClockSpace:
             box = (point(Type.DATE, unit), hour, _ANY_MINUTE) if self._has_minutes else self.point(ordinals[0])
             hours.append((box, range(ordinals[0], ordinals[-1] + 1)))
         return hours
+
+    def on(self, day: int) -> range:
+        return self.slices(day, day)
 
     def _point(self, ordinal: int) -> Box:
         return _clock_box(self._grid.key(ordinal))

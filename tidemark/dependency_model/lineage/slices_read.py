@@ -11,7 +11,8 @@ from tidemark.dependency_model.lineage.business_time_parameters import parameter
 from tidemark.dependency_model.lineage.evaluation_times import query_times
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
 from tidemark.dependency_model.lineage.offset_fitting import Fit
-from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing, Variable
+from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing
+from tidemark.dependency_model.lineage.slice_question import Variable
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.type_conversion import Conversion
 from tidemark.dependency_model.time.partition_columns import partition_columns

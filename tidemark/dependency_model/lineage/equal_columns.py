@@ -1,0 +1,151 @@
+"""Joins by equality: slices of one mention that have a partner among another's, looked up and not searched.
+
+`u.dt = o.dt`, `u.dt = date_sub(o.dt, 1)`, `dt IN (SELECT dt ...)`, an EXISTS that compares them: where the condition is
+true, both sides are the same value, be rows made up or not, since NULL equals nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.bound_expression import (
+    Bound,
+    Call,
+    Column,
+    Exists,
+    InQuery,
+    Occurrence,
+    Opaque,
+    Parameter,
+    Sourced,
+    value_parts,
+)
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.expression_evaluation import Environment
+    from tidemark.dependency_model.lineage.value_range import Value
+
+Key = tuple[tuple[Type, object], ...]
+"""What the equal sides are on a slice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Two sides that are equal where a condition is true, each computed of one mention's partition columns."""
+
+    own: Bound
+    other: Bound
+
+
+def equalities(condition: Bound, target: Occurrence, partition: Callable[[Column], bool]) -> Iterator[Equality]:
+    """What has to be equal where a condition is true, with the target's side first."""
+    for left, right in _necessary(condition):
+        ours, theirs = _mention(left, partition), _mention(right, partition)
+        if ours is None or theirs is None or ours is theirs:
+            continue
+        if ours is target:
+            yield Equality(left, right)
+        elif theirs is target:
+            yield Equality(right, left)
+
+
+def mention_of(bound: Bound) -> Occurrence:
+    """The one mention that a side speaks of."""
+    return next(part.occurrence for part in value_parts(bound) if isinstance(part, Column))
+
+
+def date_column(equality: Equality, target: Sequence[Column]) -> bool:
+    """Whether the target's side is its column `dt` itself."""
+    own = equality.own
+    while isinstance(own, Sourced):
+        own = own.inner
+    return own == target[0]
+
+
+def is_pure(condition: Bound) -> bool:
+    """Whether a condition says nothing but that two sides are equal."""
+    return isinstance(condition, Call) and condition.name == "="
+
+
+def key_of(values: Iterable[Value]) -> Key | None:
+    """The values of the sides on a slice; None where one of them is NULL. Raises LookupError where one is not known."""
+    key: list[tuple[Type, object]] = []
+    for value in values:
+        if value is Special.NULL:
+            return None
+        if not isinstance(value, Range) or not value.is_point:
+            raise LookupError
+        key.append((value.type, value.low))
+    return tuple(key)
+
+
+class SideValues:
+    """What sides are on slices of one mention; where no business time goes into them each is computed once."""
+
+    def __init__(
+        self, sides: Sequence[Callable[[Environment], Value]], environment: Callable[[int], Environment]
+    ) -> None:
+        self._sides, self._environment = sides, environment
+        self._known: dict[int, Key | None] = {}
+
+    def slices_by_key(self, slices: Iterable[int]) -> Mapping[Key, list[int]]:
+        """The slices by what the sides are on them, without those on which one is NULL. Raises LookupError."""
+        known, by_key = self._known, dict[Key, list[int]]()
+        for slice_ in slices:
+            if slice_ not in known:
+                at = self._environment(slice_)
+                known[slice_] = key_of(side(at) for side in self._sides)
+            key = known[slice_]
+            if key is not None:
+                by_key.setdefault(key, []).append(slice_)
+        return by_key
+
+
+def is_timeless(sides: Iterable[Bound]) -> bool:
+    """Whether no business time goes into sides."""
+    return not any(isinstance(part, Parameter) for side in sides for part in value_parts(side))
+
+
+def types_of(keys_: Iterable[Key]) -> frozenset[tuple[Type, ...]]:
+    """The types of the sides: those of two mentions are compared as they are only where they are the same."""
+    return frozenset(tuple(type_ for type_, _ in key) for key in keys_)
+
+
+def _necessary(condition: Bound) -> Iterator[tuple[Bound, Bound]]:
+    match condition:
+        case Call(name="=", arguments=(left, right)):
+            yield left, right
+        case Call(name="and", arguments=arguments):
+            for argument in arguments:
+                yield from _necessary(argument)
+        case Exists(conditions=conditions, direct=direct):
+            yield from _inside(conditions, direct)
+        case InQuery(wanted=wanted, given=given, rows=rows):
+            yield from _inside((Call("=", (wanted, given)), *rows.conditions), rows.direct)
+
+
+def _inside(conditions: Iterable[Bound], direct: Sequence[Occurrence]) -> Iterator[tuple[Bound, Bound]]:
+    """Of a sub-query: what compares a mention of which every one of its rows holds a row."""
+    for condition in conditions:
+        for left, right in _necessary(condition):
+            if any(_speaks_of(side, direct) for side in (left, right)):
+                yield left, right
+
+
+def _speaks_of(bound: Bound, direct: Sequence[Occurrence]) -> bool:
+    return any(isinstance(part, Column) and part.occurrence in direct for part in value_parts(bound))
+
+
+def _mention(bound: Bound, partition: Callable[[Column], bool]) -> Occurrence | None:
+    """The only mention that a side is computed of, by its partition columns alone."""
+    mentions: dict[Occurrence, None] = {}
+    for part in value_parts(bound):
+        if isinstance(part, (Opaque, Exists, InQuery)) or (isinstance(part, Column) and not partition(part)):
+            return None
+        if isinstance(part, Column):
+            mentions[part.occurrence] = None
+    return next(iter(mentions)) if len(mentions) == 1 else None

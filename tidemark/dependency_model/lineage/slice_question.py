@@ -1,0 +1,158 @@
+"""What is asked of a box of slices: whether conditions may be true there, whatever slices other mentions are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.bound_expression import Call, Column, Occurrence
+from tidemark.dependency_model.lineage.equal_columns import Equality, is_pure
+from tidemark.dependency_model.lineage.value_range import Range, Special
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tidemark.dependency_model.lineage.expression_evaluation import Environment
+    from tidemark.dependency_model.lineage.relation import Constraint, Side
+    from tidemark.dependency_model.lineage.setting_tree import SettingNode
+    from tidemark.dependency_model.lineage.slice_space import Box, SliceSpace
+
+_LOOKS: Final = 64
+"""So often a tree is looked at for a box of several slices."""
+
+Setting = tuple[tuple[object, Special | tuple[tuple[Column, object], ...]], ...]
+"""Values of other mentions' columns, or which of them have no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A mention of a table with slices."""
+
+    occurrence: Occurrence
+    space: SliceSpace
+    columns: tuple[Column, ...]
+
+    def put(self, environment: Environment, box: Box) -> None:
+        """Let the mention be in a box."""
+        for column, value in zip(self.columns, box, strict=True):
+            environment[column] = value
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A constraint as it restricts one variable: with the variables that it speaks of besides."""
+
+    holds: Callable[[Environment], int]
+    constraint: Constraint
+    others: frozenset[Occurrence]
+    sides: tuple[Side, ...]
+    optional: frozenset[Occurrence]
+    """Variables of sub-queries that may have no row at all."""
+    equalities: tuple[Equality, ...] = ()
+    """What is equal where it is true, the variable's side first."""
+
+    @property
+    def is_equality(self) -> bool:
+        """Whether it says nothing else."""
+        return bool(self.equalities) and is_pure(self.constraint.condition)
+
+    def truth(self, environment: Environment) -> int:
+        """Whether a row may count: with itself, or with the NULLs that stand for it."""
+        outcome = self.holds(environment)
+        for side in self.sides:
+            if logic.must_be_read(outcome):
+                break
+            made_up = environment.copy()
+            made_up.update((source, Special.NULL) for source in side)
+            outcome = logic.either(outcome, self.holds(made_up))
+        return outcome
+
+
+class SliceQuestion:
+    """Asks of a box of one variable: whether some slice may be needed, and whether all are.
+
+    `settings` are ways in which the other variables can be, as are the slices below `tree`, of one of them.
+    `unevaluated` are the calls that said nothing in an evaluation.
+    """
+
+    def __init__(
+        self,
+        variable: Variable,
+        conditions: Sequence[Condition],
+        settings: Sequence[Setting],
+        unevaluated: list[Call],
+        tree: tuple[Variable, SettingNode] | None = None,
+    ) -> None:
+        self._variable, self._conditions, self._tree = variable, conditions, tree
+        self._environments = [_environment(setting) for setting in settings]
+        self._unevaluated = unevaluated
+        self._latest = 0  # neighbouring slices go with neighbouring settings: begin where the last one was found
+        self.letting_in: Call | None = None
+        """A call that said nothing and let slices in."""
+
+    def __call__(self, box: Box) -> tuple[bool, bool]:
+        some = False
+        latest = self._latest
+        for at in (*range(latest, len(self._environments)), *range(latest)):
+            outcome = self._outcome(self._environments[at], box)
+            some = some or logic.can_be_true(outcome)
+            if logic.must_be_read(outcome):
+                self._latest = at
+                return True, True
+        if self._tree is None:
+            return some, False
+        below, every = self._below(*self._tree, box)
+        return some or below, every
+
+    def _below(self, other: Variable, root: SettingNode, box: Box) -> tuple[bool, bool]:
+        """The same for the slices of a tree: those that cannot be are left out together."""
+        some, stack = False, [root]
+        environment: Environment = {}
+        looks = None if _is_slice(box) else _LOOKS
+        while stack:
+            node = stack.pop()
+            other.put(environment, node.box)
+            outcome = self._outcome(environment, box)
+            if logic.must_be_read(outcome):
+                return True, True
+            if logic.can_be_true(outcome):
+                stack += node.halves
+                some = some or not node.halves
+            looks = None if looks is None else looks - 1
+            if looks == 0:
+                return True, False  # a smaller box is looked at more closely
+        return some, False
+
+    def _outcome(self, environment: Environment, box: Box) -> int:
+        self._variable.put(environment, box)
+        self._unevaluated.clear()
+        outcome = logic.TRUE
+        for condition in self._conditions:
+            outcome = logic.both(outcome, condition.truth(environment))
+            if not logic.can_be_true(outcome):
+                break
+        if self._unevaluated and outcome != logic.TRUE and self.letting_in is None and _is_taken(outcome, box):
+            self.letting_in = self._unevaluated[0]
+        return outcome
+
+
+def _is_taken(outcome: int, box: Box) -> bool:
+    """Whether the slices of a box are read by this outcome, and not looked at more closely."""
+    if logic.must_be_read(outcome):
+        return True
+    return logic.can_be_true(outcome) and _is_slice(box)
+
+
+def _is_slice(box: Box) -> bool:
+    return all(isinstance(value, Range) and value.is_point for value in box)
+
+
+def _environment(setting: Setting) -> Environment:
+    environment: Environment = {}
+    for key, value in setting:
+        if isinstance(value, Special):
+            environment[key] = value
+        else:
+            environment.update(value)  # type: ignore[arg-type]
+    return environment
