@@ -34,7 +34,10 @@ _BETWEEN_SECONDS: Final = 1.0
 
 @dataclass
 class World:
-    """Everything that runs; `bookmarks` are offsets that connectors had at some time, `stack` ends who comes later."""
+    """Everything that runs; `bookmarks` are offsets that connectors had at some time, `stack` ends who comes later.
+
+    `failed_over` are connectors that a replica serves.
+    """
 
     databases: dict[str, MariaDb]
     broker: Kafka
@@ -43,6 +46,7 @@ class World:
     taker: Taker
     stack: ExitStack
     bookmarks: dict[str, list[Any]] = field(default_factory=dict)
+    failed_over: set[str] = field(default_factory=set)
     tended: int = 0
     distributes: bool = True
     sessions_lost: int = 0
@@ -134,9 +138,15 @@ class World:
         self._ask("POST", f"{chance.choice(self.connect.connectors)}/restart?includeTasks=true")
 
     def _replay(self, chance: random.Random, *, whole: bool) -> None:
-        """A connector begins again where it was once, or at the first record."""
+        """A connector begins again where it was once, or at the first record.
+
+        Not one of a replica: a restart among the transactions of the server before is its end (debezium/dbz#1672).
+        """
         self.settle()
-        name = chance.choice(self.connect.connectors)
+        able = [name for name in self.connect.connectors if name not in self.failed_over]
+        if not able:
+            return
+        name = chance.choice(able)
         marks = self.bookmarks.get(name, [])
         self._ask("PUT", f"{name}/stop")
         self.connect.wait_until("STOPPED", name)

@@ -88,8 +88,7 @@ class FailOver:
         self._accepted = set[int]()
         ground.wait(f"{self.instance} read on after its fail-over", lambda: self._is_read_on(ground))
         ground.writer.between(lambda _, __: self._give_new_history(ground))
-        # Debezium starts neither at a GTID of the server before nor at one from before its new history.
-        ground.world.bookmarks.pop(topic_of(self.instance), None)
+        ground.world.failed_over.add(topic_of(self.instance))
 
     def _is_read_on(self, ground: Ground) -> bool:
         halted = [finding for finding in HaltedSources.of(ground.settings).read() if finding.instance == self.instance]
