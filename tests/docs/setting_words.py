@@ -12,6 +12,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "state_db": ("`state.db` in the data folder", "the state store, where `state` names no server"),
     "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),
     "layers": ("", "the folders of `warehouse_assets`"),
+    "schemas": ("none", "names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`"),
     "state": (
         "the file `state_db`",
         "`postgresql+psycopg2://user:password@host/database`: what happened to every slice",

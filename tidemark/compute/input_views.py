@@ -18,8 +18,10 @@ from tidemark.compute.entity_query_result import empty, has_columns, query_resul
 from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
 from tidemark.delta.version_reader import VersionReader
+from tidemark.dependency_model.lineage.select_text import select_text
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 from tidemark.dependency_model.time.partition_columns import partition_columns
+from tidemark.warehouse.declarations import naming_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,8 +89,10 @@ class Inputs:
         return query_result(self._session, self._warehouse, slice_)
 
     def sql(self, text: str, slice_: Slice) -> DataFrame:
-        """`text` with the parameters of `slice_` bound."""
-        return self._session.sql(text, args=dict(sql_parameters(self._warehouse.graph, slice_)))
+        """The SELECT of `text` with the parameters of `slice_` bound."""
+        naming = naming_of(self._warehouse.entities, self._warehouse.settings)
+        selected = select_text(text, file=f"{slice_.entity}.yaml", naming=naming)
+        return self._session.sql(selected.text, args=dict(sql_parameters(self._warehouse.graph, slice_)))
 
     def _view(self, name: str, used: Sequence[UsedSlice]) -> DataFrame:
         slices = [input_.slice for input_ in used]

@@ -48,6 +48,7 @@ class Settings(BaseModel):
     """All settings of one process; paths are absolute.
 
     `root` is the project's folder. `layers` are the folders of declarations below its `warehouse_assets`.
+    `schemas` are names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`.
     Days and hours begin by `time_zone`, weeks on `week_start`: the defaults of every declaration.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
@@ -71,6 +72,7 @@ class Settings(BaseModel):
     state_db: Path
     dagster_home: Path
     layers: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ("ods", "dwd", "dws", "ads", "external")
+    schemas: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ()
     state: Annotated[str, Field(repr=False)] = ""
     kafka: str = ""
     reports_topic: str = ""

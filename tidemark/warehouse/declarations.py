@@ -13,7 +13,10 @@ from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_plan, agree_with_queries
+from tidemark.dependency_model.lineage.qualified_names import Naming
+from tidemark.dependency_model.lineage.select_text import ComputedTable, select_text
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
 class Declarations:
     """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL or plans.
 
-    `unread` are the entities of which nobody knows yet what their functions read.
+    `unread` are the entities of which nobody knows yet what their functions read. `queries` are what runs: each
+    file's SELECT, at its place; `notices` say what else stands in the files and is ignored.
     """
 
     entities: Mapping[str, Entity]
@@ -42,6 +46,7 @@ class Declarations:
     problems: tuple[EntityError, ...]
     differences: tuple[EntityError, ...]
     unread: frozenset[str] = frozenset()
+    notices: tuple[EntityError, ...] = ()
 
     def with_differences(self, more: Iterable[EntityError]) -> Declarations:
         """Themselves with more that is wrong."""
@@ -60,7 +65,8 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     `plans` is what is known of Python functions, by default what the last check found.
     """
     entities, problems = read_entities(root, settings.declaration_defaults)
-    so_far = _ReadSoFar(root, entities, dict(entities.items()), problems)
+    naming = naming_of(entities, settings)
+    so_far = _ReadSoFar(root, entities, dict(entities.items()), problems, naming)
     queries = {path.stem: path for path in sorted(root.rglob("*.sql"))}
     with InferenceCache.of(root, settings) as cache:
         for name, path in queries.items():
@@ -79,6 +85,8 @@ class _ReadSoFar:
     entities: Mapping[str, Entity]
     agreed: dict[str, Entity]
     problems: list[EntityError]
+    naming: Naming
+    notices: list[EntityError] = field(default_factory=list)
     differences: list[EntityError] = field(default_factory=list)
     queries: dict[str, str] = field(default_factory=dict)
     functions: dict[str, PythonFunction] = field(default_factory=dict)
@@ -94,8 +102,14 @@ class _ReadSoFar:
             if not self._is_declared(name):  # one that cannot be read is a problem already
                 self.differences.append(_undeclared_query_error(place, name))
             return
-        texts = _texts(entity, QueryText(self.queries[name], place), self.root)
         try:
+            selected = select_text(self.queries[name], file=place, written=_written(entity), naming=self.naming)
+            self.queries[name] = selected.text
+            self.notices += selected.notices
+            texts = [
+                QueryText(selected.text, place, names=selected.names),
+                *_of_rules(entity, self.root, self.naming),
+            ]
             agreement = agree_with_queries(entity, cache.reads(entity, texts, self.entities), self.entities)
         except EntityError as error:
             self.problems.append(error)
@@ -122,7 +136,14 @@ class _ReadSoFar:
         }
         problems, differences = tuple(self.problems), tuple(self.differences)
         return Declarations(
-            self.agreed, self.queries, written, self.functions, problems, differences, frozenset(self.unread)
+            self.agreed,
+            self.queries,
+            written,
+            self.functions,
+            problems,
+            differences,
+            frozenset(self.unread),
+            tuple(self.notices),
         )
 
     def _agree(self, name: str, agreement: Agreement) -> None:
@@ -174,15 +195,25 @@ def _undeclared_query_error(file: str, name: str) -> EntityError:
     return EntityError("no declaration beside this query", where=file, hint=f"write {name}.yaml, or take it away")
 
 
-def _texts(entity: Entity, query: QueryText, root: Path) -> list[QueryText]:
-    return [query, *_of_rules(entity, root)]
+def naming_of(entities: Mapping[str, Entity], settings: Settings) -> Naming:
+    """How queries of a project may name its tables."""
+    layers = {name.lower(): (entity.layer or "").lower() for name, entity in entities.items()}
+    return Naming(layers, frozenset(schema.lower() for schema in settings.schemas))
 
 
-def _of_rules(entity: Entity, root: Path) -> Iterator[QueryText]:
+def _written(entity: Entity) -> ComputedTable:
+    return ComputedTable(
+        entity.name, (*partition_columns(entity.period), *sorted(entity.sub_partitions)), entity.period
+    )
+
+
+def _of_rules(entity: Entity, root: Path, naming: Naming) -> Iterator[QueryText]:
     """The queries that quality rules compare with."""
     rules = [(at, rule) for at, rule in enumerate(entity.quality) if isinstance(rule, Reconcile)]
     if not rules:
         return
     document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
     for at, rule in rules:
-        yield QueryText(rule.equals, entity.file, document.line(("quality", at, "reconcile", "equals")))
+        line = document.line(("quality", at, "reconcile", "equals"))
+        selected = select_text(rule.equals, file=entity.file, naming=naming)
+        yield QueryText(selected.text, entity.file, line, selected.names)

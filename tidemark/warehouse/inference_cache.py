@@ -31,11 +31,15 @@ _ANALYSIS: Final = ("lineage", "offset", "time")
 
 @dataclass(frozen=True)
 class QueryText:
-    """A query as it stands in a file below the declarations' root, from a line on."""
+    """A query as it stands in a file below the declarations' root, from a line on.
+
+    `names` are where names of tables begin that stood there with their schema.
+    """
 
     text: str
     file: str
     first_line: int = 1
+    names: tuple[int, ...] = ()
 
 
 @dataclass
@@ -98,6 +102,7 @@ class InferenceCache:
         from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
         from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
         from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
+        from tidemark.dependency_model.lineage.table_names import refuse_other_names  # noqa: PLC0415
 
         self.analysed += 1
         queries = [read_query(text.text, file=text.file, first_line=text.first_line) for text in texts]
@@ -107,8 +112,9 @@ class InferenceCache:
                 for entity in entities.values()
             }
         subjects = self._subjects
-        for query in queries:
+        for query, written in zip(queries, texts, strict=True):
             _refuse_unknown_parameters(query, parameter_names(entity.period))
+            refuse_other_names(query, written.names)
         return infer(queries, subjects[entity.name], subjects, session=QuerySession(self.time_zone))
 
     def __enter__(self) -> Self:
@@ -156,7 +162,7 @@ def _from_json(value: Mapping[str, Any]) -> Read:
 
 def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
     parts = [analysis_version(), time_zone, entity.name, _signature(entity)]
-    parts += [f"{text.file}:{text.first_line}\n{text.text}" for text in texts]
+    parts += [f"{text.file}:{text.first_line}:{text.names}\n{text.text}" for text in texts]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -46,6 +46,7 @@ def test_check_says_that_nothing_is_wrong(root: Path) -> None:
         "problems": [],
         "outdated": {},
         "not_analysed": None,
+        "notices": [],
     }
 
 
@@ -133,3 +134,16 @@ def test_what_cannot_be_answered(root: Path, arguments: tuple[str, ...], code: i
 @pytest.mark.parametrize("command", ["check", "graph", "explain"])
 def test_help_names_the_exit_codes(command: str) -> None:
     assert "Exit codes: 0" in CliRunner().invoke(main, [command, "--help"]).stdout
+
+
+def test_check_tells_what_of_a_query_is_ignored(root: Path) -> None:
+    path = root / "warehouse_assets" / "dws" / "dws_copy.sql"
+    path.parent.mkdir(exist_ok=True)
+    path.with_suffix(".yaml").write_text("period: day\n")
+    path.write_text("SELECT 1 AS a")
+    path.write_text(f"INSERT OVERWRITE TABLE {path.stem}\n{path.read_text()}")
+    result = run(root, "check")
+    assert (result.exit_code, "nothing is wrong" in result.stdout) == (0, True)
+    assert f"{path.parent.name}/{path.name}:1:1: INSERT OVERWRITE {path.stem} is ignored" in result.stdout
+    (notice,) = as_json(root, "check")["notices"]
+    assert notice["where"] == f"{path.parent.name}/{path.name}:1:1"

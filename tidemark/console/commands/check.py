@@ -38,8 +38,9 @@ def check(*, as_json: bool) -> None:
     \b
     Exit codes: 0 nothing is wrong, 1 something is.
     With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}],
-                  "outdated": {entity: [slice, ...]}, "not_analysed"}; outdated slices are older than their query, and
-                  no problem; not_analysed says why Spark has not looked at the queries, null where it has.
+                  "notices": [{"where", "message"}], "outdated": {entity: [slice, ...]}, "not_analysed"}; notices say
+                  what of a file is ignored, outdated slices are older than their query: both are no problem;
+                  not_analysed says why Spark has not looked at the queries, null where it has.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 
@@ -60,10 +61,12 @@ class Examination:
     problems: Sequence[EntityError]
     outdated: Mapping[str, Sequence[str]]
     not_analysed: str | None
+    notices: Sequence[EntityError] = ()
 
     def as_data(self) -> dict[str, Any]:
         """The same for programs."""
-        return {**vars(self), "problems": [_row(problem) for problem in self.problems]}
+        notices = [{"where": notice.where, "message": notice.message} for notice in self.notices]
+        return {**vars(self), "problems": [_row(problem) for problem in self.problems], "notices": notices}
 
 
 def examine(settings: Settings) -> Examination:
@@ -91,7 +94,7 @@ def examine(settings: Settings) -> Examination:
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
     outdated = slices_older_than_their_code(settings, read, read.entities.values())
     wrong = sorted([*problems, *analysed], key=_place)
-    return Examination(len(read.entities), dependencies, wrong, outdated, not_analysed)
+    return Examination(len(read.entities), dependencies, wrong, outdated, not_analysed, read.notices)
 
 
 def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list[EntityError], str | None]:
@@ -132,6 +135,8 @@ def _row(problem: EntityError) -> dict[str, str | None]:
 def _print(told: Examination) -> None:
     problems = told.problems
     print_outdated(told.outdated)
+    for notice in told.notices:
+        print_line(f"{notice.where}: {notice.message}", "yellow")
     if problems:
         columns = ["where", "problem", "expected", "found", "hint"]
         print_table(columns, [[value or "" for value in _row(problem).values()] for problem in problems])

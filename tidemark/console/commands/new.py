@@ -184,8 +184,9 @@ def _keys_and_period(sql: str, file: str) -> tuple[tuple[str, ...], str]:
     from sqlglot import exp  # noqa: PLC0415 - keeps --help fast
 
     from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.select_text import select_text  # noqa: PLC0415
 
-    query = read_query(sql, file=file)
+    query = read_query(select_text(sql, file=file).text, file=file)
     names = query.parameters()
     period = "5min" if "biz_minute" in names else "hour" if "biz_hour" in names else "day"
     group = query.tree.args.get("group")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -12,6 +11,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from tidemark.dependency_model.lineage.bound_expression import Place
+from tidemark.dependency_model.lineage.foreign_sql.placeholder import Placeholder, placeholders
+from tidemark.dependency_model.lineage.sql_text import code_of, place_at
 from tidemark.errors import QueryError
 
 SIZE_LIMIT = 256 * 1024
@@ -19,7 +20,6 @@ _SHOWN = 80
 """Characters of an expression in a message."""
 _PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 _OPENING = re.compile(r"\s*\(")
-_IGNORED = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +46,33 @@ class Query:
         if not places:
             return node.sql("spark")
         start, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
-        blank = _blank(self.text)
-        if isinstance(node, exp.Func) and (
-            brackets := _OPENING.match(blank, end)
-        ):  # of a call, its name alone is known
+        code = code_of(self.text)
+        if isinstance(node, exp.Func) and (brackets := _OPENING.match(code, end)):  # of a call, its name alone is known
             end = brackets.end()
-        depth = blank.count("(", start, end) - blank.count(")", start, end)
-        while depth > 0 and end < len(blank):
-            depth += {"(": 1, ")": -1}.get(blank[end], 0)
+        depth = code.count("(", start, end) - code.count(")", start, end)
+        while depth > 0 and end < len(code):
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
             end += 1
         return self.text[start:end]
 
     def place_at(self, position: int) -> Place:
         """The place of a character."""
-        return Place(self.text.count("\n", 0, position) + 1, position - self.text.rfind("\n", 0, position))
+        return place_at(self.text, position)
 
     def error(self, message: str, node: exp.Expr | None = None, **detail: str | None) -> QueryError:
         """An error at a part of the query."""
         place = self.place_of(node) if node is not None else Place()
         return QueryError(message, where=self.where(place), **detail)
 
+    def error_at(self, position: int, message: str, **detail: str | None) -> QueryError:
+        """An error at a character."""
+        return QueryError(message, where=self.where(self.place_at(position)), **detail)
+
     def parameters(self) -> dict[str, Place]:
         """The named parameters, each with the place of its first mention."""
-        blank = _blank(self.text)
+        code = code_of(self.text)
         places: dict[str, Place] = {}
-        for match in _PARAMETER.finditer(blank):
+        for match in _PARAMETER.finditer(code):
             places.setdefault(match[1], self.place_at(match.start()))
         return places
 
@@ -94,16 +96,12 @@ class QueryPart:
         return self.query.where(self.query.place_of(self.node))
 
 
-@lru_cache(maxsize=16)
-def _blank(text: str) -> str:
-    """A query with spaces for what stands in quotes or comments."""
-    return _IGNORED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-
-
 def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Query:
     """The one SELECT of a text in Spark's SQL. Raises QueryError with file, line and column."""
     if len(text) > SIZE_LIMIT:
         raise QueryError("query too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
+    for placeholder in placeholders(text):
+        raise _foreign(placeholder, text, file, first_line)
     try:
         statements = [statement for statement in sqlglot.parse(text, dialect="spark") if statement is not None]
     except SqlglotError as error:
@@ -119,6 +117,17 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
             where=f"{file}:{first_line}:1",
         )
     return Query(text, file, statements[0], first_line)
+
+
+def _foreign(placeholder: Placeholder, text: str, file: str, first_line: int) -> QueryError:
+    place, meaning = place_at(text, placeholder.start), placeholder.meaning
+    return QueryError(
+        f"a placeholder of {meaning.system}: {meaning.words}",
+        expected=meaning.to_write(),
+        found=" ".join(placeholder.text.split()),
+        where=f"{file}:{first_line + place.line - 1}:{place.column}",
+        hint="nothing is put into the text here: write a parameter, or let `tidemark new --query-from` do it",
+    )
 
 
 def _unreadable(error: SqlglotError, file: str, first_line: int) -> QueryError:

@@ -131,9 +131,7 @@ class Binder:
     def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
         name = node.name.lower()
         if node.args.get("db") or not name:
-            raise self.query.error(
-                "tables are named alone", node, found=node.sql("spark"), expected="the name of an entity"
-            )
+            raise self._qualified(node)
         if name in names:
             return self._common_table(names[name])
         if name in self.tables.views:
@@ -156,6 +154,19 @@ class Binder:
                 occurrence if table.columns is None else None,
             )
         ]
+
+    def _qualified(self, node: Any) -> QueryError:
+        """A table after a schema that is none of its entity."""
+        name, known = node.name.lower(), {**self.tables.tables, **self.tables.views}
+        named = [other for other in (name, f"{node.db}_{name}".lower()) if other in known]
+        hint = f"write {' or '.join(named)}" if named else did_you_mean(name, known)
+        return self.query.error(
+            "no such table" if not named else "two tables can be meant" if len(named) > 1 else "tables are named alone",
+            node,
+            found=node.sql("spark"),
+            expected="the name of an entity, alone or after its layer or one of the project's schemas",
+            hint=hint,
+        )
 
     def _common_table(self, table: CommonTable) -> list[Relation]:
         if id(table.node) in self._active:

@@ -1,0 +1,44 @@
+"""What a placeholder of another system means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.lineage.foreign_sql.date_pattern import has_clock
+from tidemark.dependency_model.time.period import Period
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.lineage.foreign_sql.moment import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Whose placeholder it is and what stands for it, in words; then what is written here instead.
+
+    That is a `moment`, the name of a `table`, or nothing, where what it says stands elsewhere (`is_needless`); else
+    `advice` says what a person has to do.
+    """
+
+    system: str
+    words: str
+    moment: Moment | None = None
+    table: str = ""
+    is_needless: bool = False
+    advice: str = ""
+
+    def to_write(self, period: Period = Period.DAY) -> str:
+        """What to write, in words."""
+        if self.table:
+            return f"the entity's name: {self.table}"
+        if self.is_needless:
+            return "nothing: leave it out"
+        if self.moment is None:
+            return self.advice
+        text = self.moment.sql(period)
+        if text is None:
+            return self.advice or "a time of the slice, as :period_start: when the run was planned is not known"
+        pattern = self.moment.pattern
+        if "dd" not in pattern or has_clock(pattern):
+            return text
+        return f"{self.moment.date(period)}, a DATE; {text} where a text is compared"

@@ -1,0 +1,86 @@
+"""`PARTITION (dt='${bizdate}')` of an INSERT: it names the slice that is written, or it is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.foreign_sql.placeholder import placeholders
+from tidemark.dependency_model.lineage.sql_text import code_of, words
+from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
+from tidemark.errors import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tidemark.dependency_model.lineage.foreign_sql.moment import Moment
+    from tidemark.dependency_model.time.period import Period
+
+_STATIC: Final = re.compile(r"\s*`?(\w+)`?\s*=\s*(.+?)\s*", re.DOTALL)
+_QUOTED: Final = re.compile(r"(['\"])(.*)\1", re.DOTALL)
+
+
+def refuse_other_partition(clause: str, columns: Sequence[str], period: Period | None, where: str) -> None:
+    """Raise QueryError where what stands in the brackets is not the slice that is written."""
+    for part in _parts(clause):
+        static = _STATIC.fullmatch(part)
+        if static is None:
+            raise _dynamic(part.strip(), where)
+        column, value = static[1].lower(), static[2]
+        if not _is_of_slice(column, value, period):
+            raise _other(column, value, columns, where)
+
+
+def _parts(clause: str) -> Iterator[str]:
+    start = 0
+    for word in words(code_of(clause), 0, len(clause)):
+        if word.text == "," and word.depth == 0:
+            yield clause[start : word.start]
+            start = word.end
+    yield clause[start:]
+
+
+def _is_of_slice(column: str, value: str, period: Period | None) -> bool:
+    if value.startswith(":"):
+        return value == (
+            ":biz_date" if column == "dt" else f":biz_{column}" if column in PARTITION_COLUMNS else f":{column}"
+        )
+    quoted = _QUOTED.fullmatch(value)
+    inner = quoted[2] if quoted else value
+    for placeholder in placeholders(inner):
+        if placeholder.text == inner and placeholder.meaning.moment is not None and period is not None:
+            return _is_at(placeholder.meaning.moment, period)
+    return False
+
+
+def _is_at(moment: Moment, period: Period) -> bool:
+    """Whether it is the slice's own date or hour; of a slice of days each of its days names it."""
+    if moment.pattern and "dd" not in moment.pattern and "HH" not in moment.pattern:
+        return moment.names_slice(period)
+    return moment.date(period) == ":biz_date" or moment.sql(period) == ":biz_hour" or moment.names_slice(period)
+
+
+def _dynamic(column: str, where: str) -> QueryError:
+    return QueryError(
+        f"PARTITION ({column}): the rows would choose their partition themselves",
+        expected="the rows of the slice alone",
+        where=where,
+        hint="take PARTITION and the last column of the SELECT away, and keep the slice's rows: WHERE .. = :biz_date",
+    )
+
+
+def _other(column: str, value: str, columns: Sequence[str], where: str) -> QueryError:
+    if column in columns:
+        expected = (
+            f":biz_{column}" if column in PARTITION_COLUMNS[1:] else ":biz_date" if column == "dt" else f":{column}"
+        )
+        hint = "the rows go to the slice that is computed: read what it needs, or shift the entity that reads it"
+    else:
+        expected, hint = "a column of the SELECT", f"select it: {value} AS {column}"
+    return QueryError(
+        "PARTITION writes another partition than the slice",
+        expected=expected,
+        found=f"{column} = {value}",
+        where=where,
+        hint=hint,
+    )

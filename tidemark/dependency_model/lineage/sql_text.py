@@ -1,0 +1,65 @@
+"""A query's characters, without a parser: what stands in quotes and comments, in brackets, at which place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.bound_expression import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_COMMENT: Final = r"--[^\n]*|/\*.*?\*/"
+_STRING: Final = r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\""
+_NO_CODE: Final = re.compile(rf"{_STRING}|`[^`]*`|{_COMMENT}", re.DOTALL)
+_NO_NAME: Final = re.compile(rf"({_STRING})|{_COMMENT}", re.DOTALL)
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlWord:
+    """A word or a sign of a text; `text` in capitals. A bracket has the depth of what stands around it."""
+
+    text: str
+    start: int
+    end: int
+    depth: int
+
+
+def place_at(text: str, position: int) -> Place:
+    """The place of a character."""
+    return Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+
+
+@lru_cache(maxsize=16)
+def code_of(text: str) -> str:
+    """The text with spaces for strings, names in back quotes and comments."""
+    return _NO_CODE.sub(lambda match: spaces(match[0]), text)
+
+
+@lru_cache(maxsize=16)
+def code_and_names_of(text: str) -> str:
+    """The text with spaces for strings and comments."""
+    return _NO_NAME.sub(lambda match: spaces(match[0]), text)
+
+
+def spaces(text: str) -> str:
+    """So many spaces, with the ends of lines where they are."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def leave_out(text: str, start: int, end: int) -> str:
+    """The text with spaces for a part of it: all else stays at its place."""
+    return f"{text[:start]}{spaces(text[start:end])}{text[end:]}"
+
+
+def words(code: str, start: int, end: int) -> Iterator[SqlWord]:
+    """The words and signs of a part of a text without quotes and comments."""
+    depth = 0
+    for match in _WORD.finditer(code, start, end):
+        depth -= match[0] == ")"
+        yield SqlWord(match[0].upper(), match.start(), match.end(), depth)
+        depth += match[0] == "("
