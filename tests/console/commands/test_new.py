@@ -132,3 +132,77 @@ def test_a_first_slice_that_is_none_leaves_no_file(root: Path) -> None:
     result = new(root, "dws_later_1d", "--from", "yesterday", query=block("sql"))
     assert (result.exit_code, "yesterday" in result.output) == (1, True), result.output
     assert not list(root.rglob("dws_later_1d.*"))
+
+
+FOREIGN = (
+    "INSERT OVERWRITE TABLE dws.dws_city_1d PARTITION (dt='${bizdate}')\n"
+    "SELECT city, count(*) AS buyers\nFROM ods_users\nWHERE dt = '${bizdate}'\nGROUP BY city;\n"
+)
+
+
+def test_a_query_of_another_system_is_rewritten_and_each_change_is_told(root: Path) -> None:
+    result = new(root, "dws_city_1d", "--query-from", "dataworks", query=FOREIGN)
+    assert result.exit_code == 0, result.output
+    rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
+    assert rows[0] == ["line", "was", "becomes"]
+    assert ["4", "'${bizdate}'", ":biz_date"] in rows
+    assert [row[0] for row in rows[1:]] == ["1", "1", "4"]
+    assert "  reads ods_users  Set 0" in result.stdout
+    written = (root / DECLARATIONS / "dws" / "dws_city_1d.sql").read_text()
+    assert written == "SELECT city, count(*) AS buyers\nFROM ods_users\nWHERE dt = :biz_date\nGROUP BY city\n"
+    assert "quality: [{unique: [city]}]" in (root / DECLARATIONS / "dws" / "dws_city_1d.yaml").read_text()
+    assert CliRunner().invoke(main, ["check", "--root", str(root)]).exit_code == 0
+
+
+def test_the_changes_are_told_to_programs(root: Path) -> None:
+    told = json.loads(new(root, "dws_city_1d", "--query-from", "dataworks", "--json", query=FOREIGN).stdout)
+    assert told["rewrites"][-1] == {"line": 4, "was": "'${bizdate}'", "becomes": ":biz_date", "to_do": None}
+
+
+def test_where_something_is_left_to_do_nothing_is_written(root: Path) -> None:
+    query = "SELECT 1 AS a FROM ods_users WHERE dt = '{{ ds }}' AND city = '{{ params.city }}'"
+    result = new(root, "dws_x", "--query-from", "airflow", query=query)
+    assert result.exit_code == 1
+    assert "NOT REWRITTEN" in result.stdout
+    assert "WHERE dt = :biz_date AND city = '{{ params.city }}' /* not rewritten: its value" in result.stdout
+    assert not list(root.rglob("dws_x.*"))
+    told = json.loads(new(root, "dws_x", "--query-from", "airflow", "--json", query=query).stdout)
+    assert [row["becomes"] for row in told["rewrites"]] == [":biz_date", None]
+    given = new(root, "dws_x", "--query-from", "airflow", "--parameter", "city=Lyon", query=query)
+    assert given.exit_code == 0, given.output
+    assert "city = 'Lyon'" in (root / DECLARATIONS / "dws" / "dws_x.sql").read_text()
+
+
+def test_without_the_system_a_placeholder_is_refused_with_what_to_write(root: Path) -> None:
+    result = new(root, "dws_x", query="SELECT 1 AS a FROM ods_users WHERE dt = '${bizdate}'")
+    assert (result.exit_code, "a placeholder of DataWorks" in result.output, ":biz_date" in result.output) == (
+        1,
+        True,
+        True,
+    )
+
+
+def test_a_stated_offset_answers_what_the_query_leaves_open(root: Path) -> None:
+    query = "SELECT city, count(*) AS n FROM ods_users GROUP BY city"
+    assert "which slices of ods_users are read" in new(root, "dws_x", query=query).output
+    result = new(root, "dws_x", "--offset", "ods_users=Range -6..0", "--json", query=query)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["depends_on"] == [{"entity": "ods_users", "offset": "Range -6..0"}]
+    yaml = (root / DECLARATIONS / "dws" / "dws_x.yaml").read_text()
+    assert yaml.endswith('depends_on:\n  - {entity: ods_users, offset: "Range -6..0"}\n')
+    assert CliRunner().invoke(main, ["check", "--root", str(root)]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("offset", "code", "says"),
+    [
+        ("ods_users=Range 1 to 2", 1, "Range 1 to 2"),
+        ("ods_users", 2, "NAME=VALUE"),
+        ("ods_user=Set 0", 1, "did you mean 'ods_users'?"),
+        ("ods_users: x=Set 0", 1, "no such entity"),
+    ],
+)
+def test_an_offset_that_is_none_leaves_no_file(root: Path, offset: str, code: int, says: str) -> None:
+    result = new(root, "dws_x", "--offset", offset, query="SELECT city FROM ods_users")
+    assert (result.exit_code, says in result.output) == (code, True), result.output
+    assert not list(root.rglob("dws_x.*"))

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from tidemark.console.exit_codes import ExitCode
+from tidemark.console.foreign_query import (
+    named_values,
+    print_rewrites,
+    print_unfinished,
+    rewrite_query,
+    rewrites_as_data,
+)
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_option import read_project
+from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import EntityError
 from tidemark.system.project_root import PROJECT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import TextIO
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
 
+SYSTEMS: Final = ("dataworks", "dolphinscheduler", "hive", "airflow", "dbt", "sqlmesh")
 _STUB = """\
 -- :biz_date is the {period} that is computed; what is read of each table follows from its dt.
 SELECT *
@@ -55,6 +64,11 @@ class Draft:
         for path, text in zip(self.files, (self.sql, self.yaml), strict=True):
             path.write_text(text, encoding="utf-8")
 
+    def with_offsets(self, offsets: Sequence[tuple[str, str]]) -> Draft:
+        """With dependencies that are stated. Raises ParseError for what is no offset."""
+        entries = [f'  - {{entity: {table}, offset: "{Offset.parse(text)}"}}' for table, text in offsets]
+        return replace(self, yaml=self.yaml + "\n".join(["depends_on:", *entries, ""])) if entries else self
+
     def remove(self) -> None:
         """Take both away again."""
         for path in self.files:
@@ -71,9 +85,39 @@ class Draft:
     "--from", "start", metavar="DATE", help="Its first slice (default: the project's): earlier ones do not exist."
 )
 @click.option("--layer", help="The layer's folder (default: the name up to its first _).")
+@click.option(
+    "--query-from",
+    type=click.Choice(SYSTEMS),
+    help="The system that the query was written for: its placeholders become parameters.",
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=named_values,
+    help="What that system's scheduler sets ${NAME}, params.NAME or var('NAME') to; may be repeated.",
+)
+@click.option(
+    "--offset",
+    "offsets",
+    multiple=True,
+    metavar="TABLE=OFFSET",
+    callback=named_values,
+    help="Which slices of a table are read, where the query leaves it open; may be repeated.",
+)
 @json_option
 def new(
-    entity: str, *, query: TextIO | None, period: str | None, start: str | None, layer: str | None, as_json: bool
+    entity: str,
+    *,
+    query: TextIO | None,
+    period: str | None,
+    start: str | None,
+    layer: str | None,
+    query_from: str | None,
+    parameters: list[tuple[str, str]],
+    offsets: list[tuple[str, str]],
+    as_json: bool,
 ) -> None:
     """Write the SQL and YAML of a new ENTITY from a query, and say what it waits for.
 
@@ -83,20 +127,31 @@ def new(
     The query is checked as `tidemark check` does: where it cannot be read, or leaves open which slices it reads,
     nothing is written. Without --query a stub is written to begin with.
 
+    With --query-from, what the other system puts into the text becomes a parameter of the slice (${bizdate} is
+    :biz_date), and each change is told. Where something is left to do nothing is written: the query is shown as far as
+    it goes, with a comment at each such place. No template is rendered and no code is run.
+
     \b
     Exit codes: 0 written, 1 the query or the name will not do, 2 called wrongly.
     With --json: {"files": [...], "depends_on": [{"entity", "offset"}],
-                  "past": {"slices", "first", "last"}}; first and last are null where there are none.
+                  "rewrites": [{"line", "was", "becomes", "to_do"}],
+                  "past": {"slices", "first", "last"}}; first and last are null where there are none. With rewrites that
+                  are left to do: {"query", "rewrites"}; of these becomes is null.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 
     folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
-    draft = _draft(_checked_name(entity), query.read() if query else None, period, folder, start)
+    name, text = _checked_name(entity), query.read() if query else None
+    rewrites: list[dict[str, Any]] = []
+    if text is not None and query_from:
+        text, rewrites = _rewritten(name, text, query_from, period, dict(parameters), as_json=as_json)
+    draft = _draft(name, text, period, folder, start).with_offsets(_of_known_entities(offsets))
     declared = write_files(draft)
     upstream = [{"entity": read.entity, "offset": str(read.offset)} for read in declared.depends_on]
     past = _past(declared)
     if as_json:
-        print_json({"files": [str(path) for path in draft.files], "depends_on": upstream, "past": past})
+        files = [str(path) for path in draft.files]
+        print_json({"files": files, "depends_on": upstream, "rewrites": rewrites, "past": past})
     else:
         for path in draft.files:
             print_line(f"wrote {path}")
@@ -104,6 +159,30 @@ def new(
             print_line(f"  reads {read['entity']}  {read['offset']}")
         print_line(_past_in_words(past))
     raise SystemExit(ExitCode.OK)
+
+
+def _rewritten(
+    name: str, text: str, system: str, period: str | None, parameters: Mapping[str, str], *, as_json: bool
+) -> tuple[str, list[dict[str, Any]]]:
+    """A query of another system and its changes; ends the command where some are left to a person."""
+    rewritten, notices = rewrite_query(
+        text,
+        entity=name,
+        file=f"{name}.sql",
+        system=system,
+        period=Period.parse(period or "day"),
+        parameters=parameters,
+    )
+    rewrites = rewrites_as_data(rewritten, notices)
+    if not as_json:
+        print_rewrites(rewrites)
+    if rewritten.left:
+        if as_json:
+            print_json({"query": rewritten.text, "rewrites": rewrites})
+        else:
+            print_unfinished(rewritten.text)
+        raise SystemExit(ExitCode.FAILED)
+    return rewritten.text.strip() + "\n", rewrites
 
 
 def _past(entity: Entity) -> dict[str, int | str | None]:
@@ -146,6 +225,15 @@ def _checked_name(name: str) -> str:
         return TypeAdapter[str](NameField).validate_python(name)
     except ValidationError as error:
         raise EntityError("no name of an entity", expected="letters, digits and _", found=quote_value(name)) from error
+
+
+def _of_known_entities(offsets: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The stated offsets. Raises EntityError for a table that the project does not have."""
+    known = read_project()[1].entities if offsets else {}
+    for table, _ in offsets:
+        if table not in known:
+            raise EntityError("no such entity", found=quote_value(table), hint=did_you_mean(table, known))
+    return offsets
 
 
 def _layer_folder(settings: Settings, layer: str) -> Path:

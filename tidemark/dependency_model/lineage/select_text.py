@@ -20,6 +20,7 @@ from tidemark.dependency_model.lineage.sql_text import (
     code_of,
     leave_out,
     place_at,
+    spaces,
     words,
 )
 from tidemark.errors import QueryError
@@ -34,10 +35,13 @@ _STATEMENT: Final = re.compile(r"[^;]+")
 _TARGET: Final = re.compile(
     r"\s*((?:\{\{.*?\}\}|\$\{[^}]*\}|`[^`]*`|\w+)(?:\s*\.\s*(?:\$\{[^}]*\}|`[^`]*`|\w+))*)", re.DOTALL
 )
+_INSERT: Final = re.compile(r"\bINSERT\b", re.IGNORECASE)
 _INTO: Final = re.compile(r"\s*(OVERWRITE|INTO)\b(?:\s+TABLE\b)?", re.IGNORECASE)
 _EXISTS: Final = re.compile(r"\s*IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
 _PARTITION: Final = re.compile(r"\s*PARTITION\s*\(", re.IGNORECASE)
 _CREATE: Final = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b(?:\s+IF\s+NOT\s+EXISTS\b)?", re.IGNORECASE)
+_TEMPLATE: Final = re.compile(r"\{#.*?#\}|\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
+"""What stands before a statement of a template."""
 _NO_NAME: Final = re.compile(r"[${}]")
 
 
@@ -79,7 +83,8 @@ class _SelectReader:
 
     def __init__(self, text: str, file: str, written: ComputedTable | None) -> None:
         self._text, self._file, self._written = text, file, written
-        self._code, self._names = code_of(text), code_and_names_of(text)
+        bare = _TEMPLATE.sub(lambda match: spaces(match[0]), text)
+        self._code, self._names = code_of(bare), code_and_names_of(bare)
         self.notices: list[QueryError] = []
 
     def select(self) -> str:
@@ -110,6 +115,8 @@ class _SelectReader:
 
     def _headers(self, first: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         """What stands before a statement's SELECT."""
+        if first not in ("CREATE", "INSERT") and not _INSERT.search(self._code, start, end):
+            return
         top = [word for word in words(self._code, start, end) if word.depth == 0]
         insert = next((word for word in top if word.text == "INSERT"), None)
         if first == "FROM" and insert is not None:

@@ -54,9 +54,14 @@ def of_braces(inner: str) -> Meaning:
         return _NAMES[inner]
     kind, _, name = inner.rpartition(":")
     if kind in ("hivevar", "hiveconf", "env", "system"):
-        return Meaning("Hive", f"a variable that hive was called with (--{kind})", advice=_assigned(name))
+        return Meaning(
+            "Hive", f"a variable that hive was called with (--{kind})", advice=_assigned(name), parameter=name
+        )
     return _of_business_date(inner) or Meaning(
-        "DataWorks, DolphinScheduler or Hive", "a parameter that the scheduler sets", advice=_assigned(inner)
+        "DataWorks, DolphinScheduler or Hive",
+        "a parameter that the scheduler sets",
+        advice=_assigned(inner),
+        parameter=inner,
     )
 
 
@@ -70,7 +75,9 @@ def of_brackets(inner: str) -> Meaning:
 
 def of_name(name: str) -> Meaning:
     """`$bizdate`."""
-    return _NAMES.get(name) or Meaning("DataWorks", "a parameter that the scheduler sets", advice=_assigned(name))
+    return _NAMES.get(name) or Meaning(
+        "DataWorks", "a parameter that the scheduler sets", advice=_assigned(name), parameter=name
+    )
 
 
 def is_known(name: str) -> bool:

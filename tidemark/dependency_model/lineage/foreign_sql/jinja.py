@@ -88,9 +88,11 @@ def _of_dbt(text: str) -> Meaning | None:
 
 def _of_variable(text: str) -> Meaning | None:
     if match := _VAR.fullmatch(text):
-        return Meaning(_DBT, "a variable", advice=_ASSIGNED.format(name=match["name"]))
+        return Meaning(_DBT, "a variable", advice=_ASSIGNED.format(name=match["name"]), parameter=match["name"])
     if match := _PARAMS.fullmatch(text):
-        return Meaning(_AIRFLOW, "a parameter of the DAG", advice=_ASSIGNED.format(name=match["name"]))
+        return Meaning(
+            _AIRFLOW, "a parameter of the DAG", advice=_ASSIGNED.format(name=match["name"]), parameter=match["name"]
+        )
     return None
 
 

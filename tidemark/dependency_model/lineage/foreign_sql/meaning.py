@@ -17,7 +17,7 @@ class Meaning:
     """Whose placeholder it is and what stands for it, in words; then what is written here instead.
 
     That is a `moment`, the name of a `table`, or nothing, where what it says stands elsewhere (`is_needless`); else
-    `advice` says what a person has to do.
+    `advice` says what a person has to do. A `parameter` is named, where a scheduler sets its value.
     """
 
     system: str
@@ -26,6 +26,7 @@ class Meaning:
     table: str = ""
     is_needless: bool = False
     advice: str = ""
+    parameter: str = ""
 
     def to_write(self, period: Period = Period.DAY) -> str:
         """What to write, in words."""
@@ -37,7 +38,9 @@ class Meaning:
             return self.advice
         text = self.moment.sql(period)
         if text is None:
-            return self.advice or "a time of the slice, as :period_start: when the run was planned is not known"
+            hourly = self.moment.sql(Period.HOUR)
+            advice = "a time of the slice, as :period_start: at which time of the day it was planned is not known"
+            return self.advice or (f"{advice}; in an entity of hours {hourly}" if hourly else advice)
         pattern = self.moment.pattern
         if "dd" not in pattern or has_clock(pattern):
             return text

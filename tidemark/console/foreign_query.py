@@ -1,0 +1,77 @@
+"""`tidemark new --query-from`: a query of another system becomes the entity's, and each change is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tidemark.console.output import print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.foreign_sql.rewriting import RewrittenQuery
+    from tidemark.dependency_model.time.period import Period
+    from tidemark.errors import QueryError
+
+
+def rewrite_query(
+    text: str, *, entity: str, file: str, system: str, period: Period, parameters: Mapping[str, str]
+) -> tuple[RewrittenQuery, tuple[QueryError, ...]]:
+    """The SELECT of a file, with parameters for placeholders, and what is left out. Raises QueryError."""
+    from tidemark.console.project_option import read_project  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.lineage.foreign_file import rewrite_file  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.foreign_sql.rewriting import QueryOrigin  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.select_text import ComputedTable  # noqa: PLC0415
+    from tidemark.dependency_model.time.partition_columns import partition_columns  # noqa: PLC0415
+
+    entities = frozenset(read_project()[1].entities)
+    table = ComputedTable(entity, partition_columns(period), period)
+    return rewrite_file(text, file, table, QueryOrigin(system, period, parameters, entities))
+
+
+def named_values(_context: click.Context, _parameter: click.Parameter, given: Iterable[str]) -> list[tuple[str, str]]:
+    """`NAME=VALUE` of the command line."""
+    pairs = [text.partition("=") for text in given]
+    for name, sign, value in pairs:
+        if not name.strip() or not sign or not value.strip():
+            raise click.BadParameter("write NAME=VALUE")
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def rewrites_as_data(rewritten: RewrittenQuery, notices: Sequence[QueryError]) -> list[dict[str, Any]]:
+    """What was changed, for programs: `becomes` is null where a person has to do it."""
+    rows: list[dict[str, Any]] = [
+        {"line": _line(notice), "was": notice.message, "becomes": "", "to_do": None} for notice in notices
+    ]
+    for edit in rewritten.edits:
+        was = " ".join(rewritten.source[edit.start : edit.end].split())
+        becomes = None if edit.advice else edit.becomes
+        rows.append({"line": rewritten.line(edit), "was": was, "becomes": becomes, "to_do": edit.advice or None})
+    return sorted(rows, key=lambda row: int(row["line"]))
+
+
+def print_rewrites(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table for people."""
+    print_table(
+        ["line", "was", "becomes"],
+        [
+            [
+                str(row["line"]),
+                row["was"],
+                f"NOT REWRITTEN: {row['to_do']}" if row["to_do"] else row["becomes"] or "(left out)",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def print_unfinished(text: str) -> None:
+    """The query as far as it could be rewritten."""
+    print_line()
+    print_line(text.strip())
+
+
+def _line(notice: QueryError) -> int:
+    return int((notice.where or "").split(":")[-2])

@@ -1,0 +1,202 @@
+"""A query of another system with this project's parameters, and a line for all that was changed or could not be.
+
+Nothing is rendered or run: a closed set of expressions is replaced at its place, all else stays and is told.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.foreign_sql.maxcompute import maxcompute_edits
+from tidemark.dependency_model.lineage.foreign_sql.placeholder import Placeholder, placeholders
+from tidemark.dependency_model.lineage.foreign_sql.text_edit import TextEdit, apply_edits
+from tidemark.dependency_model.lineage.sql_text import code_and_names_of, place_at
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from tidemark.dependency_model.lineage.foreign_sql.moment import Moment
+    from tidemark.dependency_model.time.period import Period
+
+_COLUMN: Final = r"(?:\w+\s*\.\s*)?`?dt`?"
+_COMPARED_BEFORE: Final = re.compile(
+    rf"\b{_COLUMN}\s*(?:(?:=|==|<>|!=|<=>|<=|>=|<|>)|(?:NOT\s+)?BETWEEN(?:\s+[\w.:]*(?:\((?:[^()]|\([^()]*\))*\))?\s*AND)?|(?:NOT\s+)?IN\s*\([^()]*)\s*$",
+    re.IGNORECASE,
+)
+_COMPARED_AFTER: Final = re.compile(rf"\s*(?:=|==|<>|!=|<=>|<=|>=|<|>)\s*{_COLUMN}\b", re.IGNORECASE)
+_BLOCK: Final = re.compile(
+    r"(?P<opening>\{%-?\s*if\s+is_incremental\(\)\s*-?%\})(?P<body>(?:(?!\{%).)*)"
+    r"(?P<rest>(?:\{%-?\s*else\s*-?%\}(?:(?!\{%).)*)?\{%-?\s*endif\s*-?%\})",
+    re.DOTALL,
+)
+_NEWER: Final = re.compile(
+    rf"\s*(?P<word>WHERE|AND)\s+(?P<column>{_COLUMN})\s*>=?\s*\(\s*SELECT\s+(?:COALESCE\(\s*)?MAX\(\s*`?dt`?\s*\)"
+    r"[^()]*\)?\s*FROM\s+\{\{\s*this\s*\}\}\s*\)\s*",
+    re.IGNORECASE,
+)
+_NO_BLOCK: Final = "rows newer than the table's: a slice reads those of its time, as dt = :biz_date"
+_NEAR: Final = 400
+"""So many characters before a value are looked at for what it is compared with."""
+_NUMBER: Final = re.compile(r"y+M*d*H*m*s*")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOrigin:
+    """Where a query comes from: its system, the values that its scheduler sets, and where it goes."""
+
+    system: str
+    period: Period
+    parameters: Mapping[str, str]
+    entities: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenQuery:
+    """The query, and its edits in order."""
+
+    text: str
+    source: str
+    edits: tuple[TextEdit, ...]
+
+    @property
+    def left(self) -> tuple[TextEdit, ...]:
+        """What a person has to rewrite."""
+        return tuple(edit for edit in self.edits if edit.advice)
+
+    def line(self, edit: TextEdit) -> int:
+        """Where it stood."""
+        return place_at(self.source, edit.start).line
+
+
+def rewrite(text: str, origin: QueryOrigin) -> RewrittenQuery:
+    """The query with parameters for what is known; what is not known stays, with a comment that says what to do."""
+    edits = list(_incremental(text)) if origin.system == "dbt" else []
+    covered = [(edit.start, edit.end) for edit in edits]
+    within = [
+        placeholder
+        for placeholder in placeholders(text)
+        if not any(start <= placeholder.start < end for start, end in covered)
+    ]
+    for _, group in groupby(within, key=lambda placeholder: placeholder.string or placeholder.start):
+        edits.append(_edit(text, list(group), origin))
+    if origin.system == "dataworks":
+        edits += maxcompute_edits(text)
+    ordered = tuple(sorted(edits, key=lambda edit: edit.start))
+    return RewrittenQuery(apply_edits(text, ordered), text, ordered)
+
+
+def _incremental(text: str) -> Iterator[TextEdit]:
+    """The parts of a model that dbt adds where its table is there already."""
+    for block in _BLOCK.finditer(text):
+        newer = _NEWER.fullmatch(block["body"])
+        if newer:
+            condition = f"{newer['word']} {newer['column']} = :biz_date"
+            yield TextEdit(block.start(), block.end(), condition, "the rows of the slice")
+        elif "{{ this }}" in " ".join(block["body"].split()):
+            yield TextEdit(block.start(), block.end(), "", block[0], advice=_NO_BLOCK)
+        else:
+            yield TextEdit(block.start("opening"), block.end("opening"), "", "a slice is computed as a new one is")
+            yield TextEdit(block.start("rest"), block.end("rest"), "", "a slice is computed as a new one is")
+
+
+def _edit(text: str, group: Sequence[Placeholder], origin: QueryOrigin) -> TextEdit:
+    """One edit for a placeholder, or for all that stand in one literal."""
+    first = group[0]
+    start, end = first.string or (first.start, first.end)
+    words = first.meaning.words
+    if any(_is_of_other(placeholder, origin) for placeholder in group):
+        return TextEdit(
+            start, end, "", words, advice=f"a placeholder of {first.meaning.system}: {first.meaning.to_write()}"
+        )
+    sql = _literal(text, group, origin) if first.string else _bare(text, first, origin)
+    if sql is None:
+        return TextEdit(start, end, "", words, advice=_advice(first, origin))
+    return TextEdit(start, end, sql, words)
+
+
+def _advice(placeholder: Placeholder, origin: QueryOrigin) -> str:
+    tables = _tables(placeholder.meaning.table, placeholder.meaning.words, origin)
+    return f"{' or '.join(tables)}: which entity is meant" if tables else placeholder.meaning.to_write(origin.period)
+
+
+def _is_of_other(placeholder: Placeholder, origin: QueryOrigin) -> bool:
+    system = placeholder.meaning.system.lower()
+    return origin.system not in system and "jinja" not in system
+
+
+def _literal(text: str, group: Sequence[Placeholder], origin: QueryOrigin) -> str | None:
+    """A literal with placeholders: their value, or a text put together."""
+    first = group[0]
+    start, end = first.string or (first.start, first.end)
+    if len(group) == 1 and first.is_whole_string:
+        moment = _moment(first, origin)
+        if moment is None:
+            return _given(first, origin, quoted=True)
+        return _value(text, start, end, moment, origin)
+    parts, at = list[str](), start + 1
+    for placeholder in group:
+        moment = _moment(placeholder, origin)
+        value = moment.sql(origin.period) if moment and moment.pattern else None
+        if value is None:
+            return None
+        parts += [_quoted(text[at : placeholder.start]), value]
+        at = placeholder.end
+    parts.append(_quoted(text[at : end - 1]))
+    return f"concat({', '.join(part for part in parts if part)})"
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if text else ""
+
+
+def _bare(text: str, placeholder: Placeholder, origin: QueryOrigin) -> str | None:
+    """A placeholder outside of quotes: a table, a number such as 20240101, a time of SQLMesh."""
+    meaning = placeholder.meaning
+    if meaning.is_needless:
+        return ""
+    if meaning.table:
+        tables = _tables(meaning.table, meaning.words, origin)
+        return None if len(tables) > 1 else (tables or [meaning.table])[0]
+    moment = _moment(placeholder, origin)
+    if moment is None:
+        return _given(placeholder, origin, quoted=False)
+    value = _value(text, placeholder.start, placeholder.end, moment, origin)
+    if value is None or not value.startswith("date_format(") or origin.system == "sqlmesh":
+        return value
+    return f"int({value})" if _NUMBER.fullmatch(moment.pattern) else None
+
+
+def _tables(name: str, words: str, origin: QueryOrigin) -> list[str]:
+    """The entities that can be meant: of the table's name, alone or after its source's."""
+    schema = words.rpartition(" ")[2]
+    return [other for other in (name, f"{schema}_{name}") if name and other in origin.entities]
+
+
+def _moment(placeholder: Placeholder, origin: QueryOrigin) -> Moment | None:
+    """Its time; of a parameter, that of the placeholder which it is set to."""
+    value = origin.parameters.get(placeholder.meaning.parameter)
+    if value is None:
+        return placeholder.meaning.moment
+    inner = [given for given in placeholders(value) if given.text == value]
+    return inner[0].meaning.moment if inner else None
+
+
+def _given(placeholder: Placeholder, origin: QueryOrigin, *, quoted: bool) -> str | None:
+    """What a parameter is set to, where that is no time: an expression, or a constant."""
+    value = origin.parameters.get(placeholder.meaning.parameter)
+    if value is None or any(True for _ in placeholders(value)):
+        return None
+    is_expression = value.startswith(":") or "(" in value
+    return value if is_expression or not quoted else f"'{value.replace(chr(39), chr(39) * 2)}'"
+
+
+def _value(text: str, start: int, end: int, moment: Moment, origin: QueryOrigin) -> str | None:
+    """A DATE where the column dt is compared with a day, else the text that stood there."""
+    code = code_and_names_of(text)
+    is_day = "dd" in moment.pattern and moment.pattern.replace("-", "") == "yyyyMMdd"
+    if is_day and (_COMPARED_BEFORE.search(code, max(0, start - _NEAR), start) or _COMPARED_AFTER.match(code, end)):
+        return moment.date(origin.period)
+    return moment.sql(origin.period)

@@ -1,0 +1,31 @@
+"""Changes of a text at their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """What stands between two characters is replaced; with an `advice` it stays, and a comment says what to do."""
+
+    start: int
+    end: int
+    becomes: str
+    words: str
+    advice: str = ""
+
+
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
+    """The text with the edits, which are in order and apart from each other."""
+    parts, at = list[str](), 0
+    for edit in edits:
+        was = text[edit.start : edit.end]
+        advice = edit.advice.replace("*/", "* /")
+        parts += [text[at : edit.start], f"{was} /* not rewritten: {advice} */" if advice else edit.becomes]
+        at = edit.end
+    return "".join((*parts, text[at:]))
