@@ -91,6 +91,17 @@ def test_a_month_is_named_by_its_month_and_an_hour_by_its_own_hour() -> None:
         select_text("INSERT INTO x PARTITION (dt='${bizdate}', hour='$[hh24]') SELECT 1", file="x.sql", written=hour)
 
 
-@pytest.mark.parametrize("text", ["SELECT 1; SELECT 2", "ALTER TABLE x DROP COLUMN y", "SELECT 'open", "", ";"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1; SELECT 2",
+        "WITH a AS (SELECT 1 AS insert) SELECT * FROM a WHERE insert = 1",
+        "INSERT",
+        "ALTER TABLE x DROP COLUMN y",
+        "SELECT 'open",
+        "",
+        ";",
+    ],
+)
 def test_what_is_no_such_statement_is_left_for_the_parser(text: str) -> None:
     assert select_text(text, file="x.sql", written=OWN).text.strip() == text

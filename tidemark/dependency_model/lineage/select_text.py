@@ -35,7 +35,7 @@ _STATEMENT: Final = re.compile(r"[^;]+")
 _TARGET: Final = re.compile(
     r"\s*((?:\{\{.*?\}\}|\$\{[^}]*\}|`[^`]*`|\w+)(?:\s*\.\s*(?:\$\{[^}]*\}|`[^`]*`|\w+))*)", re.DOTALL
 )
-_INSERT: Final = re.compile(r"\bINSERT\b", re.IGNORECASE)
+_INSERT: Final = re.compile(r"\bINSERT\s+(?:OVERWRITE|INTO)\b", re.IGNORECASE)
 _INTO: Final = re.compile(r"\s*(OVERWRITE|INTO)\b(?:\s+TABLE\b)?", re.IGNORECASE)
 _EXISTS: Final = re.compile(r"\s*IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
 _PARTITION: Final = re.compile(r"\s*PARTITION\s*\(", re.IGNORECASE)
@@ -118,7 +118,7 @@ class _SelectReader:
         if first not in ("CREATE", "INSERT") and not _INSERT.search(self._code, start, end):
             return
         top = [word for word in words(self._code, start, end) if word.depth == 0]
-        insert = next((word for word in top if word.text == "INSERT"), None)
+        insert = next((word for word in top if word.text == "INSERT" and _INSERT.match(self._code, word.start)), None)
         if first == "FROM" and insert is not None:
             raise self._error(start, "FROM .. INSERT writes several tables", self._one_select(), "FROM .. INSERT")
         if insert is not None and first in ("INSERT", "WITH"):
@@ -134,7 +134,11 @@ class _SelectReader:
             raise self._error(insert.start, "an INSERT that writes no table", self._one_select())
         self._check_target(target)
         kind = "INSERT INTO" if into[1].upper() == "INTO" else "INSERT OVERWRITE"
-        does = "a slice replaces its partition, it appends nothing" if kind.endswith("INTO") else "so does the slice"
+        does = (
+            "the slice replaces its partition, it appends nothing"
+            if kind.endswith("INTO")
+            else "the slice replaces its partition"
+        )
         self._ignore(insert.start, f"{kind} {_plain(target[1])} is ignored: {does}; the SELECT names the columns")
         at = target.end()
         if partition := _PARTITION.match(self._code, at):

@@ -102,6 +102,8 @@ def test_a_query_with_a_placeholder_is_refused_before_it_is_parsed(text: str, sy
         (Period.HOUR, "$[hh24-1/24]", ":biz_hour"),
         (Period.HOUR, "$[hh24]", "date_format(:period_end, 'HH')"),
         (Period.HOUR, "{{ ds }}", ISO),
+        (Period.HOUR, "@end_ds", ISO),
+        (Period.WEEK, "@end_ds", "date_format(date_sub(to_date(:period_end), 1), 'yyyy-MM-dd')"),
         (Period.WEEK, "${yyyy-mm-dd}", "date_format(date_sub(to_date(:period_end), 1), 'yyyy-MM-dd')"),
         (Period.MONTH, "{{ ds }}", ISO),
         (Period.MONTH, "$[yyyymmdd]", "date_format(to_date(:period_end), 'yyyyMMdd')"),

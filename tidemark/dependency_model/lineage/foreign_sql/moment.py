@@ -1,7 +1,8 @@
 """Times that other systems give to a run, in the terms of a slice.
 
 A run of another system comes after the data: the run that computes the slice `[start, end)` is planned at `end`. So the
-business date, which is the day before the run, is the day before `end`, and a data interval's start is `start`.
+business date, which is the day before the run, is the day before `end`, and a data interval's start is `start`. The last
+day is that of the slice itself: of an hour its own day, where the business date is the day before the run's.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Final, Literal
 from tidemark.dependency_model.lineage.foreign_sql.date_pattern import has_clock
 from tidemark.dependency_model.time.period import Period
 
-Base = Literal["business date", "run", "start", "end"]
+Base = Literal["business date", "run", "start", "end", "last day"]
+_DAY_BEFORE: Final = ("business date", "last day")
 _FINEST: Final = {
     Period.DAY: "dd",
     Period.WEEK: "dd",
@@ -74,7 +76,7 @@ class Moment:
 def _instant(given: Moment, period: Period) -> str | None:
     """The TIMESTAMP; None where a run's time of day is asked for, which no slice has."""
     moment = _simplified(given, period)
-    if moment.base == "business date" or (moment.base == "run" and not period.is_clock):
+    if moment.base in _DAY_BEFORE or (moment.base == "run" and not period.is_clock):
         return None
     instant = ":period_start" if moment.base == "start" else ":period_end"
     for count, unit in ((moment.months, "MONTH"), (moment.days, "DAY"), (moment.hours, "HOUR")):
@@ -85,11 +87,11 @@ def _instant(given: Moment, period: Period) -> str | None:
 
 def _day_of(base: Base, period: Period) -> tuple[str, int]:
     """The DATE that a base is counted from, and the days between them."""
-    if base == "start":
+    if base == "start" or (base == "last day" and period.is_clock):
         return ":biz_date", 0
     if period is Period.DAY:
-        return ":biz_date", 0 if base == "business date" else 1
-    return "to_date(:period_end)", -1 if base == "business date" else 0
+        return ":biz_date", 0 if base in _DAY_BEFORE else 1
+    return "to_date(:period_end)", -1 if base in _DAY_BEFORE else 0
 
 
 def _simplified(moment: Moment, period: Period) -> Moment:
