@@ -1,8 +1,8 @@
 """Times that other systems give to a run, in the terms of a slice.
 
 A run of another system comes after the data: the run that computes the slice `[start, end)` is planned at `end`. So the
-business date, which is the day before the run, is the day before `end`, and a data interval's start is `start`. The last
-day is that of the slice itself: of an hour its own day, where the business date is the day before the run's.
+business date, which is the day before the run, is the day before `end`, and a data interval's start is `start`. The
+last day is that of the slice itself: of an hour its own day, where the business date is the day before the run's.
 """
 
 from __future__ import annotations
