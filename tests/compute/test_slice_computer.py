@@ -102,6 +102,19 @@ def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tm
     assert scans == {frozenset({"region"}): 3}
 
 
+def test_a_query_as_another_system_has_it_runs_as_its_select(spark: SparkSession, tmp_path: Path) -> None:
+    inserting = """SET spark.sql.shuffle.partitions = 7;
+-- totals of a day
+INSERT OVERWRITE TABLE ads.totals PARTITION (dt = :biz_date)
+SELECT region, sum(amount) AS amount -- sales; all of them
+FROM `ads`.sales AS s WHERE s.dt = :biz_date AND region <> 'ads.sales;' GROUP BY region;
+"""
+    warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], inserting)})
+    fill(spark, warehouse, SALES)
+    computer(spark, warehouse).compute([Slice("totals", "2026-03-23")])
+    assert rows(warehouse, "totals", MONDAY) == [("cn", 11), ("eu", 5)]
+
+
 @pytest.mark.parametrize(
     ("monday", "failed", "reason"),
     [
