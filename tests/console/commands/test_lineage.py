@@ -59,6 +59,34 @@ def test_a_column_is_followed_to_its_users_through_snapshots(root: Path) -> None
     ]
 
 
+def test_a_column_that_comes_from_itself_ends(tmp_path: Path) -> None:
+    """A total that goes on from the one of the day before, over a tree that doubles with each level."""
+    summed = "SELECT sum(t.a + t.b) AS a, sum(t.a - t.b) AS b FROM total AS t JOIN sales AS s ON s.id = t.a\n"
+    root = write_project(
+        tmp_path,
+        {
+            "project.yaml": "start: 2026-03-23\n",
+            "sales.yaml": "{period: day, kind: Snapshot}\n",
+            "total.yaml": "period: day\n",
+            "total.sql": f"{summed}WHERE t.dt = date_sub(:biz_date, 1) AND s.dt = :biz_date\n",
+        },
+    )
+    assert run(root, "total.a").stdout.splitlines()[:5] == [
+        "total.a",
+        "   <- total.a  (again)",
+        "   <- total.b",
+        "      <- total.a  (again)",
+        "      <- total.b  (again)",
+    ]
+    assert run(root, "total.a", "--limit", "2").stdout.splitlines()[3] == "   and 2 more: --limit 4 shows them"
+    assert "(more below: --depth)" in run(root, "total.a", "--depth", "1").stdout
+    answer = json.loads(run(root, "total.a", "--json").stdout)["columns"][0]
+    again = {"of": [], "again": True}
+    nodes = [{"column": "total.a", **again}, {"column": "total.b", **again}]
+    assert answer["up"] == [nodes[0], {"column": "total.b", "of": nodes}]
+    assert answer["left_out"] == 0
+
+
 def test_an_entity_is_each_of_its_columns(root: Path) -> None:
     answer = json.loads(run(root, "dwd_orders", "--up", "--down", "--json").stdout)
     assert [entry["column"] for entry in answer["columns"]] == ["dwd_orders.user_id", "dwd_orders.net"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
@@ -13,29 +15,41 @@ from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from tidemark.warehouse.column_graph import ColumnGraph
-
-    Step = Callable[[str], Sequence[str]]
+    from tidemark.warehouse.column_tree import Step, TreeLine
 
 _DEPTH = 50
+_LIMIT = 1_000
+
+
+@dataclass(frozen=True)
+class TreeSize:
+    """How much of a tree is shown: so many levels, and so many columns in all."""
+
+    depth: int
+    limit: int
 
 
 @click.command()
 @click.argument("name", metavar="ENTITY[.COLUMN]")
 @click.option("--up", "directions", flag_value="up", multiple=True, help="What it comes from (the default).")
 @click.option("--down", "directions", flag_value="down", multiple=True, help="What comes from it.")
+@click.option("--depth", type=click.IntRange(1, 500), default=_DEPTH, show_default=True, help="So many levels.")
+@click.option("--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, help="So many columns a tree.")
 @json_option
-def lineage(name: str, *, directions: Sequence[str], as_json: bool) -> None:
+def lineage(name: str, *, directions: Sequence[str], depth: int, limit: int, as_json: bool) -> None:
     """Show which columns a column is computed of, back to the source tables, or which are computed of it, as a tree.
 
     Of an entity alone, each of its columns. Columns that decide which rows there are - conditions, joins, groups - are
-    listed apart, once an entity, as "indirect".
+    listed apart, once an entity, as "indirect". A tree follows each column once: where it comes again, it says so.
 
     \b
     Exit codes: 0 shown, 1 no such entity or column, or a declaration cannot be read; 2 called wrongly.
-    With --json: {"columns": [{"column", "up"|"down": [{"column", "of": [...]}]}], "indirect": {entity: [...]}}.
+    With --json: {"columns": [{"column", "up"|"down": [{"column", "of": [...]}], "left_out"}],
+                  "indirect": {entity: [...]}}; a node has "again": true where it was followed above, "cut": true where
+                  more lies below the depth; left_out counts the columns beyond the limit.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
@@ -48,10 +62,11 @@ def lineage(name: str, *, directions: Sequence[str], as_json: bool) -> None:
     graph = column_graph(order, read.entities, read.queries, settings.declarations, settings)
     wanted = _wanted(name, graph, read.entities)
     ways = tuple(dict.fromkeys(directions)) or ("up",)
+    size = TreeSize(depth, limit)
     if as_json:
-        print_json(_as_data(wanted, ways, graph))
+        print_json(_as_data(wanted, ways, graph, size))
     else:
-        _print(wanted, ways, graph)
+        _print(wanted, ways, graph, size)
     raise SystemExit(ExitCode.OK)
 
 
@@ -72,11 +87,11 @@ def _step(graph: ColumnGraph, way: str) -> Step:
     return graph.up if way == "up" else graph.down
 
 
-def _print(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph) -> None:
+def _print(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph, size: TreeSize) -> None:
     for column in wanted:
         print_line(column, "bold")
         for way in ways:
-            for line in _lines(column, _step(graph, way), "<- " if way == "up" else "-> ", 1):
+            for line in _lines(column, _step(graph, way), "<- " if way == "up" else "-> ", size):
                 print_line(line)
     for entity in dict.fromkeys(column.rpartition(".")[0] for column in wanted):
         entity_columns = graph.entities.get(entity)
@@ -84,21 +99,46 @@ def _print(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph) -> No
             print_line(f"indirect  {', '.join(entity_columns.indirect)}", "dim")
 
 
-def _lines(column: str, step: Step, arrow: str, depth: int) -> Iterator[str]:
-    for other in step(column):
-        yield f"{'   ' * depth}{arrow}{other}"
-        if depth < _DEPTH:
-            yield from _lines(other, step, arrow, depth + 1)
+def _lines(column: str, step: Step, arrow: str, size: TreeSize) -> Iterator[str]:
+    shown, left_out = _cut(column, step, size)
+    for depth, name, is_again, is_cut in shown:
+        more = "  (again)" if is_again else "  (more below: --depth)" if is_cut else ""
+        yield f"{'   ' * depth}{arrow}{name}{more}"
+    if left_out:
+        yield f"   and {left_out} more: --limit {size.limit + left_out} shows them"
 
 
-def _as_data(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph) -> dict[str, object]:
+def _cut(column: str, step: Step, size: TreeSize) -> tuple[list[TreeLine], int]:
+    """The lines of a tree up to the limit, and how many are left out."""
+    from tidemark.warehouse.column_tree import tree_lines  # noqa: PLC0415 - keeps --help fast
+
+    lines = tree_lines(column, step, size.depth)
+    return list(islice(lines, size.limit)), sum(1 for _ in lines)
+
+
+def _as_data(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph, size: TreeSize) -> dict[str, object]:
     entities = dict.fromkeys(column.rpartition(".")[0] for column in wanted)
     indirect = {name: list(graph.entities[name].indirect) for name in entities if name in graph.entities}
-    trees = [{"column": root, **{way: _tree(root, _step(graph, way), 1) for way in ways}} for root in wanted]
+    trees = [_tree(root, ways, graph, size) for root in wanted]
     return {"columns": trees, "indirect": indirect}
 
 
-def _tree(column: str, step: Step, depth: int) -> list[dict[str, object]]:
-    if depth > _DEPTH:
-        return []
-    return [{"column": other, "of": _tree(other, step, depth + 1)} for other in step(column)]
+def _tree(root: str, ways: Sequence[str], graph: ColumnGraph, size: TreeSize) -> dict[str, object]:
+    tree: dict[str, object] = {"column": root}
+    total = 0
+    for way in ways:
+        shown, left_out = _cut(root, _step(graph, way), size)
+        tree[way] = _nested(shown)
+        total += left_out
+    return {**tree, "left_out": total}
+
+
+def _nested(lines: Sequence[TreeLine]) -> list[dict[str, object]]:
+    """Lines as nodes in each other."""
+    levels: list[list[dict[str, object]]] = [[]]
+    for depth, column, is_again, is_cut in lines:
+        below: list[dict[str, object]] = []
+        marks = {"again": True} if is_again else {"cut": True} if is_cut else {}
+        levels[depth - 1].append({"column": column, "of": below, **marks})
+        levels[depth:] = [below]
+    return levels[0]

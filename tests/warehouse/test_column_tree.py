@@ -1,0 +1,42 @@
+"""The tree of columns: each is followed once, also where a column comes from itself."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.warehouse.column_tree import TreeLine, tree_lines
+
+FAR = 10_000
+graphs = st.dictionaries(
+    st.sampled_from("abcdefgh"), st.lists(st.sampled_from("abcdefgh"), max_size=5, unique=True), max_size=8
+)
+
+
+@given(graphs)
+def test_the_tree_holds_what_can_be_reached_and_follows_it_once(graph: dict[str, list[str]]) -> None:
+    def step(column: str) -> list[str]:
+        return graph.get(column, [])
+
+    reached, waiting = set[str](), ["a"]
+    while waiting:
+        new = set(step(waiting.pop())) - reached
+        reached |= new
+        waiting += new
+    lines = list(tree_lines("a", step, FAR))
+    assert {line.column for line in lines} == reached
+    followed = [line.column for line in lines if not line.is_again and step(line.column)]
+    assert sorted(followed) == sorted({*reached} - {"a"} - {name for name in reached if not step(name)})
+    assert len(lines) == sum(len(step(name)) for name in {*followed, "a"})
+
+
+def test_a_long_chain_and_a_wide_column_are_shown() -> None:
+    chain = list(tree_lines("0", lambda name: [str(int(name) + 1)] if int(name) < 5_000 else [], FAR))
+    assert (len(chain), chain[-1]) == (5_000, TreeLine(5_000, "5000"))
+    wide = tree_lines("root", lambda name: [str(number) for number in range(5_000)] if name == "root" else [], FAR)
+    assert sum(1 for _ in wide) == 5_000
+
+
+def test_what_lies_too_deep_is_told() -> None:
+    lines = list(tree_lines("0", lambda name: [str(int(name) + 1)], 3))
+    assert lines[-1] == TreeLine(3, "3", is_cut=True)
