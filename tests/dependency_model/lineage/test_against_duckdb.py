@@ -21,7 +21,7 @@ from tidemark.dependency_model.lineage.entity_outline import QuerySession
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import Evaluation
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning
 from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
@@ -136,9 +136,17 @@ def _slices_of(sql: str) -> dict[str, set[date] | None]:
     return {
         name: None
         if isinstance(needed, str)
-        else {date.fromisoformat(grid.key(ordinal)) for all_ in needed.values() for ordinal in all_}
+        else {date.fromisoformat(grid.key(ordinal)) for ordinal in _ordinals(needed)}
         for name, needed in needed_at.items()
     }
+
+
+def _ordinals(needed: dict[int, frozenset[int]] | NeededFromBeginning) -> set[int]:
+    """The slices; of those from the beginning the ones of a year, which the tables have."""
+    if not isinstance(needed, NeededFromBeginning):
+        return {ordinal for slices in needed.values() for ordinal in slices}
+    before = {ordinal for stop in needed.stops.values() for ordinal in range(stop - 366, stop)}
+    return before.union(*needed.sets.values())
 
 
 def _answer(

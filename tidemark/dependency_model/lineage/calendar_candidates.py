@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,7 @@ from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid
 from tidemark.dependency_model.time.date_shift import months_between
 from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,6 +75,7 @@ class CalendarCandidates:
                 yield from self._periods(within, around)
                 yield from self._places(within, around)
         yield from self._dates()
+        yield from self._since()
 
     @cached_property
     def _runs(self) -> list[tuple[int, Runs]]:
@@ -125,6 +128,13 @@ class CalendarCandidates:
         for counts, _ in months.most_common(_TRIED):
             if counts != ((0, 0),) and _is_near(counts):
                 yield _of_months(counts)
+
+    def _since(self) -> Iterator[Offset]:
+        """From a fixed day on."""
+        firsts = {min(slices) for slices in self.needed.values() if slices}
+        if len(firsts) == 1 and any(len(slices) > _FEW for slices in self.needed.values()):
+            day = date.fromordinal(_date(self.up, firsts.pop()) + EPOCH_ORDINAL)
+            yield Offset(OffsetKind.SINCE, since=day.isoformat())
 
     def _few(self) -> Iterator[tuple[int, frozenset[int]]]:
         return ((down, slices) for down, slices in self.needed.items() if 0 < len(slices) <= _FEW)

@@ -19,9 +19,9 @@ from tidemark.dependency_model.lineage.entity_outline import EntityOutline, Quer
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import Evaluation
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
-from tidemark.dependency_model.offset.offset import STATIC
+from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
@@ -118,6 +118,8 @@ def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
     """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)
+    if isinstance(needed, NeededFromBeginning):
+        return _from_beginning(read, needed, fit, why)
     if not any(needed.values()):
         return replace(read, undecidable=why or "its conditions are never true: no slice of it is read")
     offsets = fit.offsets(needed)
@@ -128,9 +130,20 @@ def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
     return replace(read, offsets=offsets)
 
 
+def _from_beginning(read: Read, needed: NeededFromBeginning, fit: Fit, why: str) -> Read:
+    if why or not fit.since_start(needed.stops, needed.sets):
+        return replace(read, undecidable=why or "no condition bounds its partition columns at their beginning")
+    if not fit.has_start:
+        reason = f"it reads everything since the start, and {read.table} has none: declare its start: YYYY-MM-DD"
+        return replace(read, undecidable=reason)
+    return replace(read, offsets=(SINCE_START,))
+
+
 def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
     """The read, undecidable where an unknown function of time may leave out some of several slices."""
-    if not unknown or isinstance(needed, str) or all(len(slices) <= 1 for slices in needed.values()):
+    if not unknown or isinstance(needed, str):
+        return read
+    if isinstance(needed, dict) and all(len(slices) <= 1 for slices in needed.values()):
         return read
     return replace(read, offsets=(), undecidable=unknown, evaluated=())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.lineage.calendar_candidates import CalendarCandidates, usual_parts
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
-from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, Offset, OffsetKind
+from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, SINCE_START, Offset, OffsetKind
 from tidemark.dependency_model.time.period import Period
 
 if TYPE_CHECKING:
@@ -38,6 +38,15 @@ class Fit:
     period: Period
     up: Grid
     first: int
+    has_start: bool = True
+
+    def since_start(self, stops: Mapping[int, int], sets: Mapping[int, frozenset[int]]) -> bool:
+        """Whether all slices up to `stops`, by business time, and `sets` are everything since the start."""
+        mapping = _mapping(SINCE_START, (self.calendar, self.period), self.up)
+        return all(
+            _stop_with(stops.get(down, -1), sets.get(down, frozenset())) == mapping.expand(down)[-1] + 1
+            for down in {**stops, **sets}
+        )
 
     def offsets(self, needed: Mapping[int, frozenset[int]]) -> tuple[Offset, ...] | None:
         """The fewest offsets that together name these sets; None where none do.
@@ -152,6 +161,13 @@ class _Sets:
     def _counts(self, down: int, slices: frozenset[int]) -> frozenset[int]:
         anchor = self.fit.anchor(down)
         return frozenset(slice_ - anchor for slice_ in slices)
+
+
+def _stop_with(stop: int, slices: frozenset[int]) -> int:
+    """Where a stretch ends that slices go on from; -1 where some lie behind a gap."""
+    while stop in slices:
+        stop += 1
+    return stop if max(slices, default=-1) < stop else -1
 
 
 def shown(slices: Collection[int], grid: Grid) -> str:

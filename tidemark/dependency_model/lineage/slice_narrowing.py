@@ -14,7 +14,8 @@ that is read is left out:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from dataclasses import dataclass
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Call, Column, Exists, Occurrence, Opaque, value_parts
@@ -41,13 +42,20 @@ if TYPE_CHECKING:
 
 ASSIGNMENTS_LIMIT: Final = 600
 """So many combinations of other tables' slices are looked at; of more, the condition restricts nothing."""
-SLICES_LIMIT: Final = 12_000
+SLICES_LIMIT: Final = 40_000
 _FEW: Final = 16
 """Of more slices of another variable a tree is made."""
 ROUNDS: Final = 8
 
 Domain = Sequence[int] | None
 """Slices in order; None where they go on to an end of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromBeginning:
+    """All slices from the beginning of time up to `stop`, that one apart."""
+
+    stop: int
 
 
 class SliceNarrowing:
@@ -65,6 +73,7 @@ class SliceNarrowing:
             for variable in self._variables
         }
         self._compile = evaluator.compile
+        self._from_beginning: dict[Occurrence, FromBeginning] = {}
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._unevaluated = evaluator.unevaluated
         self.unevaluated: dict[Occurrence, Call] = {}
@@ -75,21 +84,30 @@ class SliceNarrowing:
         """The mentions of tables with slices."""
         return tuple(self._variables)
 
-    def read(self, near: Mapping[Occurrence, int], known: dict[object, Domain]) -> dict[Occurrence, Domain]:
+    def read(
+        self, near: Mapping[Occurrence, int], known: dict[object, Domain | FromBeginning]
+    ) -> dict[Occurrence, Domain | FromBeginning]:
         """The slices of each variable, at the business time that the evaluator was told last.
 
         `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
         """
         domains: dict[Occurrence, Domain] = {}
+        self._from_beginning.clear()
         for variable, alone in self._alone.items():
             key = (variable, *(condition.constraint for condition in alone))
             if key not in known:
                 known[key] = self._alone_read(variable, near[variable])
-            domains[variable] = known[key]
+            alone_read = known[key]
+            if isinstance(alone_read, FromBeginning):
+                self._from_beginning[variable] = alone_read
+            domains[variable] = None if isinstance(alone_read, FromBeginning) else alone_read
         for _ in range(ROUNDS):
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
-        return domains
+        return {
+            variable: self._from_beginning.get(variable) if domain is None else domain
+            for variable, domain in domains.items()
+        }
 
     def _conditions_of(self, target: Occurrence, relation: Relation, evaluator: Evaluator) -> list[Condition]:
         conditions_of_variable = []
@@ -133,14 +151,16 @@ class SliceNarrowing:
         for others in dict.fromkeys(condition.others for condition in self._conditions[target] if condition.others):
             before = domains[target]
             after = self._narrow_by(target, others, domains, near)
-            if after is not None and (before is None or len(after) < len(before)):
+            if isinstance(after, FromBeginning):
+                self._from_beginning[target] = min(after, self._from_beginning.get(target, after), key=_stop)
+            elif after is not None and (before is None or len(after) < len(before)):
                 domains[target] = after
                 changed = True
         return changed
 
     def _narrow_by(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain], near: int
-    ) -> Domain:
+    ) -> Domain | FromBeginning:
         """The variable's slices as far as some others restrict them; None where they do not."""
         conditions = [condition for condition in self._conditions[target] if condition.others <= others]
         if len(others) == 1:
@@ -153,7 +173,9 @@ class SliceNarrowing:
             return None
         question = self._question(target, conditions, settings, tree)
         before = domains[target]
-        return self._search(target, question, near) if before is None else self._filter(target, question, before)
+        if before is not None:
+            return self._filter(target, question, before)
+        return self._search(target, question, near)
 
     def _partners(
         self,
@@ -259,7 +281,7 @@ class SliceNarrowing:
         ):
             yield tuple((source, Special.NULL) for source in side)
 
-    def _alone_read(self, target: Occurrence, near: int) -> Domain:
+    def _alone_read(self, target: Occurrence, near: int) -> Domain | FromBeginning:
         """The slices that the variable's own conditions let in."""
         conditions = self._alone[target]
         if not conditions:
@@ -281,12 +303,15 @@ class SliceNarrowing:
         self._note_unevaluated(target, question)
         return kept
 
-    def _search(self, target: Occurrence, question: SliceQuestion, near: int) -> Domain:
+    def _search(self, target: Occurrence, question: SliceQuestion, near: int) -> Domain | FromBeginning:
         try:
             stretches = needed_slices(self._variables[target].space, question, near)
         except TooManyBoxesError:
             stretches = None
         self._note_unevaluated(target, question)
+        space = self._variables[target].space
+        if stretches and stretches[0].start <= space.slices(space.first, space.first).start:
+            return FromBeginning(stretches[-1].stop) if _is_one_stretch(stretches) else None
         if stretches is None or sum(map(len, stretches)) > SLICES_LIMIT:
             return None
         return [ordinal for stretch in stretches for ordinal in stretch]
@@ -298,3 +323,11 @@ class SliceNarrowing:
 
 def _no_date() -> int:
     raise LookupError
+
+
+def _stop(slices: FromBeginning) -> int:
+    return slices.stop
+
+
+def _is_one_stretch(stretches: Sequence[range]) -> bool:
+    return all(before.stop == after.start for before, after in pairwise(stretches))

@@ -132,7 +132,9 @@ class TooManyBoxesError(Exception):
 def needed_slices(
     space: SliceSpace, ask: Callable[[Box], tuple[bool, bool]], near: int, budget: int = 4_000
 ) -> list[range] | None:
-    """The slices that a question does not rule out, in order; None where they go on to an end of time.
+    """The slices that a question does not rule out, in order; None where they go on to the end of time.
+
+    Where they go back to its beginning the first stretch begins with the first slice that there is.
 
     `ask` tells of a box whether some slice of it may be needed, and whether all are. One begins at the slice `near`,
     where the answer usually is, and cuts what lies farther away into longer stretches. Raises TooManyBoxesError.
@@ -148,7 +150,7 @@ def needed_slices(
         if budget < 0:
             raise TooManyBoxesError
         some, every = ask(space.box(low, high))
-        if every and (low == space.first or high == space.last):
+        if every and high == space.last:
             return None
         if every:
             stretches.append(space.slices(low, high))

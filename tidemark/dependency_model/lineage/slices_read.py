@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from tidemark.dependency_model.lineage.business_time_parameters import parameter
 from tidemark.dependency_model.lineage.evaluation_times import query_times
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
 from tidemark.dependency_model.lineage.offset_fitting import Fit
-from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing
+from tidemark.dependency_model.lineage.slice_narrowing import Domain, FromBeginning, SliceNarrowing
 from tidemark.dependency_model.lineage.slice_question import Variable
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.type_conversion import Conversion
@@ -20,7 +21,7 @@ from tidemark.dependency_model.time.window import seconds_of
 from tidemark.dependency_model.time.zone import Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from tidemark.dependency_model.lineage.bound_expression import Call
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
@@ -29,7 +30,21 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
-Needed = dict[int, frozenset[int]] | str
+
+@dataclass(slots=True)
+class NeededFromBeginning:
+    """`stops` say, by downstream slice, up to which slice all are read, `sets` what else is."""
+
+    stops: dict[int, int] = field(default_factory=dict)
+    sets: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    def add(self, other: NeededFromBeginning) -> None:
+        """Put other business times to these."""
+        self.stops.update(other.stops)
+        self.sets.update(other.sets)
+
+
+Needed = dict[int, frozenset[int]] | NeededFromBeginning | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""
 
 
@@ -56,7 +71,7 @@ class Evaluation:
         needed: dict[str, Needed] = {}
         for ordinal in business_times:
             evaluator.begin(parameters(self.grid, ordinal))
-            known: dict[object, Domain] = {}
+            known: dict[object, Domain | FromBeginning] = {}
             for narrowing in narrowings:
                 near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
                 for occurrence, domain in narrowing.read(near, known).items():
@@ -97,19 +112,25 @@ class Evaluation:
 
 
 def _add(
-    needed: dict[str, Needed], table: str, ordinal: int, domain: Sequence[int] | None, unevaluated: Call | None
+    needed: dict[str, Needed], table: str, ordinal: int, domain: Domain | FromBeginning, unevaluated: Call | None
 ) -> None:
     """Add one mention's slices; where a call that says nothing let several in, nobody can tell which of them count."""
     known = needed.setdefault(table, {})
     if isinstance(known, str):
         return
-    if unevaluated is not None and (domain is None or len(domain) > 1):
+    if unevaluated is not None and (not isinstance(domain, Sequence) or len(domain) > 1):
         needed[table] = _says_nothing(unevaluated)
         return
     if domain is None:
         needed[table] = "no condition bounds its partition columns at both ends"
         return
-    known[ordinal] = known.get(ordinal, frozenset()) | frozenset(domain)
+    if isinstance(domain, FromBeginning):
+        if not isinstance(known, NeededFromBeginning):
+            needed[table] = known = NeededFromBeginning(sets=known)
+        known.stops[ordinal] = max(domain.stop, known.stops.get(ordinal, domain.stop))
+        return
+    sets = known.sets if isinstance(known, NeededFromBeginning) else known
+    sets[ordinal] = sets.get(ordinal, frozenset()) | frozenset(domain)
 
 
 def _says_nothing(call: Call) -> str:
@@ -120,7 +141,7 @@ def _says_nothing(call: Call) -> str:
 
 @lru_cache(maxsize=4096)
 def _fit(calendar: Calendar, period: Period, subject: EntityOutline) -> Fit:
-    return Fit(calendar, period, subject.grid, _first(subject, subject.grid))
+    return Fit(calendar, period, subject.grid, _first(subject, subject.grid), subject.start is not None)
 
 
 def _first(subject: EntityOutline, grid: Grid) -> int:

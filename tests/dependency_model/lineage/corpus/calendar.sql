@@ -157,3 +157,29 @@ SELECT * FROM d_orders WHERE dt BETWEEN add_months(:biz_date, -12) AND last_day(
 SELECT now_.user_id FROM d_users AS now_ LEFT ANTI JOIN d_users AS before
   ON before.user_id = now_.user_id AND before.dt = trunc(:biz_date, 'MM')
 WHERE now_.dt = :biz_date;
+
+-- case: everything_so_far
+-- reads: d_orders = since start
+SELECT user_id, min(dt) AS first_seen FROM d_orders WHERE dt <= :biz_date GROUP BY user_id;
+
+-- case: everything_so_far_in_hours
+-- reads: h_clicks = since start
+SELECT count(*) AS n FROM h_clicks WHERE dt < :biz_date OR dt = :biz_date;
+
+-- case: everything_so_far_and_today
+-- reads: d_orders = since start
+SELECT t.user_id FROM d_orders AS t LEFT ANTI JOIN d_orders AS b ON b.user_id = t.user_id AND b.dt < :biz_date
+WHERE t.dt = :biz_date;
+
+-- case: since_a_fixed_day
+-- reads: d_orders = since 2026-01-01
+SELECT * FROM d_orders WHERE dt BETWEEN '2026-01-01' AND :biz_date;
+
+-- case: since_a_fixed_day_for_a_month
+-- down: month
+-- reads: d_orders = since 2025-06-01
+SELECT * FROM d_orders WHERE dt >= '2025-06-01' AND dt <= last_day(:biz_date);
+
+-- case: a_zipper_tables_days_join_all_that_was_before
+-- reads: d_orders = Set 0; d_users = since start
+SELECT o.x FROM d_orders AS o JOIN d_users AS u ON u.user_id = o.user_id AND u.dt <= o.dt WHERE o.dt = :biz_date;

@@ -6,17 +6,17 @@ SELECT count(*) AS orders FROM d_orders;
 -- reads: d_orders = undecidable
 SELECT * FROM d_orders WHERE dt >= date_sub(:biz_date, 6);
 
--- case: no_beginning
--- reads: d_orders = undecidable
-SELECT * FROM d_orders WHERE dt <= :biz_date;
+-- case: no_beginning_and_not_today
+-- reads: d_orders = undecidable: no condition bounds its partition columns at their beginning
+SELECT * FROM d_orders WHERE dt < :biz_date;
+
+-- case: no_beginning_in_a_zone_of_its_own
+-- reads: h_clicks_utc = undecidable
+SELECT * FROM h_clicks_utc WHERE dt <= :biz_date;
 
 -- case: a_fixed_day
 -- reads: d_orders = undecidable
 SELECT * FROM d_orders WHERE dt = '2026-03-29';
-
--- case: since_a_fixed_day
--- reads: d_orders = undecidable
-SELECT * FROM d_orders WHERE dt BETWEEN '2026-01-01' AND :biz_date;
 
 -- case: the_clock_of_the_run
 -- reads: d_orders = undecidable: the clock of the run

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
 from tidemark.dependency_model.lineage.inference import fit_offsets, undecidable_if_chosen
 from tidemark.dependency_model.lineage.inferred_read import Read
-from tidemark.dependency_model.lineage.slices_read import Evaluation
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning
 from tidemark.dependency_model.lineage.spark_plan.plan_relations import relations
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import read_plan, tables_named
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
@@ -82,6 +82,11 @@ def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], ne
         known, new = all_needed.setdefault(name, {}), needed.get(name, {})
         if isinstance(known, str) or isinstance(new, str):
             all_needed[name] = known if isinstance(known, str) else new
+        elif isinstance(known, NeededFromBeginning) or isinstance(new, NeededFromBeginning):
+            merged = known if isinstance(known, NeededFromBeginning) else NeededFromBeginning(sets=known)
+            once = {ordinal: frozenset[int](), **new} if isinstance(new, dict) else {}
+            merged.add(new if isinstance(new, NeededFromBeginning) else NeededFromBeginning(sets=once))
+            all_needed[name] = merged
         else:
             known[ordinal] = new.get(ordinal, frozenset())
 
@@ -89,7 +94,7 @@ def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], ne
 def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: Mapping[int, str]) -> Read:
     if evaluation.subjects[read.table].period is None:
         return Read(read.table, read.where, (STATIC,))
-    every = needed if isinstance(needed, str) else {ordinal: needed.get(ordinal, frozenset()) for ordinal in plans}
+    every = {ordinal: needed.get(ordinal, frozenset()) for ordinal in plans} if isinstance(needed, dict) else needed
     return fit_offsets(read, every, evaluation.fit(read.table), why)
 
 
