@@ -1,7 +1,8 @@
 """Joins by equality: slices of one mention that have a partner among another's, looked up and not searched.
 
 `u.dt = o.dt`, `u.dt = date_sub(o.dt, 1)`, `dt IN (SELECT dt ...)`, an EXISTS that compares them: where the condition is
-true, both sides are the same value, be rows made up or not, since NULL equals nothing.
+true, both sides are the same value. Of a row that an outer join makes up a side has to be NULL, which equals nothing:
+`coalesce(u.dt, :biz_date)` is not looked up.
 """
 
 from __future__ import annotations
@@ -51,6 +52,12 @@ def equalities(condition: Bound, target: Occurrence, partition: Callable[[Column
             yield Equality(left, right)
         elif theirs is target:
             yield Equality(right, left)
+
+
+def is_null_with_its_row(side: Bound, compute: Callable[[Environment], Value]) -> bool:
+    """Whether a side is NULL where its mention has no row; `compute` is its function."""
+    columns = (part for part in value_parts(side) if isinstance(part, Column))
+    return compute(dict.fromkeys(columns, Special.NULL)) is Special.NULL
 
 
 def mention_of(bound: Bound) -> Occurrence:

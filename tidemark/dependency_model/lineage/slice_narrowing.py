@@ -23,6 +23,7 @@ from tidemark.dependency_model.lineage.equal_columns import (
     SideValues,
     date_column,
     equalities,
+    is_null_with_its_row,
     is_timeless,
     mention_of,
     types_of,
@@ -129,7 +130,11 @@ class SliceNarrowing:
             holds = evaluator.condition(constraint.condition)
             sides = constraint.sides.get(target, ())
             others = frozenset(spoken_of | optional) - {target}
-            equal = tuple(equalities(constraint.condition, target, self._is_partition))
+            equal = tuple(
+                equality
+                for equality in equalities(constraint.condition, target, self._is_partition)
+                if all(is_null_with_its_row(side, evaluator.compile(side)) for side in (equality.own, equality.other))
+            )
             conditions_of_variable.append(Condition(holds, constraint, others, sides, frozenset(optional), equal))
         return conditions_of_variable
 
@@ -167,7 +172,8 @@ class SliceNarrowing:
             (other,) = others
             partners = self._partners(target, other, conditions, domains)
             if partners is not None:
-                return self._with_partners(target, other, conditions, partners)
+                is_filtered = domains[target] is not None
+                return self._with_partners(target, other, conditions, partners, is_filtered=is_filtered)
         settings, tree = self._settings(target, others, domains)
         if settings is None:
             return None
@@ -225,10 +231,17 @@ class SliceNarrowing:
         return sorted(ordinal for day in days for ordinal in space.on(day))
 
     def _with_partners(
-        self, target: Occurrence, other: Occurrence, conditions: list[Condition], partners: Mapping[int, list[int]]
+        self,
+        target: Occurrence,
+        other: Occurrence,
+        conditions: list[Condition],
+        partners: Mapping[int, list[int]],
+        *,
+        is_filtered: bool,
     ) -> list[int]:
-        """The slices that some partner lets in."""
-        if all(condition.is_equality for condition in conditions if condition.others):
+        """The slices that some partner lets in; `is_filtered` where the variable's own conditions did already."""
+        judged = [] if is_filtered else self._alone[target]
+        if not judged and all(condition.is_equality for condition in conditions if condition.others):
             return sorted(partners)
         absent = list(self._absent(target, other))
         kept: list[int] = []

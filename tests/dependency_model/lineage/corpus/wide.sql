@@ -88,3 +88,13 @@ WHERE o.dt BETWEEN date_sub(:biz_date, 29) AND :biz_date OR u.dt = :biz_date;
 -- reads: d_orders = Range -99..0; d_users = Range -19..0
 SELECT o.x FROM d_orders AS o WHERE o.dt BETWEEN date_sub(:biz_date, 99) AND :biz_date
   AND o.dt NOT IN (SELECT u.dt FROM d_users AS u WHERE u.dt BETWEEN date_sub(:biz_date, 19) AND :biz_date);
+
+-- case: a_row_that_is_made_up_is_equal_by_its_default
+-- reads: d_users = Set 0; d_clicks = Set 0
+SELECT b.x FROM (SELECT dt, u FROM d_users WHERE dt = :biz_date AND x > 9) AS a
+RIGHT JOIN d_clicks AS b ON a.u = b.u WHERE coalesce(a.dt, :biz_date) = b.dt;
+
+-- case: a_row_that_is_made_up_is_another_day_by_its_default
+-- reads: d_users = Set 0; d_clicks = Set -1,0
+SELECT b.x FROM (SELECT dt, u FROM d_users WHERE dt = :biz_date AND x > 9) AS a
+RIGHT JOIN d_clicks AS b ON a.u = b.u WHERE coalesce(a.dt, date_sub(:biz_date, 1)) = b.dt;
