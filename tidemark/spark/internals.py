@@ -5,6 +5,7 @@ from typing import Any, TextIO
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
 
@@ -51,10 +52,26 @@ def is_started() -> bool:
     return SparkContext._active_spark_context is not None  # noqa: SLF001 - there is no public way to ask
 
 
+# What PySpark logs each exception by that a line of SQL, or a call on a frame, is the cause of.
+_EXCEPTION_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
 def start_context(conf: SparkConf, stderr: TextIO) -> None:
     """Start the JVM with its standard error in a file, and the process's context in it."""
+    make_exception_loggers()
     gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
     SparkContext(conf=conf, gateway=gateway)
+
+
+def make_exception_loggers() -> None:
+    """Make the loggers that PySpark makes at the first exception, while there are no threads yet.
+
+    It sets the class of new loggers and sets it back, without a lock: where the first exceptions of two threads are at
+    the same time, a logger can get the standard class for the rest of the process. That class does not know PySpark's
+    arguments, and from then on each AnalysisException is a TypeError.
+    """
+    for name in _EXCEPTION_LOGGERS:
+        PySparkLogger.getLogger(name)
 
 
 def end_jvm(seconds: float) -> None:
