@@ -42,6 +42,8 @@ DAYS = [
 ]  # fmt: skip
 """Leap days, turns of years and weeks, days of 23 and 25 hours and those behind them."""
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+_HOURS = (0, 1, 2, 2, 2, 3, 9, 23)
+"""Often the one that comes twice in October and not in March."""
 _TRUNCATES = ("year", "YYYY", "Q", "quarter", "MM", "mon", "week", "day", "M", "HOUR")
 _FORMS = (
     "yyyy-MM-dd",
@@ -118,11 +120,11 @@ def _instant(random: Random, depth: int) -> str:
             f"timestampadd({unit}, {count}, {instant})",
             f"dateadd({unit}, {count}, {instant})",
             f"cast({_day(random, depth - 1)} AS TIMESTAMP)",
-            f"to_timestamp(concat({_day(random, depth - 1)}, ' {random.randint(0, 23):02}:30:00'))",
+            f"to_timestamp(concat({_day(random, depth - 1)}, ' {random.choice(_HOURS):02}:30:00'))",
             f"to_timestamp(concat({_day(random, depth - 1)}, ' {random.randint(0, 23):02}'), 'yyyy-MM-dd HH')",
             f"to_timestamp(date_format({instant}, 'yyyyMMddHH'), 'yyyyMMddHH')",
             f"timestamp_seconds(unix_timestamp({instant}) + {count * 3600})",
-            f"make_timestamp(year({instant}), month({instant}), day({instant}), {random.randint(0, 23)}, 15, 30)",
+            f"make_timestamp(year({instant}), month({instant}), day({instant}), {random.choice(_HOURS)}, 15, 30)",
         ]
     )
 

@@ -7,15 +7,24 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
-from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
+from tidemark.dependency_model.lineage.clock_span import DAY_MICROS, MICROS, ClockSpan, instant_of, pieces, shown
+from tidemark.dependency_model.lineage.value_range import (
+    Range,
+    Special,
+    Type,
+    Value,
+    hull,
+    monotone,
+    point,
+    pointwise,
+)
+from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidemark.dependency_model.time.zone import Zone
 
-MICROS: Final = 1_000_000
 _IN_ALL_MONTHS: Final = 29
 """The first day of a month that some months lack."""
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?\s*", re.ASCII)
@@ -53,18 +62,25 @@ class Conversion:
             return Special.UNKNOWN
         if value.type is Type.STRING and not value.is_point and target in (Type.DATE, Type.TIMESTAMP):
             return self._between_texts(value, target)
+        if value.type is Type.TIMESTAMP and target is not Type.NUMBER:
+            return self.by_clock(convert, value)
         ordered = (value.type, target) not in ((Type.NUMBER, Type.STRING), (Type.STRING, Type.NUMBER))
         return (monotone if ordered else pointwise)(convert, value)
 
+    def by_clock(self, compute: Callable[..., Value], first: Value, *others: Value) -> Value:
+        """A function that never falls while the session's clock goes on; of an instant by what the clock shows."""
+        if not isinstance(first, Range) or first.type is not Type.TIMESTAMP or first.is_point:
+            return monotone(compute, first, *others)
+        spans = pieces(self.zone, ClockSpan(first.low, first.high))
+        return hull(monotone(compute, Range(Type.TIMESTAMP, *span), *others) for span in spans)
+
     def local(self, micros: int) -> tuple[int, int]:
         """Day since 1970 and microsecond of the day that the session's clock shows."""
-        shown = micros + self.zone.offset_at(micros // MICROS) * MICROS
-        return divmod(shown, DAY_SECONDS * MICROS)
+        return divmod(shown(self.zone, micros), DAY_MICROS)
 
     def instant(self, day: int, micros: int) -> int:
-        """The instant at which the session's clock first shows a time of day."""
-        seconds, rest = divmod(micros, MICROS)
-        return self.zone.earliest(day * DAY_SECONDS + seconds) * MICROS + rest
+        """The instant at which the session's clock first shows a time of day; in a gap as much later as the gap is."""
+        return instant_of(self.zone, day * DAY_MICROS + micros)
 
     def local_text(self, micros: int) -> str:
         """A timestamp as Spark prints it."""
@@ -89,7 +105,7 @@ class Conversion:
             return Special.UNKNOWN
         micros = (hour * 3600 + minute * 60 + second) * MICROS + int((match[5] or "0").ljust(6, "0"))
         if match[6]:
-            return point(Type.TIMESTAMP, day * DAY_SECONDS * MICROS + micros - _offset(match[6]))
+            return point(Type.TIMESTAMP, day * DAY_MICROS + micros - _offset(match[6]))
         return point(Type.TIMESTAMP, self.instant(day, micros))
 
     def _between_texts(self, value: Range, target: Type) -> Value:

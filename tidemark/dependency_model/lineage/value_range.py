@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 class Type(Enum):
@@ -92,6 +92,28 @@ def pointwise(compute: Callable[..., Value], *values: Value) -> Value:
         return Special.UNKNOWN
     if not all(range_.is_point for range_ in ranges):
         return Special.IMPRECISE
+    return _computed(compute, *ranges)
+
+
+def spanning(compute: Callable[..., Value], first: Value, *others: Value) -> Value:
+    """A function that tells itself what it makes of a range as its first argument."""
+    if not isinstance(first, Range) or not all(isinstance(value, Range) and value.is_point for value in others):
+        return pointwise(compute, first, *others)
+    return _computed(compute, first, *others)
+
+
+def hull(values: Iterable[Value]) -> Value:
+    """The least range with all of these; IMPRECISE where there is none."""
+    ranges = list(values)
+    if len(ranges) == 1 or any(not isinstance(value, Range) for value in ranges):
+        return ranges[0] if len(set(ranges)) == 1 else Special.IMPRECISE
+    spans = [value for value in ranges if isinstance(value, Range)]
+    if len({span.type for span in spans}) > 1:
+        return Special.IMPRECISE
+    return Range(spans[0].type, min(span.low for span in spans), max(span.high for span in spans))
+
+
+def _computed(compute: Callable[..., Value], *ranges: Value) -> Value:
     try:
         return compute(*ranges)
     except (ValueError, OverflowError, ArithmeticError, TypeError):

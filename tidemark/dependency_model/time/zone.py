@@ -52,6 +52,12 @@ class Zone:
         index = bisect_right(self.local_ends, local)
         return max(self.changes[index], local - self.offsets[index])
 
+    def offset_before(self, local: int) -> int:
+        """Seconds east of UTC at the first `local` reading; of one in a gap, what held before the gap."""
+        index = bisect_right(self.local_ends, local)
+        in_gap = self.changes[index] > local - self.offsets[index]
+        return self.offsets[index - 1 if in_gap else index]
+
     def midnight(self, day: int) -> int:
         """The instant at which a local day begins; a day that the zone skips begins where the next one does."""
         return self.earliest(day * DAY_SECONDS)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
+from tidemark.dependency_model.lineage.clock_span import DAY_MICROS, MICROS, ClockSpan, moved
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
     DATE_UNITS,
     INSTANT_UNITS,
@@ -16,8 +17,17 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
     months_on,
 )
 from tidemark.dependency_model.lineage.functions.formats import FORMATS, is_ordered, parse_day, print_instant
-from tidemark.dependency_model.lineage.type_conversion import MICROS, Conversion, dates_between, days
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.lineage.type_conversion import Conversion, dates_between, days
+from tidemark.dependency_model.lineage.value_range import (
+    Range,
+    Special,
+    Type,
+    Value,
+    monotone,
+    point,
+    pointwise,
+    spanning,
+)
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
@@ -25,7 +35,6 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.functions.signature import Function
 
-DAY_MICROS: Final = DAY_SECONDS * MICROS
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
 _ELAPSED = ("hour", "minute", "second")
 """Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
@@ -74,21 +83,23 @@ def add_interval(conversion: Conversion, start: Value, interval: Value) -> Value
     becomes_instant = isinstance(interval, Range) and interval.type is Type.DURATION
     if isinstance(start, Range) and (start.type is Type.STRING or becomes_instant):
         start = conversion.cast(start, Type.TIMESTAMP)
-    return monotone(lambda value, step: _step(conversion, value, *step.low), start, interval)
+    return spanning(lambda value, step: _step(conversion, value, *step.low), start, interval)
 
 
 def _step(conversion: Conversion, value: Range, months: int, micros: int) -> Value:
     if value.type is Type.DATE and micros % DAY_MICROS == 0:
-        return point(Type.DATE, months_on(value.low, months) + micros // DAY_MICROS)
-    moved = conversion.cast(value, Type.TIMESTAMP)
-    if not isinstance(moved, Range):
+        low, high = (months_on(day, months) + micros // DAY_MICROS for day in (value.low, value.high))
+        return Range(Type.DATE, low, high)
+    instants = conversion.cast(value, Type.TIMESTAMP)
+    if not isinstance(instants, Range):
         return Special.UNKNOWN
     days_, elapsed = divmod(abs(micros), DAY_MICROS)
-    sign, instant = -1 if micros < 0 else 1, moved.low
-    if months or days_:
-        day, rest = conversion.local(instant)
-        instant = conversion.instant(months_on(day, months) + sign * days_, rest)
-    return point(Type.TIMESTAMP, instant + sign * elapsed)
+    sign, span = -1 if micros < 0 else 1, ClockSpan(instants.low, instants.high)
+    if months:
+        span = moved(conversion.zone, span, lambda day: months_on(day, months))
+    if days_:
+        span = moved(conversion.zone, span, lambda day: day + sign * days_)
+    return Range(Type.TIMESTAMP, span.low + sign * elapsed, span.high + sign * elapsed)
 
 
 def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
@@ -146,7 +157,8 @@ def truncate_timestamp(conversion: Conversion, value: Value, unit: Value) -> Val
     name = _unit(unit, INSTANT_UNITS)
     if name is None:
         return Special.UNKNOWN
-    return monotone(lambda instant: _floor(conversion, instant.low, name), conversion.cast(value, Type.TIMESTAMP))
+    instant = conversion.cast(value, Type.TIMESTAMP)
+    return conversion.by_clock(lambda moment: _floor(conversion, moment.low, name), instant)
 
 
 def _floor(conversion: Conversion, instant: int, unit: str) -> Value:
@@ -186,7 +198,7 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
     if isinstance(instant, Range) and instant.type not in (Type.DATE, Type.TIMESTAMP):
         return Special.UNKNOWN
     ordered = isinstance(form, Range) and form.is_point and form.low in FORMATS and is_ordered(form.low)
-    return (monotone if ordered else pointwise)(shown, instant, form)
+    return (conversion.by_clock if ordered else pointwise)(shown, instant, form)
 
 
 def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:

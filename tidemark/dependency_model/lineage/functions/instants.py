@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tidemark.dependency_model.lineage.clock_span import MICROS
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
 from tidemark.dependency_model.lineage.functions.formats import date_prefix, parse_day, parse_instant, print_instant
-from tidemark.dependency_model.lineage.type_conversion import MICROS, Conversion, days
+from tidemark.dependency_model.lineage.type_conversion import Conversion, days
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 

@@ -1,0 +1,88 @@
+"""Spans of instants and what a zone's clock shows in them, in microseconds, as Java and so Spark read it.
+
+The clock goes back where an offset falls, and leaves readings out where one rises: what follows from the two ends of a
+span alone holds only between two such changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.dependency_model.time.zone import DAY_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tidemark.dependency_model.time.zone import Zone
+
+MICROS: Final = 1_000_000
+DAY_MICROS: Final = DAY_SECONDS * MICROS
+
+
+class ClockSpan(NamedTuple):
+    """All instants, or all readings of a clock, from `low` to `high`."""
+
+    low: int
+    high: int
+
+
+def shown(zone: Zone, instant: int) -> int:
+    """What the clock shows, counted from 1970-01-01T00:00 of its own."""
+    return instant + zone.offset_at(instant // MICROS) * MICROS
+
+
+def instant_of(zone: Zone, reading: int, offset: int | None = None) -> int:
+    """The instant of a reading, as `ZonedDateTime.ofLocal` has it.
+
+    A reading that the clock leaves out is later by what is left out. Of one that comes twice it is the first, or the
+    one with `offset` (seconds east of UTC) where it has that.
+    """
+    if offset is not None and zone.offset_at(reading // MICROS - offset) == offset:
+        return reading - offset * MICROS
+    return reading - zone.offset_before(reading // MICROS) * MICROS
+
+
+def instants_of(zone: Zone, readings: ClockSpan, offset: int) -> ClockSpan:
+    """The first and the last instant of all readings, each as in `instant_of`."""
+    low, high = instant_of(zone, readings.low, offset), instant_of(zone, readings.high, offset)
+    around = (readings.low - DAY_MICROS) // MICROS, (readings.high + DAY_MICROS) // MICROS
+    for change in zone.changes_within(*around):
+        before, after = zone.offset_at(change - 1), zone.offset_at(change)
+        first_left_out, first_shown = (change + before) * MICROS, (change + after) * MICROS
+        if first_left_out <= readings.high and readings.low < first_shown:
+            high = max(high, min(readings.high, first_shown - 1) - before * MICROS)
+            if first_shown <= readings.high:
+                low = min(low, change * MICROS)
+    return ClockSpan(low, high)
+
+
+def pieces(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
+    """The parts of a span in each of which the offset does not change."""
+    starts = [
+        span.low,
+        *(change * MICROS for change in zone.changes_within(span.low // MICROS, span.high // MICROS + 1)),
+    ]
+    starts = [start for start in starts if start >= span.low]
+    return [ClockSpan(start, end - 1) for start, end in zip(starts, [*starts[1:], span.high + 1], strict=True)]
+
+
+def moved(zone: Zone, span: ClockSpan, move: Callable[[int], int]) -> ClockSpan:
+    """The first and the last instant of a span whose days move on the clock, each at its time of day.
+
+    `move` is from days since 1970 to such days and never falls: several days may become one, as ends of months do.
+    """
+    parts = [
+        instants_of(zone, _moved_readings(ClockSpan(shown(zone, part.low), shown(zone, part.high)), move), offset)
+        for part in pieces(zone, span)
+        for offset in [zone.offset_at(part.low // MICROS)]
+    ]
+    return ClockSpan(min(part.low for part in parts), max(part.high for part in parts))
+
+
+def _moved_readings(readings: ClockSpan, move: Callable[[int], int]) -> ClockSpan:
+    (first, first_time), (last, last_time) = divmod(readings.low, DAY_MICROS), divmod(readings.high, DAY_MICROS)
+    if first < last and move(first + 1) == move(first):
+        first_time = 0
+    if first < last and move(last - 1) == move(last):
+        last_time = DAY_MICROS - 1
+    return ClockSpan(move(first) * DAY_MICROS + first_time, move(last) * DAY_MICROS + last_time)
