@@ -64,6 +64,11 @@ class Stream:
         value["source"]["snapshot"] = snapshot
         self._add({"databaseName": "school"}, value)
 
+    def recover(self, table: str, columns: Mapping[str, str], when: datetime) -> None:
+        """The connector has lost its schema history, takes the table as it is, and goes on where it stopped."""
+        self._written -= 1
+        self.declare(table, columns, when, snapshot="true")
+
     def change(self, table: str, before: Row | None, after: Row | None, when: datetime) -> int:
         """An insert, an update, or a delete with its tombstone; returns the offset."""
         op = "c" if before is None else "d" if after is None else "u"

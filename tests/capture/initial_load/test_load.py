@@ -117,3 +117,38 @@ def test_a_table_of_the_binlog_is_whole_and_stays_so_when_it_is_read_again(spark
     closed = world.step().closed
     assert [snapshot.slice for snapshot in closed if snapshot.entity == "ods_orders"] == ["2026-03-22"]
     assert world.initial_load_pending() == ()
+
+
+@pytest.mark.parametrize("is_in_one_pass", [False, True])
+def test_a_connector_with_a_new_schema_history_lacks_no_rows(
+    spark: SparkSession, tmp_path: Path, *, is_in_one_pass: bool
+) -> None:
+    world = LoadWorld(spark, tmp_path)
+    stream = world.stream
+    stream.declare("orders_0", ORDERS, at("2026-03-23 08:00"))
+    stream.declare("orders_1", ORDERS, at("2026-03-23 08:00"))
+    stream.change("orders_0", None, order(1, "1.00", 23), at("2026-03-23 08:30"))
+    beat(stream, at("2026-03-23 08:40"))
+    if not is_in_one_pass:
+        world.step()
+    for shard in ("orders_0", "orders_1", "orders_2"):
+        stream.recover(shard, ORDERS, at("2026-03-23 08:41"))
+    stream.change("orders_0", order(1, "1.00", 23), order(1, "1.50", 23), at("2026-03-23 08:50"))
+    beat(stream, at("2026-03-23 09:01"))
+    world.step()
+    # Nothing of the others was ever captured: they may have had rows all the time.
+    assert world.initial_load_pending() == ("a.school.orders_1", "a.school.orders_2")
+    assert world.rows() == {("a.school.orders_0", 1): "1.50"}
+
+
+def test_a_connector_that_begins_anew_lacks_what_it_did_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    world = LoadWorld(spark, tmp_path)
+    stream = world.stream
+    stream.declare("orders_0", ORDERS, at("2026-03-23 08:00"))
+    stream.change("orders_0", None, order(1, "1.00", 23), at("2026-03-23 08:30"))
+    beat(stream, at("2026-03-23 08:40"))
+    world.step()
+    stream.declare("orders_0", ORDERS, at("2026-03-23 08:45"), snapshot="true")
+    beat(stream, at("2026-03-23 09:01"))
+    assert world.step().closed == ()
+    assert world.initial_load_pending() == ("a.school.orders_0",)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tidemark.capture.binlog.consecutive_records import MINUTE_MS, Novelty, Run
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
-from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, Position
+from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, BinlogPlace, Position
 
 COLUMNS = ("instance", "offset", "event_ms", "binlog_file", "binlog_pos", "binlog_row", "gtid")
 """Those of a change record (`envelope/change_record.py`) that a binlog is made of."""
@@ -41,6 +41,17 @@ class Binlog:
         places = np.searchsorted(mine, offsets)
         rows = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
         return [None if record["pos"] is None else _position(record) for record in self.records.take(rows).to_pylist()]
+
+    @property
+    def has_gtids(self) -> bool:
+        """Whether all records have a GTID, and there are some."""
+        return len(self.records) > 0 and self.records["origin"].null_count == 0
+
+    def last_before(self, end: int) -> BinlogPlace | None:
+        """Where the last record before offset `end` is; None where there is none."""
+        records = self.before(end).records
+        last = records.slice(max(len(records) - 1, 0)).to_pylist()
+        return BinlogPlace(last[0]["log"], _position(last[0])) if last else None
 
     def runs(self, policy: BinlogPolicy, known: Mapping[str, int]) -> list[Run]:
         """As `runs_of` cuts them."""

@@ -34,6 +34,23 @@ class BinlogFile(NamedTuple):
         return cls(match["base"], int(match["number"])) if match else None
 
 
+class BinlogPlace(NamedTuple):
+    """A position and the log that it is in: `binlog`."""
+
+    base: str
+    position: Position
+
+    @classmethod
+    def parse(cls, file: str | None, pos: int | None) -> "BinlogPlace | None":
+        """Of a file as the server names it; None where its name has no number."""
+        parsed = BinlogFile.parse(file or "")
+        return None if parsed is None or pos is None else cls(parsed.base, Position(parsed.number, pos))
+
+    def is_within(self, read: "BinlogPlace") -> bool:
+        """Whether the log was read to there, or farther."""
+        return self.base == read.base and self.position <= read.position
+
+
 @dataclass(frozen=True)
 class Gtid:
     """A transaction's number among those of its origin: the server that wrote it first.

@@ -4,19 +4,21 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from tidemark.capture.binlog.position import BinlogPlace
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 
 
 class LoadEvent(NamedTuple):
     """At `offset` of its instance's topic a physical table (`school.orders_3`) was found with rows of an initial load.
 
-    Or, where `is_loaded`, all those rows have come.
+    Or, where `is_loaded`, all those rows have come. `place` is where the connector goes on reading the binlog.
     """
 
     instance: str
     offset: int
     physical: str
     is_loaded: bool
+    place: BinlogPlace | None = None
 
     @property
     def shard(self) -> str:

@@ -14,6 +14,7 @@ from tidemark.capture.heartbeat.trusted_times import trust_times
 from tidemark.capture.initial_load.load_events import LoadEvent, missing
 from tidemark.capture.planning.commit_planner import ReadTransaction, TopicStream
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
+from tidemark.capture.planning.recovered_shards import loads_of_missing_rows
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
@@ -104,7 +105,10 @@ def readable_scan(
     progress = _progress(states, reached)
     order = judge_binlogs(scan.summary.runs(policy, progress), progress, policy, accepted)
     clocks = judge_clocks(beats_once(scan.summary.beats, order.again))
-    order = replace(order, beats=clocks.beats, loads=scan.summary.loads, accepted=accepted)
+    loads = loads_of_missing_rows(
+        scan.summary, progress, {shard for state in states.values() for shard in state.watermarks}
+    )
+    order = replace(order, beats=clocks.beats, loads=loads, accepted=accepted)
     gone = {source.name: _find_vanished(source, scan, states[source.name], order) for source in sources}
     return ReadableScan(scan, order, clocks, gone, blocked)
 

@@ -19,7 +19,7 @@ from tidemark.capture.binlog.dropped_shards import Dropped
 from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
-from tidemark.capture.binlog.position import Position
+from tidemark.capture.binlog.position import BinlogPlace, Position
 from tidemark.capture.binlog.spark_positions import with_positions
 from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE, Beat
 from tidemark.capture.initial_load.load_events import LoadEvent, LoadRequest, parse_load_request
@@ -173,9 +173,10 @@ class Summary:
     def loads(self) -> tuple[LoadEvent, ...]:
         """Where tables were found whose initial load is pending, and where it is complete."""
         declared = [
-            LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False)
+            LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False, place=place)
             for group in self.groups
             if group["is_load"] and group["changes"] is not None
+            for place in [BinlogPlace.parse(group["load_file"], group["load_pos"])]
             for schema in parse_declarations(group["changes"]).schemas
         ]
         done = [
@@ -241,6 +242,8 @@ def _group(records: DataFrame) -> DataFrame:
         sf.min("offset").alias("first_offset"),
         sf.max("offset").alias("last_offset"),
         sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
+        sf.max("load_file").alias("load_file"),
+        sf.max(sf.when(sf.col("is_load"), sf.col("binlog_pos"))).alias("load_pos"),
         sf.max("event_ms").alias("newest"),
         sf.count("*").alias("records"),
         sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),

@@ -55,6 +55,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
             sf.lit(None).cast("bigint").alias("binlog_row"),
             sf.lit(None).cast("string").alias("gtid"),
             sf.lit(col=False).alias("is_load"),
+            sf.lit(None).cast("string").alias("load_file"),
             sf.lit(None).cast("string").alias("loaded"),
         )
     )

@@ -9,8 +9,9 @@ the server prints it, else Debezium's forms), changes (what declares or drops ta
 (the line, where the table is unrouted or the record is none), problem (why it is none; NULL when all is well),
 binlog_file (its name as the server has it; NULL for what no binlog has, and the next three say nothing then),
 binlog_pos, binlog_row (grows with the records of one event), gtid, is_load (whether it was read from the table, in a
-first load, and not from the binlog: its time is that of the reading), loaded (the physical table of which that load has
-come to its end; NULL for all others).
+first load, and not from the binlog: its time is that of the reading), load_file (the binlog file behind which the
+connector goes on after that load, its place in it is binlog_pos; NULL for what is of no load), loaded (the physical
+table of which that load has come to its end; NULL for all others).
 """
 
 from collections.abc import Sequence

@@ -82,6 +82,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         _binlog_row().alias("binlog_row"),
         sf.col("r.value.source.gtid").alias("gtid"),
         _is_load().alias("is_load"),
+        sf.when(_is_load(), sf.col("r.value.source.file")).alias("load_file"),
         _table_of_load().alias("loaded"),
     )
 

@@ -1,0 +1,40 @@
+"""Tables that a connector declares anew without rows that are missing: it has lost its schema history, and no change.
+
+Debezium's `snapshot.mode=recovery` declares all tables as they are and goes on where it stopped. `no_data` declares
+them in the same way and begins at the present time. What tells them apart is where they go on: in a binlog that was
+read up to there nothing is missing.
+"""
+
+from collections.abc import Collection, Mapping
+
+from tidemark.capture.binlog.continuity import BinlogProgress
+from tidemark.capture.binlog.position import BinlogPlace
+from tidemark.capture.initial_load.load_events import LoadEvent
+from tidemark.capture.source.scan_summary import Summary
+
+
+def loads_of_missing_rows(
+    summary: Summary, progress: Mapping[str, BinlogProgress], captured: Collection[str]
+) -> tuple[LoadEvent, ...]:
+    """The scan's loads without the declarations of shards whose changes were read up to where the connector goes on.
+
+    `progress` is how far each instance was read before the scan, `captured` are the shards with changes in the lake.
+    """
+    return tuple(
+        event for event in summary.loads if event.is_loaded or not _goes_on(event, summary, progress, captured)
+    )
+
+
+def _goes_on(
+    event: LoadEvent, summary: Summary, progress: Mapping[str, BinlogProgress], captured: Collection[str]
+) -> bool:
+    first = summary.first_changes.get((event.instance, event.physical))
+    if event.shard not in captured and (first is None or first >= event.offset):
+        return False
+    before, binlog = progress.get(event.instance), summary.binlogs.get(event.instance)
+    read = binlog.last_before(event.offset) if binlog else None
+    if read is None and before is not None:
+        read = BinlogPlace(before.base, before.position)
+    # Without GTIDs a place of another server's binlog cannot be told from one of this server's.
+    has_gtids = (binlog is not None and binlog.has_gtids) or (before is not None and bool(before.gtids))
+    return has_gtids and read is not None and event.place is not None and event.place.is_within(read)
