@@ -104,7 +104,13 @@ def test_a_load_that_failed_leaves_the_table_as_it_was(spark: SparkSession, tmp_
     world.stream.read("orders_0", order(1, "1.00", 23), at("2026-03-23 08:40"))
     world.stream.loaded("orders_0", status="SQL_EXCEPTION")
     beat(world.stream, at("2026-03-24 08:40"))
-    assert world.step().closed == ()
+    report = world.step()
+    assert report.closed == ()
+    (warning,) = [text for text in report.warnings if "SQL_EXCEPTION" in text]
+    assert warning == (
+        "a.school.orders_0: the connector ended its load with SQL_EXCEPTION (offset 2): see its log, restart it, then "
+        "tidemark capture reload ods_orders --shard a.school.orders_0 --again"
+    )
     assert world.initial_load_pending() == ("a.school.orders_0",)
 
 

@@ -105,6 +105,12 @@ class World:
         """Where it would begin again; None where nobody answers at the moment."""
         return self._ask("GET", f"{connector}/offsets")
 
+    def restart_connectors(self) -> None:
+        """As somebody does whose connector has lost a session with its database."""
+        for name in self.connect.connectors:
+            self._ask("POST", f"{name}/restart?includeTasks=true")
+        self.settle()
+
     def settle(self) -> None:
         """The connectors run. A restart that was asked for in a rebalance is asked for again: Connect forgets it."""
         deadline = time.monotonic() + 240

@@ -26,6 +26,23 @@ class LoadEvent(NamedTuple):
         return f"{self.instance}.{self.physical}"
 
 
+class FailedLoad(NamedTuple):
+    """At `offset` of its instance's topic the connector gave a load up: Debezium's `SQL_EXCEPTION` and its like."""
+
+    instance: str
+    offset: int
+    physical: str
+    status: str
+
+    def warning(self, table: str) -> str:
+        """What happened and what to do."""
+        shard = f"{self.instance}.{self.physical}"
+        return (
+            f"{shard}: the connector ended its load with {self.status} (offset {self.offset}): "
+            f"see its log, restart it, then tidemark capture reload {table} --shard {shard} --again"
+        )
+
+
 class LoadRequest(NamedTuple):
     """At `offset` of its instance's topic a load of tables was asked for; where it `is_partial`, of some rows alone."""
 

@@ -49,7 +49,7 @@ from tidemark.capture.source.intake import Due, Intake, ReadUnit
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source.scan_summary import MalformedDeclaration
 from tidemark.capture.source.unrouted import Unrouted
-from tidemark.capture.source_table import SourceTable
+from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.dependency_model.time import Calendar
 from tidemark.spark.temporary_settings import settings, worth_compiling
@@ -284,6 +284,7 @@ class Ingestion:
         step.hear(watched.order.newest_beats)
         step.warnings += [finding for finding in watched.clocks.findings if finding not in step.warnings]
         plans = self._plans(step, watched, active, states)
+        step.warnings += [text for text in _failed_loads(scan, active, states) if text not in step.warnings]
         step.warnings += [text for plan in plans.values() for text in untagged_warnings(plan.untagged)]
         after = replace(
             before,
@@ -370,3 +371,14 @@ class Ingestion:
             seconds=seconds,
             halted=position.findings,
         )
+
+
+def _failed_loads(scan: Scan, sources: Sequence[SourceTable], states: Mapping[str, CommitState]) -> list[str]:
+    """Of each load that the connector gave up since the table was read last."""
+    return [
+        failed.warning(source.name)
+        for failed in scan.summary.failed_loads
+        for source in sources
+        if source.holds(failed.instance, failed.physical)
+        and failed.offset >= states[source.name].offsets.get(topic_of(failed.instance), 0)
+    ]

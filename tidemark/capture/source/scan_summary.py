@@ -22,7 +22,7 @@ from tidemark.capture.binlog.long_transactions import LongTransaction, long_tran
 from tidemark.capture.binlog.position import BinlogPlace, Position
 from tidemark.capture.binlog.spark_positions import with_positions
 from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE, Beat
-from tidemark.capture.initial_load.load_events import LoadEvent, LoadRequest, parse_load_request
+from tidemark.capture.initial_load.load_events import FailedLoad, LoadEvent, LoadRequest, parse_load_request
 from tidemark.capture.initial_load.signal_table import LOAD
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
@@ -187,6 +187,16 @@ class Summary:
         return (*declared, *done)
 
     @cached_property
+    def failed_loads(self) -> tuple[FailedLoad, ...]:
+        """The loads of tables that ended before all rows were read, in order of (instance, offset)."""
+        ended = [
+            (group["instance"], group["first_offset"], *group["load_problem"].rsplit(" ", 1))
+            for group in self.groups
+            if group["load_problem"] is not None
+        ]
+        return tuple(FailedLoad(*failed) for failed in sorted(ended))
+
+    @cached_property
     def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
         """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
         beats_of: dict[str, list[Beat]] = defaultdict(list)
@@ -243,6 +253,7 @@ def _group(records: DataFrame) -> DataFrame:
         sf.max("offset").alias("last_offset"),
         sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
         sf.max("load_file").alias("load_file"),
+        sf.max("load_problem").alias("load_problem"),
         sf.max(sf.when(sf.col("is_load"), sf.col("binlog_pos"))).alias("load_pos"),
         sf.max("event_ms").alias("newest"),
         sf.count("*").alias("records"),
@@ -263,7 +274,7 @@ def _is_request() -> Column:
 def _alone(is_single: Column) -> Column:
     """The offset of what is a group by itself."""
     is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
-    is_told = sf.col("loaded").isNotNull() | sf.col("ddl").isNotNull()
+    is_told = sf.coalesce("loaded", "load_problem", "ddl").isNotNull()
     return sf.when(is_single | is_declaration | is_told, sf.col("offset"))
 
 

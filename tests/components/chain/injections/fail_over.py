@@ -111,7 +111,7 @@ class FailOver:
         world, name = ground.world, topic_of(self.instance)
         world.settle()
         written = self._written(ground)
-        _move(ground)
+        ground.move()
         _until("the connector has read all", lambda: self._place_of(world.offsets(name)) >= written)
         world.connect.ask("PUT", f"{name}/stop")
         world.connect.wait_until("STOPPED", name)
@@ -121,7 +121,7 @@ class FailOver:
         world.connect.configure(name, again)
         world.connect.ask("PUT", f"{name}/resume")
         world.settle()
-        _move(ground)
+        ground.move()
         _until("the connector goes on", lambda: self._place_of(world.offsets(name)) > written)
         world.connect.configure(name, {"snapshot.mode": before})
         world.settle()
@@ -145,12 +145,6 @@ class FailOver:
         read = [state.positions[self.instance] for state in states if self.instance in state.positions]
         origins = {origin for progress in read for origin in progress.gtids}
         return max((int(origin.partition("-")[2]) for origin in origins), default=0)
-
-
-def _move(ground: Ground) -> None:
-    """Two transactions of every server: a heartbeat that is the one before would be none."""
-    ground.writer.beat(-1)
-    ground.writer.beat()
 
 
 def _until(what: str, holds: Callable[[], bool]) -> None:

@@ -57,6 +57,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
             sf.lit(col=False).alias("is_load"),
             sf.lit(None).cast("string").alias("load_file"),
             sf.lit(None).cast("string").alias("loaded"),
+            sf.lit(None).cast("string").alias("load_problem"),
         )
     )
 

@@ -22,6 +22,9 @@ _VALUE = """
 """
 _OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
 
+_READ = ("SUCCEEDED", "EMPTY")
+"""How the load of a table ends that was read."""
+
 
 def read_files(spark: SparkSession, files: Sequence[ChangeFile]) -> DataFrame:
     """All records of `files`; lazily, nothing is checked yet."""
@@ -84,6 +87,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         _is_load().alias("is_load"),
         sf.when(_is_load(), sf.col("r.value.source.file")).alias("load_file"),
         _table_of_load().alias("loaded"),
+        _problem_of_load().alias("load_problem"),
     )
 
 
@@ -125,5 +129,16 @@ def _is_notification() -> Column:
 def _table_of_load() -> Column:
     """The physical table of which a load has read the last row."""
     data = sf.col("r.value.additional_data")
-    ended = (sf.col("r.value.type") == "TABLE_SCAN_COMPLETED") & data["status"].isin("SUCCEEDED", "EMPTY")
-    return sf.when(_is_notification() & ended, data["scanned_collection"])
+    return sf.when(_is_load_end() & data["status"].isin(*_READ), data["scanned_collection"])
+
+
+def _problem_of_load() -> Column:
+    """The physical table of which a load has not read all, and what the connector says of it: `db.t SQL_EXCEPTION`."""
+    data = sf.col("r.value.additional_data")
+    return sf.when(
+        _is_load_end() & ~data["status"].isin(*_READ), sf.concat_ws(" ", data["scanned_collection"], data["status"])
+    )
+
+
+def _is_load_end() -> Column:
+    return _is_notification() & (sf.col("r.value.type") == "TABLE_SCAN_COMPLETED")
