@@ -5,6 +5,7 @@ Parameter        `:biz_date` and its like
 Column           a column of one occurrence of a table
 Sourced          an expression of a FROM item, NULL where an outer join makes the item's row up
 Call             a function or operator that can be evaluated
+Element          one value of a sequence, of which `explode` makes rows
 Opaque           what is not known here (an aggregate, a window, an unknown function), with what it is made of
 Exists, InQuery  conditions on a sub-query's rows
 """
@@ -86,6 +87,13 @@ class Call:
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Element:
+    """A value of `sequence(first, last, step)`, whichever: there is a row for each."""
+
+    sequence: Call
+
+
 @dataclass(frozen=True, slots=True)
 class Opaque:
     """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty.
@@ -117,13 +125,13 @@ class InQuery:
     rows: Exists
 
 
-Bound = Literal | Parameter | Column | Sourced | Call | Opaque | Exists | InQuery
+Bound = Literal | Parameter | Column | Sourced | Call | Element | Opaque | Exists | InQuery
 
 
 def children(bound: Bound) -> tuple[Bound, ...]:
     """The expressions that an expression is made of."""
     match bound:
-        case Sourced(inner=inner):
+        case Sourced(inner=inner) | Element(sequence=inner):
             return (inner,)
         case Call(arguments=arguments):
             return arguments

@@ -14,6 +14,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
     Call,
     Column,
+    Element,
     Exists,
     InQuery,
     Occurrence,
@@ -151,7 +152,7 @@ def _mention(bound: Bound, partition: Callable[[Column], bool]) -> Occurrence | 
     """The only mention that a side is computed of, by its partition columns alone."""
     mentions: dict[Occurrence, None] = {}
     for part in value_parts(bound):
-        if isinstance(part, (Opaque, Exists, InQuery)) or (isinstance(part, Column) and not partition(part)):
+        if isinstance(part, (Element, Opaque, Exists, InQuery)) or (isinstance(part, Column) and not partition(part)):
             return None
         if isinstance(part, Column):
             mentions[part.occurrence] = None

@@ -12,21 +12,24 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
     Call,
     Column,
+    Element,
     Exists,
     InQuery,
     Literal,
     Opaque,
     Parameter,
     Sourced,
+    value_parts,
     walk,
 )
 from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
 from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS
-from tidemark.dependency_model.lineage.value_range import Range, Special, Value, truth_of
+from tidemark.dependency_model.lineage.functions.sequences import sequence_values, span_of
+from tidemark.dependency_model.lineage.value_range import Range, Special, Value, hull, truth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tidemark.dependency_model.lineage.bound_expression import JoinSource, Occurrence
     from tidemark.dependency_model.lineage.type_conversion import Conversion
@@ -36,7 +39,7 @@ Environment = dict[object, Value]
 Evaluate = "Callable[[Environment], Value]"
 
 _TRUTHS = (logic.TRUE, logic.FALSE, logic.NULL)
-_VARYING = (Column, Sourced, Opaque, Exists, InQuery)
+_VARYING = (Column, Sourced, Element, Opaque, Exists, InQuery)
 
 
 class _Fixed:
@@ -81,9 +84,85 @@ class Evaluator:
         return known[1]
 
     def condition(self, bound: Bound) -> Callable[[Environment], int]:
-        """The function of a condition."""
+        """The function of a condition: whether it holds for some value of each sequence in it."""
         compute = self.compile(bound)
+        elements = dict.fromkeys(part for part in value_parts(bound) if isinstance(part, Element))
+        if elements:
+            return self._for_some(bound, compute, elements)
         return lambda environment: truth_of(compute(environment))
+
+    def _for_some(
+        self, bound: Bound, compute: Callable[[Environment], Value], elements: Iterable[Element]
+    ) -> Callable[[Environment], int]:
+        """Over several slices by the ends of the sequences, over single ones by each value."""
+        columns = [part for part in value_parts(bound) if isinstance(part, Column) and self._is_partition(part)]
+        values_of = {element: self._values(element) for element in elements}
+
+        def holds(environment: Environment) -> int:
+            noted = len(self.unevaluated)
+            truth = truth_of(compute(environment))
+            if truth == logic.TRUE or not logic.can_be_true(truth) or not _are_points(environment, columns):
+                return truth
+            known = [values(environment) for values in values_of.values()]
+            if any(values is None for values in known):
+                return truth
+            del self.unevaluated[noted:]
+            sequences = {element: values for element, values in zip(values_of, known, strict=True) if values}
+            return self._some_truth(compute, environment, sequences)
+
+        return holds
+
+    def _some_truth(
+        self,
+        compute: Callable[[Environment], Value],
+        environment: Environment,
+        sequences: Mapping[Element, Sequence[Range]],
+    ) -> int:
+        """Whether it holds for some values: parts of the sequences in which it cannot are left out together."""
+        outcome, stack = logic.FALSE, [tuple(sequences.values())]
+        while stack and not logic.must_be_read(outcome):
+            parts, noted = stack.pop(), len(self.unevaluated)
+            chosen: Environment = {element: span_of(part) for element, part in zip(sequences, parts, strict=True)}
+            truth = truth_of(compute({**environment, **chosen}))
+            longest = max(range(len(parts)), key=lambda at: len(parts[at]))
+            if truth == logic.TRUE or len(parts[longest]) == 1:
+                outcome = logic.either(outcome, truth)
+                continue
+            del self.unevaluated[noted:]
+            if logic.can_be_true(truth):
+                middle = len(parts[longest]) // 2
+                halves = parts[longest][:middle], parts[longest][middle:]
+                stack += [(*parts[:longest], half, *parts[longest + 1 :]) for half in halves]
+        return outcome
+
+    def _values(self, element: Element) -> Callable[[Environment], list[Range] | None]:
+        """The values of a sequence; None where the data decides them, and where nobody can tell, which is noted."""
+        arguments = [self.compile(argument) for argument in element.sequence.arguments]
+        latest: dict[tuple[Value, ...], list[Range] | None] = {}
+
+        def values(environment: Environment) -> list[Range] | None:
+            ends = first, last, *step = tuple(argument(environment) for argument in arguments)
+            if ends not in latest:
+                latest.clear()
+                latest[ends] = sequence_values(self._conversion, *self._comparison.alike(first, last), *step)
+            if latest[ends] is None and all(map(_is_known, ends)):
+                self.unevaluated.append(element.sequence)
+            return latest[ends]
+
+        return values
+
+    def _element(self, element: Element) -> Callable[[Environment], Value]:
+        """The value that was chosen; before one is, all from the sequence's first to its last."""
+        first, last = (self.compile(argument) for argument in element.sequence.arguments[:2])
+
+        def compute(environment: Environment) -> Value:
+            chosen = environment.get(element)
+            return hull(self._comparison.alike(first(environment), last(environment))) if chosen is None else chosen
+
+        return compute
+
+    def _is_partition(self, column: Column) -> bool:
+        return column.name in self._partition_columns.get(column.occurrence, ())
 
     def _build(self, bound: Bound) -> Callable[[Environment], Value]:
         if isinstance(bound, Literal):
@@ -108,18 +187,20 @@ class Evaluator:
         match bound:
             case Parameter():
                 return lambda environment: environment.get(bound, Special.UNKNOWN)
-            case Column(occurrence=occurrence, name=name):
-                if name not in self._partition_columns.get(occurrence, ()):
+            case Column(occurrence=occurrence):
+                if not self._is_partition(bound):
                     return lambda environment: environment.get(occurrence, Special.UNKNOWN)
                 return lambda environment: environment.get(bound, Special.IMPRECISE)
             case Sourced(source=source, inner=inner):
                 return self._with_source(source, self.compile(inner))
             case Call():
                 return self._call(bound)
-        return self._of_query(bound)
+        return self._of_rows(bound)
 
-    def _of_query(self, bound: Bound) -> Callable[[Environment], Value]:
+    def _of_rows(self, bound: Bound) -> Callable[[Environment], Value]:
         match bound:
+            case Element():
+                return self._element(bound)
             case Exists():
                 return self._exists(bound)
             case InQuery():
@@ -206,6 +287,11 @@ class Evaluator:
             return truth
 
         return compute
+
+
+def _are_points(environment: Environment, columns: Iterable[Column]) -> bool:
+    values = (environment.get(column) for column in columns)
+    return all(value is Special.NULL or (isinstance(value, Range) and value.is_point) for value in values)
 
 
 def _is_known(value: Value) -> bool:

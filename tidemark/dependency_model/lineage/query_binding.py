@@ -106,7 +106,8 @@ class Binder:
 
     def _ways(self, item: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """Of a LATERAL item a stand-in: it is bound where its neighbours are known."""
-        return [LATERAL] if isinstance(item, (exp.Lateral, exp.Unnest)) else self.from_item(item, names, parent)
+        is_made = isinstance(item, (exp.Lateral, exp.Unnest)) or _is_sequence(item)
+        return [LATERAL] if is_made else self.from_item(item, names, parent)
 
     def _bind_enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A query in brackets, or joined tables in brackets."""
@@ -251,6 +252,12 @@ def _values(node: Any) -> Relation:
     width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
     names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
     return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
+
+
+def _is_sequence(item: Any) -> bool:
+    """`FROM explode(sequence(...))`."""
+    function = item.this if isinstance(item, exp.Table) else None
+    return isinstance(function, exp.Explode) and isinstance(function.this, exp.GenerateSeries)
 
 
 def _table_function(node: Any) -> Relation:

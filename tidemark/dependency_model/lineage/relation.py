@@ -10,6 +10,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
     Call,
     Column,
+    Element,
     Exists,
     InQuery,
     JoinSource,
@@ -104,7 +105,7 @@ def veil(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
     if bound in keys:
         return bound
     match bound:
-        case Column():
+        case Column() | Element():
             return Opaque((bound,))
         case Sourced(source=source, inner=inner):
             return Opaque((bound,)) if not isinstance(inner, (Call, Opaque)) else Sourced(source, veil(inner, keys))

@@ -75,14 +75,25 @@ class SelectBinder:
             self._add(
                 self.node.args["from_"].this, self._resolved_way(self.node.args["from_"], ways[0]), makes_up=makes_up
             )
+            waiting = list(self.node.args.get("laterals") or ())
             for join, relation in zip(joins, ways[1:], strict=True):
+                while waiting and self._is_before(waiting[0], join):
+                    lateral = waiting.pop(0)
+                    self._add(lateral, self._lateral(lateral), makes_up=makes_up)
                 self._join(join, self._resolved_way(join, relation), makes_up=makes_up)
-        for lateral in self.node.args.get("laterals") or ():
-            self._add(lateral, self._lateral(lateral), makes_up=False)
+            for lateral in waiting:
+                self._add(lateral, self._lateral(lateral), makes_up=False)
         where = self.node.args.get("where")
         if where is not None:
             self._restrict(where.this, frozenset(self._visible()))
         return self._result()
+
+    def _is_before(self, lateral: Any, join: Any) -> bool:
+        """Whether a LATERAL VIEW stands before a join, which can speak of it then."""
+        before, behind = (
+            self.binder.query.place_of(node) for node in (lateral.args.get("alias") or lateral, join.this)
+        )
+        return (before.line, before.column) < (behind.line, behind.column)
 
     def _resolved_way(self, item: Any, way: Relation) -> Relation:
         return self._lateral(item.this) if way is LATERAL else way
@@ -159,15 +170,23 @@ class SelectBinder:
         if isinstance(inner, exp.Query):
             relation = merge_ways(self.binder.relations(inner, self.names, self.scope))
             return relation
-        parts = (self.translator.opaque(inner),)
         alias = node.args.get("alias")
         names = [column.name.lower() for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        if isinstance(inner, exp.Explode) and isinstance(inner.this, exp.GenerateSeries):
+            return self._elements(inner, names)
+        parts = (self.translator.opaque(inner),)
         return Relation(
             {
                 name: Opaque(parts, parts[0].why, parts[0].place, of_data=False)
                 for name in names or ["col", "pos", "key", "value"]
             }
         )
+
+    def _elements(self, node: Any, names: Sequence[str]) -> Relation:
+        """`explode` and `posexplode` of a sequence: its values are the last column."""
+        *before, last = names or (["pos", "col"] if isinstance(node, exp.Posexplode) else ["col"])
+        columns: dict[str, Bound] = {name: Opaque(why="a place in a list", of_data=False) for name in before}
+        return Relation({**columns, last: self.translator.element(node.this)})
 
     # --- conditions -------------------------------------------------------------------------------------------------
 

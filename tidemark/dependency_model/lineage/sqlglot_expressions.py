@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Opaque, Parameter
+from tidemark.dependency_model.lineage.bound_expression import (
+    Bound,
+    Call,
+    Element,
+    Literal,
+    Opaque,
+    Parameter,
+)
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
     DATE_UNITS,
     INSTANT_UNITS,
@@ -20,7 +27,7 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
 from tidemark.dependency_model.lineage.functions.formats import FORMATS
 from tidemark.dependency_model.lineage.functions.instants import LENGTHS
 from tidemark.dependency_model.lineage.parsed_query import QueryPart
-from tidemark.dependency_model.lineage.value_range import Special, Type, point
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, point
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,6 +92,15 @@ class Translator:
             why = "an aggregate" if of_data else f"the function {_name_of(node)} is not known"
         return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
+    def element(self, node: Any) -> Element:
+        """A value of `sequence(first, last, step)`."""
+        ends = self.bind(node.args["start"]), self.bind(node.args["end"])
+        origin, step = QueryPart(self.scope.query, node), node.args.get("step")
+        if step is None:
+            return Element(Call("sequence", ends, origin))
+        by = self.bind(step)
+        return Element(Call("sequence" if _is_of_days(by) else "sequence_by", (*ends, by), origin))
+
     def _parts(self, node: exp.Expr) -> list[Bound]:
         bound_here = {name.name.lower() for function in node.find_all(exp.Lambda) for name in function.expressions}
         bounds: list[Bound] = []
@@ -101,6 +117,12 @@ class Translator:
     def all_of(self, nodes: list[Any]) -> tuple[Bound, ...]:
         """Several expressions."""
         return tuple(self.bind(node) for node in nodes)
+
+
+def _is_of_days(step: Bound) -> bool:
+    """Whether a step treats all days alike: it has no months."""
+    value = step.value if isinstance(step, Literal) else None
+    return isinstance(value, Range) and (value.type is Type.NUMBER or value.low[0] == 0)
 
 
 def _name_of(node: exp.Func) -> str:
@@ -341,6 +363,19 @@ def _element_at(translator: Translator, node: Any) -> Bound:
     return Call("split_at", (text, pattern, Call("-", (place, _number(first))) if first else place))
 
 
+def _exploded(translator: Translator, node: Any) -> Bound:
+    """`explode(sequence(first, last, step))`; of another list nothing is known."""
+    values = node.this
+    return translator.element(values) if isinstance(values, exp.GenerateSeries) else translator.opaque(node)
+
+
+def _in_array(translator: Translator, node: Any) -> Bound:
+    """`array_contains(sequence(first, last, step), x)`."""
+    if not isinstance(node.this, exp.GenerateSeries):
+        return translator.opaque(node)
+    return Call("=", (translator.bind(node.expression), translator.element(node.this)))
+
+
 def _datediff(translator: Translator, node: Any) -> Bound:
     """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
     if not node.text("unit"):
@@ -488,6 +523,9 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "paren": _same,
     "alias": _same,
     "timestrtotime": _same,
+    "explode": _exploded,
+    "explodeouter": _exploded,
+    "arraycontains": _in_array,
     "nullsafeneq": _negate(lambda translator, node: Call("<=>", translator.all_of([node.this, node.expression]))),
     "neq": _negate(lambda translator, node: Call("=", translator.all_of([node.this, node.expression]))),
     "gt": _swap("<"),

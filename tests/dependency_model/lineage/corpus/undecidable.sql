@@ -150,7 +150,3 @@ WHERE NOT (NOT (dt = :biz_date) AND NOT (dt = date_sub(:biz_date, 1) AND status 
 -- reads: d_orders = Range -6..-1
 SELECT * FROM d_orders
 WHERE dt >= greatest(date_sub(:biz_date, 6), date_sub(:biz_date, 9)) AND dt < least(:biz_date, date_add(:biz_date, 3));
-
--- case: array_of_dates_unknown
--- reads: d_orders = undecidable
-SELECT * FROM d_orders WHERE array_contains(sequence(date_sub(:biz_date, 6), :biz_date), dt);

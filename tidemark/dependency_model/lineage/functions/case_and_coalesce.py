@@ -14,13 +14,27 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.comparison_operators import SqlComparison
 
 
-def _case(_: SqlComparison, values: Sequence[Value]) -> Value:
+def _case(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     """condition, value, condition, value, ..., default."""
     *pairs, default = values
-    outcome = default
-    for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
+    *chosen, outcome = _of_one_type(comparison, [*pairs[1::2], default])
+    for condition, value in reversed(list(zip(pairs[::2], chosen, strict=True))):
         outcome = _choose(logic.known_true(truth_of(condition)), value, outcome)
     return outcome
+
+
+def _of_one_type(comparison: SqlComparison, values: Sequence[Value]) -> list[Value]:
+    """The values in the type of the whole, as Spark gives it: a date beside an instant is its midnight."""
+    types = dict.fromkeys(value.type for value in values if isinstance(value, Range))
+    if len(types) < 2:
+        return list(values)
+    one_of_each = [
+        next(value for value in values if isinstance(value, Range) and value.type is type_) for type_ in types
+    ]
+    alike = list(values)
+    for other in one_of_each:
+        alike = [comparison.alike(value, other)[0] for value in alike]
+    return alike
 
 
 def _choose(condition: int, yes: Value, no: Value) -> Value:
@@ -38,8 +52,8 @@ def _choose(condition: int, yes: Value, no: Value) -> Value:
     return Special.UNKNOWN if logic.must_be_read(condition) else Special.IMPRECISE
 
 
-def _coalesce(_: SqlComparison, values: Sequence[Value]) -> Value:
-    *first, outcome = values
+def _coalesce(comparison: SqlComparison, values: Sequence[Value]) -> Value:
+    *first, outcome = _of_one_type(comparison, values)
     for value in reversed(first):
         if value is Special.UNKNOWN or value is Special.IMPRECISE:
             outcome = value if outcome is not Special.IMPRECISE else outcome

@@ -26,13 +26,13 @@ def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
         return add_interval(conversion, left, right)
     if _is_moment(left):
         return add_days(conversion, left, right)
-    return _arithmetic(conversion, left, right, lambda first, other: first + other)
+    return _of_ends(conversion, left, right, lambda first, other: first + other)
 
 
 def _minus(conversion: Conversion, left: Value, right: Value) -> Value:
     if _is_moment(left) or is_interval(right):
         return subtract(conversion, left, right)
-    return _arithmetic(conversion, left, right, lambda first, other: first - other)
+    return _of_ends(conversion, left, right, lambda first, other: first - other)
 
 
 def _is_moment(value: Value) -> bool:
@@ -50,6 +50,21 @@ def _arithmetic(
         return point(Type.NUMBER, compute(Fraction(first.low), Fraction(other.low)))
 
     return pointwise(computed, conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER))
+
+
+def _of_ends(
+    conversion: Conversion, left: Value, right: Value, compute: Callable[[Fraction, Fraction], Fraction]
+) -> Value:
+    """A sum, a difference or a product: over ranges it lies between those of their ends."""
+    first, other = conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER)
+    if not isinstance(first, Range) or not isinstance(other, Range) or not first.type is other.type is Type.NUMBER:
+        return _arithmetic(conversion, first, other, compute)
+    corners = [
+        compute(Fraction(left_end), Fraction(right_end))
+        for left_end in (first.low, first.high)
+        for right_end in (other.low, other.high)
+    ]
+    return Range(Type.NUMBER, min(corners), max(corners))
 
 
 def _operator(compute: Callable[[Fraction, Fraction], object]) -> Function:
@@ -80,7 +95,7 @@ def _times(conversion: Conversion, left: Value, right: Value) -> Value:
     """A product of numbers, or an interval so many times."""
     left, right = (right, left) if is_interval(right) else (left, right)
     if not is_interval(left):
-        return _arithmetic(conversion, left, right, lambda first, other: first * other)
+        return _of_ends(conversion, left, right, lambda first, other: first * other)
 
     def repeated(interval: Range, count: Range) -> Value:
         parts = [Fraction(count.low) * part for part in interval.low]
