@@ -39,6 +39,14 @@ PAIRS = [
         "day",
         ["all week -1", "first of month", "last of month -1", "date -1 year", "date -1 month", "since start"],
     ),
+    (
+        "day",
+        "day",
+        ["workday -1", "workday -5..-1", "last workday of month -1", "to_date month -1", "to_date week -1,0"],
+    ),
+    ("week", "day", ["first workday of week", "workday -1"]),
+    ("month", "day", ["last workday of month", "first workday of month 1"]),
+    ("day", "hour", ["workday -1", "to_date week -1"]),
     ("day", "hour", ["all", "Range 0-23", "Range 8..11", "Set 0", "Range -24..23"]),
     ("day", "hour", ["all day -1", "all day -6..0", "Set 5 of day -1", "date -1,0 day"]),
     ("hour", "hour", ["Set 0", "Set -1", "to_date day"]),
@@ -102,7 +110,7 @@ def test_what_should_be_exact_is() -> None:
 
 def _world(case: MappingCase) -> tuple[DependencyGraph, BuiltInMapping, list[dg.TimeWindowPartitionsDefinition]]:
     """Graph, mapping, and the partitions of both."""
-    calendar = f"time_zone: {case.zone}, week_start: {case.week_start}"
+    calendar = f"time_zone: {case.zone}, week_start: {case.week_start}, holidays: FR"
     up, down = (
         parse_entity(f"{{period: {period}, {calendar}, start: {FROM}{'T00' if period == 'hour' else ''}{more}}}", name)
         for name, period, more in (

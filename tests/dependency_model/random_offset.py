@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.offset.offset import ALL, LAST, LAST_AVAILABLE, Offset, OffsetKind, runs_of
+from tidemark.dependency_model.offset.offset import ALL, LAST, LAST_AVAILABLE, TO_DATE, Offset, OffsetKind, runs_of
 from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ def random_offset(random: Random, down: Period, up: Period, year: int = 2026, *,
 
     `year` is where the days lie that `since` names; `one_clock` where both go by the clock of one time zone.
     """
-    kind = random.randrange(15)
+    kind = random.randrange(18)
     if kind < 10:
         return _counted(random, down, up, kind)
+    if kind >= 15:
+        return _of_workdays(random, down) if random.random() < _HALF else _to_date_of_periods(random, down, up)
     offset = _of_calendar(random, down, up, year)
     compares_hours = offset.kind is OffsetKind.DATE and down.is_clock and up.is_clock
     return ALL if compares_hours and not one_clock else offset
@@ -67,6 +69,28 @@ def _of_calendar(random: Random, down: Period, up: Period, year: int) -> Offset:
     far = min(MINUTES[within] // MINUTES[up], 3_000)
     inner = LAST if random.random() < _OFTEN else Offset.of_counts(random.sample(range(-3, far + 3), k=2))
     return inner.of_periods(within, runs)
+
+
+def _of_workdays(random: Random, down: Period) -> Offset:
+    """Counted workdays, or the first or the last one of periods."""
+    runs = runs_of(random.sample(range(-8, 8), k=random.randint(1, 4)))
+    if random.random() < _HALF:
+        return Offset(OffsetKind.WORKDAY, runs)
+    within = random.choice([period for period in list(Period)[4:] if not period.is_finer_than(down)])
+    near = runs_of(random.sample(range(-2, 2), k=random.randint(1, 2)))
+    return Offset(random.choice([OffsetKind.FIRST_WORKDAY, OffsetKind.LAST_WORKDAY])).of_periods(within, near)
+
+
+def _to_date_of_periods(random: Random, down: Period, up: Period) -> Offset:
+    longer = [
+        period
+        for period in list(Period)[4:]
+        if not period.is_finer_than(down) and MINUTES[period] // MINUTES[up] < _MANY
+    ]
+    if down.is_clock or not longer:
+        return LAST_AVAILABLE
+    runs = runs_of(random.sample(range(-3, 2), k=random.randint(1, 3)))
+    return TO_DATE.of_periods(random.choice(longer), runs)
 
 
 def _stretch(random: Random, down: Period, up: Period) -> Offset:

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import holidays
 import numpy as np
 from dateutil.relativedelta import relativedelta  # type: ignore[import-untyped]
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from tests.dependency_model.reference import Ints
 
     Names = Callable[[list[int]], set[int]]
+
+
+CALENDAR = "FR-57"
+HOLIDAYS = holidays.country_holidays("FR", subdiv="57")
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,19 @@ def needed_slices(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
             return _since(offset, up, end, by_dates=by_dates)
         case OffsetKind.DATE:
             return _date(offset, down, number, up)
+        case OffsetKind.TO_DATE if offset.periods:
+            return _to_date_of_periods(offset, down, number, up)
         case OffsetKind.TO_DATE:
             first, _ = _enclosing(offset, down, first, by_dates)
             return set(up.sharing(first, end, by_dates=by_dates))
+        case _:
+            return _others(offset, down, number, up)
+
+
+def _others(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+    if offset.kind in (OffsetKind.WORKDAY, OffsetKind.FIRST_WORKDAY, OffsetKind.LAST_WORKDAY):
+        return _workdays(offset, down, number, up)
+    first, _ = _stretch(down, number, down.is_calendar and up.is_calendar)
     return _around(offset, down, first, up) if offset.within else _inside(offset, down, number, up)
 
 
@@ -134,6 +149,60 @@ def _date(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
         sharing = _in_dates(down, start, stop, up)
         moved |= set(sharing if up.period.is_finer_than(down.period) else sharing[:1])
     return moved
+
+
+def _workdays(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+    """Each date of the surroundings asked of the library, one by one."""
+    start = int(down.clock.days[_stretch(down, number, by_dates=False)[0]])
+    if offset.kind is OffsetKind.WORKDAY:
+        before = [day for day in range(start - 60, start) if _is_workday(day)]
+        after = [day for day in range(start + 1, start + 60) if _is_workday(day)]
+        own = [start] if _is_workday(start) else []
+        parts = ([before[n]] if n < 0 else [after[n - 1]] if n > 0 else own for n in offset.counts)
+        chosen = [day for part in parts for day in part]
+    else:
+        assert offset.within is not None
+        around = Cut(down.clock, offset.within)
+        own_period = around.sharing(start, start + 1, by_dates=True)[0]
+        numbers = [own_period + count for low, high in offset.periods or ((0, 0),) for count in range(low, high + 1)]
+        if min(numbers) < 1 or max(numbers) > len(around) - 2:
+            raise IndexError
+        inside = [[day for day in range(*_stretch(around, n, by_dates=True)) if _is_workday(day)] for n in numbers]
+        at = 0 if offset.kind is OffsetKind.FIRST_WORKDAY else -1
+        chosen = [days[at] for days in inside if days]
+    slices: set[int] = set()
+    for day in chosen:
+        _check_known(down.clock, day, day + 1)
+        slices |= set(_in_day(down, day, up))
+    return slices
+
+
+def _in_day(down: Cut, day: int, up: Cut) -> list[int]:
+    sharing = _in_dates(down, day, day + 1, up) if day in down.clock.days else []
+    return sharing if up.period.is_finer_than(Period.DAY) else sharing[:1]
+
+
+@lru_cache(maxsize=2048)
+def _is_workday(day: int) -> bool:
+    return HOLIDAYS.is_working_day(EPOCH + timedelta(days=day))
+
+
+def _to_date_of_periods(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
+    """Date by date: those of another period up to the moved last one."""
+    assert offset.within is not None
+    around = Cut(down.clock, offset.within)
+    first, end = _stretch(down, number, by_dates=True)
+    own = around.sharing(first, first + 1, by_dates=True)[0]
+    slices: set[int] = set()
+    for count in (count for low, high in offset.periods for count in range(low, high + 1)):
+        if not 0 < own + count < len(around) - 1:
+            raise IndexError
+        start = _stretch(around, own + count, by_dates=True)[0]
+        is_month = down.period in (Period.MONTH, Period.QUARTER, Period.YEAR)
+        stop = _moved(end, offset, count) if is_month else _moved(end - 1, offset, count) + 1
+        _check_known(down.clock, start, stop)
+        slices |= set(_in_dates(down, start, stop, up))
+    return slices
 
 
 def _moved(day: int, offset: Offset, count: int) -> int:

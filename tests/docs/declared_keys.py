@@ -49,7 +49,7 @@ SECTIONS: Final = (
         "An entity",
         "A file `warehouse_assets/<layer>/<entity>.yaml`. Keys of `warehouse_assets/project.yaml` are "
         "defaults of all entities: "
-        "`time_zone`, `week_start`, `start`, `end`, `owner`, `tags`, `reprocess`, `project`.",
+        "`time_zone`, `week_start`, `holidays`, `start`, `end`, `owner`, `tags`, `reprocess`, `project`.",
         Entity,
         {
             "period": Key(
@@ -79,6 +79,12 @@ SECTIONS: Final = (
             ),
             "week_start": Key(
                 "the first day of its weeks (default: the project's)", "period: week\nweek_start: sunday"
+            ),
+            "holidays": Key(
+                "who tells workdays (`workday -1`, `last workday of month`): a country (`FR`), a region (`FR-57`) or a "
+                "market (`XNYS`) of the library `holidays`, or `weekdays`, Monday to Friday (default: the project's). "
+                "Of years that the library does not know yet only weekends are left out",
+                "period: day\nholidays: FR\ndepends_on: [{entity: ods_rates, offset: workday -1}]",
             ),
             "tags": Key(
                 "labels by which people and Dagster choose; `pool` names the pool of its runs",
@@ -320,6 +326,15 @@ OFFSETS: Final = (
         "date -1 year",
         "the same date a year ago (of 29 February, the 28th); of hours also the same hour: `date -7 day`, a week ago",
     ),
+    (
+        "to_date month -1",
+        "of the month before, up to the same date; `to_date year -1,0`: this year and last year, each to date",
+    ),
+    (
+        "workday -1",
+        "the last workday before the slice's date, by the entity's `holidays`; 0 is that date, if it is one",
+    ),
+    ("last workday of month", "`first workday of month -1`: of the month before; of hours all of that day"),
     ("date -12,-1,0 month", "the same date a year and a month ago, and the slice's own"),
     ("since start", "from the upstream's `start` to the window's end; `since 2024-01-01`: from that day on"),
     ("last_available", "the newest one that ended by the window's end and is there"),

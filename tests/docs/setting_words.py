@@ -33,4 +33,5 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "olap": ("", "`duckdb`, or `postgresql+psycopg2://user:password@host/database`"),
     "time_zone": ("", "days and hours of all tables begin by it"),
     "week_start": ("", "the first day of weeks"),
+    "holidays": ("", "who tells workdays: a country (`FR`), a region, a market (`XNYS`), or `weekdays`"),
 }

@@ -76,6 +76,7 @@ def test_a_secret_in_the_file_is_refused_and_not_repeated(tmp_path: Path, line: 
         ("time_zon: UTC", "did you mean 'time_zone'?"),
         ("time_zone: Europe/Pris", "tidemark.yaml:1: .*IANA time zone"),
         ("week_start: someday", "no day of the week"),
+        ("holidays: FRR", "no such calendar of holidays"),
         ("layers: [../x]", "tidemark.yaml:1"),
         ("- a", "no mapping"),
         ("a: [", "cannot be read"),

@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
+from tidemark.dependency_model.time.workdays import known_workdays
+from tidemark.errors import CalendarError
 from tidemark.system.errors import SettingsError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
@@ -36,6 +38,13 @@ def _week_day(name: str) -> str:
     return name
 
 
+def _known_holidays(name: str) -> str:
+    try:
+        return known_workdays(name) if name else ""
+    except CalendarError as error:
+        raise ValueError(str(error)) from error
+
+
 def _names(given: object) -> object:
     """`ods, dwd` of the environment as the list that YAML has."""
     return tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else given
@@ -49,7 +58,8 @@ class Settings(BaseModel):
 
     `root` is the project's folder. `layers` are the folders of declarations below its `warehouse_assets`.
     `schemas` are names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`.
-    Days and hours begin by `time_zone`, weeks on `week_start`: the defaults of every declaration.
+    Days and hours begin by `time_zone`, weeks on `week_start`, `holidays` tells workdays: the defaults of every
+    declaration.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together.
@@ -87,6 +97,7 @@ class Settings(BaseModel):
     olap: Annotated[str, Field(repr=False)] = "duckdb"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
     week_start: Annotated[str, AfterValidator(_week_day)] = "monday"
+    holidays: Annotated[str, AfterValidator(_known_holidays)] = ""
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:
@@ -146,7 +157,7 @@ class Settings(BaseModel):
     @property
     def declaration_defaults(self) -> dict[str, str]:
         """What declarations need not say each."""
-        return {"time_zone": self.time_zone, "week_start": self.week_start}
+        return {"time_zone": self.time_zone, "week_start": self.week_start, "holidays": self.holidays}
 
     @property
     def slots(self) -> int:

@@ -36,5 +36,6 @@ def code_version(declared: DeclaredCode, entity: Entity) -> str:
         entity.key,
         entity.snapshot_of,
         entity.late_events,
+        *([entity.holidays] if entity.holidays else []),
     )
     return hashlib.sha256(f"{code}{chosen_by!r}".encode()).hexdigest()[:12]

@@ -168,7 +168,7 @@ def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
 
 def _signature(entity: Entity) -> str:
     """How time cuts an entity."""
-    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.start}"
+    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.holidays} {entity.start}"
 
 
 @lru_cache(maxsize=1)

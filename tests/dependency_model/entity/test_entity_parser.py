@@ -81,6 +81,7 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         ("period: day\nallowed_lateness: 90s\n", "expected a duration such as 30min"),
         ("period: day\nlate_events: restaet\n", "did you mean 'restate'"),
         ("period: day\nweek_start: someday\n", "one of monday"),
+        ("period: day\nholidays: FRR\n", "no such calendar of holidays"),
         ("period: day\ntime_zone: Europe/Pari\n", "did you mean 'Europe/Paris'"),
         ("period: day\nready_by: 25:00\n", "ready_by"),
         ("period: day\nstart: 2026-03-23\nend: 2026-03-23\n", "ends before it starts: expected later than 2026-03-23"),

@@ -9,6 +9,7 @@ from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
+from tidemark.dependency_model.time import Calendar, Period
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -23,6 +24,15 @@ def test_the_query_reads_what_is_expected(case: Case) -> None:
             offset_text
         )
         assert reads[table].where.partition(":")[0] in (f"{case.name}.sql", "v_paid.sql")
+
+
+def test_the_workday_before_is_read_by_the_entitys_calendar() -> None:
+    sql = """SELECT * FROM d_orders WHERE dt = CASE dayofweek(:biz_date)
+      WHEN 1 THEN date_sub(:biz_date, 2) WHEN 2 THEN date_sub(:biz_date, 3) ELSE date_sub(:biz_date, 1) END"""
+    for holidays, offset in (("weekdays", "workday -1"), ("", "undecidable: no offset")):
+        downstream = EntityOutline("downstream", Period.DAY, Calendar("Europe/Paris", "monday", holidays), START)
+        reads = infer([read_query(sql, file="q.sql")], downstream, SUBJECTS)
+        assert str(reads["d_orders"]).startswith(offset)
 
 
 def test_the_corpus_is_large_and_every_case_of_it_is_read() -> None:

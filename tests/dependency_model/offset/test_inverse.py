@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.dependency_model.offset.test_mapping_reference import MEETINGS, Meeting
 from tests.dependency_model.random_offset import random_offset
+from tests.dependency_model.reference_offset import CALENDAR
 from tests.dependency_model.zones import calendars, instants, periods
 from tidemark.dependency_model.offset import Offset, mapping_between
 from tidemark.dependency_model.time import Calendar, Period
@@ -40,7 +42,8 @@ def test_inverse_agrees_at_length(meeting: Meeting) -> None:
 def agree(meeting: Meeting, seed: int, rounds: int) -> int:
     """Check pairs of slices near each other for every pair of periods; how many mappings were tried."""
     random = Random(seed)
-    down_calendar, up_calendar = Calendar(meeting.down, meeting.down_week), Calendar(meeting.up, meeting.up_week)
+    down_calendar = Calendar(meeting.down, meeting.down_week, CALENDAR)
+    up_calendar = Calendar(meeting.up, meeting.up_week)
     tried = 0
     for down, up, _ in product(Period, Period, range(rounds)):
         offset = random_offset(random, down, up, meeting.year, one_clock=meeting.down == meeting.up)
@@ -89,7 +92,8 @@ def test_inverse_agrees_anywhere(
     assume(1975 < instant.year < 2195)
     one_clock = down_calendar.time_zone == up_calendar.time_zone
     offset = random_offset(random, down, up, instant.year, one_clock=one_clock)
-    mapping = mapping_between(offset, (down_calendar, down), up_calendar.grid(up))
+    clock = replace(down_calendar, holidays=CALENDAR)
+    mapping = mapping_between(offset, (clock, down), up_calendar.grid(up))
     seconds = int(instant.timestamp())
     _check_from_below(mapping, down_calendar.grid(down).at(seconds), random, str(offset))
     _check_from_above(mapping, up_calendar.grid(up).at(seconds), down_calendar.grid(down), str(offset))

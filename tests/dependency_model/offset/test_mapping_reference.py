@@ -10,7 +10,7 @@ import pytest
 
 from tests.dependency_model.random_offset import random_offset
 from tests.dependency_model.reference import clock
-from tests.dependency_model.reference_offset import Cut, needed_slices
+from tests.dependency_model.reference_offset import CALENDAR, Cut, needed_slices
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
@@ -94,7 +94,7 @@ def _compare(meeting: Meeting, offset: Offset, down: Period, up: Period, random:
         return False
     if slow and not (min(slow) > 0 and max(slow) < len(ups) - 1):
         return False
-    calendar, other = Calendar(meeting.down, meeting.down_week), Calendar(meeting.up, meeting.up_week)
+    calendar, other = Calendar(meeting.down, meeting.down_week, CALENDAR), Calendar(meeting.up, meeting.up_week)
     grid = other.grid(up)
     fast = mapping_between(offset, (calendar, down), grid).expand(calendar.grid(down).at(downs.start(number)))
     expected = ups.clock.starts(up)[sorted(slow)].tolist()

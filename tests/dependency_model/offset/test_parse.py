@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.dependency_model.offset import Offset
-from tidemark.dependency_model.offset.offset import ALL, LAST, LAST_AVAILABLE, SAME, STATIC, OffsetKind, runs_of
+from tidemark.dependency_model.offset.offset import (
+    ALL,
+    LAST,
+    LAST_AVAILABLE,
+    SAME,
+    STATIC,
+    TO_DATE,
+    OffsetKind,
+    runs_of,
+)
 from tidemark.dependency_model.time import Period
 from tidemark.errors import ParseError
 
@@ -23,6 +32,13 @@ offsets = st.one_of(
     st.builds(Offset.of_periods, st.sampled_from([ALL, SAME, LAST]), within, near),
     st.builds(lambda runs, unit, periods: Offset.of_counts(runs).of_periods(unit, periods), counts, within, near),
     st.builds(lambda unit, runs: Offset(OffsetKind.DATE, runs, unit), within.filter(lambda p: not p.is_clock), near),
+    st.builds(lambda runs: Offset(OffsetKind.WORKDAY, runs), near),
+    st.builds(
+        Offset.of_periods,
+        st.sampled_from([Offset(OffsetKind.FIRST_WORKDAY), Offset(OffsetKind.LAST_WORKDAY), TO_DATE]),
+        within.filter(lambda p: not p.is_clock and p is not Period.DAY),
+        near,
+    ),
     st.builds(lambda day: Offset(OffsetKind.SINCE, since=day.isoformat()), st.dates()),
 )
 
@@ -76,6 +92,13 @@ def test_the_order_of_counts_does_not_matter(given_counts: list[int]) -> None:
         ("date -1 year", "date -1 year"),
         ("date -7..-1 days", "date -7..-1 day"),
         ("since start", "since start"),
+        ("to_date month -1", "to_date month -1"),
+        ("to_date month 0", "to_date month"),
+        ("to_date year -1,0", "to_date year -1,0"),
+        ("workday -1", "workday -1"),
+        ("workdays -5..-1", "workday -5..-1"),
+        ("last workday of month", "last workday of month"),
+        ("First workday of months -1", "first workday of month -1"),
         ("since 2024-02-29", "since 2024-02-29"),
     ],
 )
@@ -98,6 +121,10 @@ def test_forms(text: str, canonical: str) -> None:
         ("date -1 hour", "no date is shifted by 'hour'"),
         ("date one year", "count 1 of the Set is 'one'"),
         ("since 2024-02-30", "no such date"),
+        ("workday", "no offset"),
+        ("workday -1.5", "count 1 of the Set is '-1.5'"),
+        ("last workday of day", "a day has no first or last workday"),
+        ("to_date fortnight -1", "no offset"),
         ("since yesterday", "no offset"),
         ("Range 5..3", "lower count"),
         ("Range 0..9999999", "counts too far"),

@@ -14,6 +14,7 @@ from tidemark.dependency_model.entity.field_types import (
     ColumnField,
     CronField,
     DurationField,
+    HolidaysField,
     NameField,
     PeriodField,
     StartField,
@@ -100,6 +101,9 @@ class Entity:
 
     It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
 
+    `holidays` is the calendar that tells workdays: a country's (`FR`), a region's (`FR-57`), a market's (`XNYS`), or
+    `weekdays`.
+
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
     captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
@@ -116,6 +120,7 @@ class Entity:
     end: StartField | None = None
     time_zone: TimeZoneField = "UTC"
     week_start: str = "monday"
+    holidays: HolidaysField = ""
     tags: dict[str, str] = Field(default_factory=dict)
     owner: str = ""
     states: tuple[EntityState, ...] = ()
@@ -143,7 +148,7 @@ class Entity:
     @property
     def calendar(self) -> Calendar:
         """The local clock that cuts its slices."""
-        return _calendar(self.time_zone, self.week_start)
+        return _calendar(self.time_zone, self.week_start, self.holidays)
 
     @property
     def is_static(self) -> bool:
@@ -171,5 +176,5 @@ class Entity:
 
 
 @lru_cache(maxsize=1024)
-def _calendar(time_zone: str, week_start: str) -> Calendar:
-    return Calendar(time_zone, week_start)
+def _calendar(time_zone: str, week_start: str, holidays: str) -> Calendar:
+    return Calendar(time_zone, week_start, holidays)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity.entity import Entity
 
-DEFAULT_KEYS = ("time_zone", "week_start", "start", "end", "owner", "tags", "reprocess", "project")
+DEFAULT_KEYS = ("time_zone", "week_start", "holidays", "start", "end", "owner", "tags", "reprocess", "project")
 
 
 def parse_entity(

@@ -12,6 +12,7 @@ from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.time.cron import Cron
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.workdays import known_workdays
 from tidemark.errors import TidemarkError
 
 STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length=20_000)
@@ -52,6 +53,10 @@ def _known_time_zone(name: str) -> str:
     return Calendar(name).time_zone
 
 
+def _holidays(value: object) -> str:
+    return _parsed_by(known_workdays, str(value)) if value else ""
+
+
 def _start(value: object) -> str:
     return _parsed_by(_known_start, str(value))
 
@@ -77,6 +82,8 @@ def _duration(value: object) -> timedelta:
 
 PeriodField = Annotated[InstanceOf[Period], BeforeValidator(_period)]
 OffsetField = Annotated[InstanceOf[Offset], BeforeValidator(_offset)]
+HolidaysField = Annotated[str, BeforeValidator(_holidays)]
+"""A calendar of workdays: `FR`, `FR-57`, `XNYS` or `weekdays`."""
 TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
 DurationField = Annotated[timedelta, BeforeValidator(_duration)]
 NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]

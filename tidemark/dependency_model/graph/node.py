@@ -99,5 +99,5 @@ def _calendars(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, Calendar]:
         zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in sub)
         zone = next((zone for zone in zones if zone), None)
         if zone:
-            calendars[sub] = Calendar(zone, entity.week_start)
+            calendars[sub] = Calendar(zone, entity.week_start, entity.holidays)
     return calendars

@@ -18,6 +18,7 @@ from tidemark.dependency_model.offset.offset import (
     LAST,
     PERIODS_LIMIT,
     SAME,
+    TO_DATE,
     Offset,
     OffsetKind,
     Runs,
@@ -42,6 +43,7 @@ _FEW: Final = 64
 _FEWEST_PERIODS: Final = 3
 """Business times in fewer periods fit places in them by chance."""
 _YEAR: Final = 12
+_A_YEAR: Final = {Period.MONTH: 12, Period.QUARTER: 4}
 
 
 def usual_parts(down: Period, up: Period) -> Iterator[Offset]:
@@ -74,7 +76,9 @@ class CalendarCandidates:
                     continue
                 yield from self._periods(within, around)
                 yield from self._places(within, around)
+                yield from self._to_date(within)
         yield from self._dates()
+        yield from self._workdays()
         yield from self._since()
 
     @cached_property
@@ -111,6 +115,23 @@ class CalendarCandidates:
             if all(around.is_last(slice_) for slice_ in slices)
         )
         yield from (LAST.of_periods(within, counts) for counts, _ in lasts.most_common(1) if _is_near(counts))
+
+    def _to_date(self, within: Period) -> Iterator[Offset]:
+        """Of other periods: the one before, and that of a year before, with and without this one."""
+        if self.period.is_clock or within.is_clock or within is Period.DAY:
+            return
+        for count in {1, _A_YEAR.get(within, 1)}:
+            yield TO_DATE.of_periods(within, ((-count, -count),))
+            yield TO_DATE.of_periods(within, runs_of((-count, 0)))
+
+    def _workdays(self) -> Iterator[Offset]:
+        """Where the entity names a calendar: the workday before, and the last ones of periods."""
+        if not self.calendar.holidays:
+            return
+        yield Offset(OffsetKind.WORKDAY, ((-1, -1),))
+        for within in (Period.WEEK, Period.MONTH):
+            if not within.is_finer_than(self.period):
+                yield from (Offset(OffsetKind.LAST_WORKDAY).of_periods(within, ((count, count),)) for count in (0, -1))
 
     def _dates(self) -> Iterator[Offset]:
         """The window's dates, moved by days or by months."""

@@ -8,12 +8,17 @@ from tidemark.dependency_model.offset.all_and_to_date import All, ToDate
 from tidemark.dependency_model.offset.around_window import AroundWindow, LastInside
 from tidemark.dependency_model.offset.counted import Counted
 from tidemark.dependency_model.offset.counted_by_clock import CountedByClock, CountedByDate
+from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.last_available import Latest
 from tidemark.dependency_model.offset.offset import START, Offset, OffsetKind
 from tidemark.dependency_model.offset.shifted_date import shifted_date
 from tidemark.dependency_model.offset.since import Since
+from tidemark.dependency_model.offset.to_date_of_periods import to_date_of_periods
+from tidemark.dependency_model.offset.workday import CountedWorkdays, WorkdayInside
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, DayGrid, day_of
+from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.workdays import workdays
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
@@ -21,10 +26,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.offset.offset import Runs
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
-    from tidemark.dependency_model.time.period import Period
 
 
 _OWN: Runs = ((0, 0),)
+_WORKDAY_KINDS = frozenset([OffsetKind.WORKDAY, OffsetKind.FIRST_WORKDAY, OffsetKind.LAST_WORKDAY])
 
 
 def mapping_between(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
@@ -40,15 +45,46 @@ def mapping_between(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> 
             return Latest(grid, up)
         case OffsetKind.STATIC:
             raise ParseError("only an upstream of kind Static has a static slice", found=f"an upstream by {up.period}")
-    within = _enclosing(offset, period)
+    return _workday(offset, down, up) if offset.kind in _WORKDAY_KINDS else _by_window(offset, down, up)
+
+
+def _by_window(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
+    """Slices told by the window, or by periods around it."""
+    calendar, period = down
+    grid, within = calendar.grid(period), _enclosing(offset, period)
     enclosing = calendar.grid(within) if within else grid
     match offset.kind:
         case OffsetKind.ALL:
             return All(grid, up, enclosing, offset.periods)
+        case OffsetKind.TO_DATE if offset.periods and within:
+            return to_date_of_periods(offset.periods, within, down, up)
         case OffsetKind.TO_DATE:
             return ToDate(grid, up, enclosing)
     inner = LastInside(enclosing, up) if offset.kind is OffsetKind.LAST else _counted(offset, enclosing, up)
     return AroundWindow(inner, grid, enclosing, offset.periods or _OWN) if within else inner
+
+
+def _workday(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
+    """Raises ParseError where the downstream names no calendar of holidays."""
+    calendar, period = down
+    if not calendar.holidays:
+        raise ParseError(
+            "the entity names no calendar of holidays, which tells workdays",
+            found=str(offset),
+            hint="add holidays: weekdays (Monday to Friday), or a country's: FR, to the entity or to tidemark.yaml",
+        )
+    known, grid, days = workdays(calendar.holidays), calendar.grid(period), calendar.grid(Period.DAY)
+    if not isinstance(days, DayGrid):
+        raise TypeError(f"no days of {days!r}")
+    inner = mapping_between(natural_offset(Period.DAY, up.period), (calendar, Period.DAY), up)
+    if offset.kind is OffsetKind.WORKDAY:
+        return CountedWorkdays(offset.runs, known, inner, grid, days)
+    within = _enclosing(offset, period)
+    enclosing = calendar.grid(within or period)
+    if not isinstance(enclosing, DateGrid):
+        raise TypeError(f"no dates of {enclosing!r}")
+    chosen = slice(0, 1) if offset.kind is OffsetKind.FIRST_WORKDAY else slice(-1, None)
+    return AroundWindow(WorkdayInside(chosen, known, inner, enclosing, days), grid, enclosing, offset.periods or _OWN)
 
 
 def _first(offset: Offset, up: Grid) -> int:

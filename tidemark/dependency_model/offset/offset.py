@@ -11,7 +11,10 @@
     first of month    the first upstream period of the enclosing month
     last of month -1  the last upstream period of the month before
     Set 14 of month   counted from the first upstream period of the enclosing month
+    to_date month -1  the same of the month before: up to the window's end a month ago
     date -1 year      the same date a year ago, for the downstream's window
+    workday -1        the last workday before the window's date, by the entity's calendar of `holidays`; 0 is that date
+    last workday of month  the last workday of the enclosing month; `first workday of month -1`
     since start       from the upstream's start to the window's end; `since 2024-01-01` from that day on
     last_available    the newest upstream slice that ended by the window's end and is there
     static            the one slice of an upstream without periods
@@ -45,6 +48,9 @@ class OffsetKind(Enum):
     TO_DATE = "to_date"
     DATE = "date"
     SINCE = "since"
+    WORKDAY = "workday"
+    FIRST_WORKDAY = "first workday"
+    LAST_WORKDAY = "last workday"
     LAST_AVAILABLE = "last_available"
     STATIC = "static"
 
@@ -68,8 +74,8 @@ _OWN: Runs = ((0, 0),)
 class Offset:
     """Which upstream slices a slice needs. Equal texts are equal offsets: `Set 0,1,2` is `Range 0..2`.
 
-    `runs` counts upstream slices; of kind DATE, shifts of the date by `within`. `periods` counts periods `within` from
-    the enclosing one; empty stands for that one itself. `since` is a date, or `start`.
+    `runs` counts upstream slices; of kind DATE, shifts of the date by `within`; of kind WORKDAY, workdays. `periods`
+    counts periods `within` from the enclosing one; empty stands for that one itself. `since` is a date, or `start`.
     """
 
     kind: OffsetKind
@@ -123,6 +129,10 @@ class Offset:
                 return f"since {self.since}"
             case OffsetKind.DATE:
                 return f"date {_counts_text(self.runs)} {self.within}"
+            case OffsetKind.WORKDAY:
+                return f"workday {_counts_text(self.runs)}"
+            case OffsetKind.FIRST_WORKDAY | OffsetKind.LAST_WORKDAY:
+                return f"{self.kind.value} of {self._periods_text()}"
             case OffsetKind.COUNTED | OffsetKind.LAST:
                 what = self._slices_text()
                 return f"{what} of {self._periods_text()}" if self.within else what
@@ -173,6 +183,8 @@ STATIC = Offset(OffsetKind.STATIC)
 LAST_AVAILABLE = Offset(OffsetKind.LAST_AVAILABLE)
 
 LAST = Offset(OffsetKind.LAST)
+TO_DATE = Offset(OffsetKind.TO_DATE)
+_WORKDAYS = {kind.value: Offset(kind) for kind in (OffsetKind.FIRST_WORKDAY, OffsetKind.LAST_WORKDAY)}
 SINCE_START = Offset(OffsetKind.SINCE, since=START)
 
 _LIMIT = 8 * LIST_LIMIT
@@ -181,6 +193,8 @@ _COUNT = re.compile(r"[+-]?\d{1,7}", re.ASCII)
 _RANGE = re.compile(r"([+-]?\d{1,7})\s*(?:\.\.|-)\s*([+-]?\d{1,7})", re.ASCII)
 _OF_PERIOD = re.compile(r"(?:(.+) of|(all)) (\w+)(?: (.+))?", re.IGNORECASE)
 _DATE = re.compile(r"date (.+) (\w+)", re.IGNORECASE)
+_TO_DATE = re.compile(r"to_date (\w+) (.+)", re.IGNORECASE)
+_WORKDAY = re.compile(r"workdays? (.+)", re.IGNORECASE)
 _SINCE = re.compile(r"since (\d{4}-\d{2}-\d{2})", re.ASCII | re.IGNORECASE)
 _DASHES = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-"})
 """Hyphens and minus signs that word processors put where a keyboard has `-`."""
@@ -197,7 +211,7 @@ _NAMED = {
     "static": STATIC,
     "same": SAME,
     "previous": Offset.of_counts([-1]),
-    "to_date": Offset(OffsetKind.TO_DATE),
+    "to_date": TO_DATE,
     "since start": SINCE_START,
 }
 for _period in _ENCLOSING:
@@ -208,7 +222,7 @@ for _period in _ENCLOSING:
 
 _ALLOWED = (
     "'Set 0,-1', 'Range -6..0', 'all', 'all week', 'all day -1', 'to_date month', 'first of month', 'date -1 year', "
-    "'since start', 'last_available' or 'static'"
+    "'workday -1', 'last workday of month', 'since start', 'last_available' or 'static'"
 )
 
 
@@ -220,7 +234,7 @@ def _parse(text: str) -> Offset:
     named = _NAMED.get(plain)
     if named is not None:
         return named
-    for pattern, read in ((_OF_PERIOD, _of_period), (_DATE, _date), (_SINCE, _since), (_COUNTED, _counted)):
+    for pattern, read in ((_OF_PERIOD, _of_period), *_OTHERS):
         match = pattern.fullmatch(plain)
         offset = read(match, text) if match else None
         if offset is not None:
@@ -234,6 +248,10 @@ def _of_period(match: re.Match[str], text: str) -> Offset | None:
     if within is None:
         return None
     what = (match[1] or match[2]).lower()
+    if what in _WORKDAYS:
+        if within not in _DATE_UNITS[1:]:
+            raise _unreadable(text, f"a {within} has no first or last workday", "write week, month, quarter or year")
+        return _WORKDAYS[what].of_periods(within, _runs(match[4], text) if match[4] else _OWN)
     counted = _COUNTED.fullmatch(what)
     inner = SAME if what == "first" else LAST if what == "last" else ALL if what in _ALL_OF else None
     if inner is None and counted is None:
@@ -249,6 +267,16 @@ def _date(match: re.Match[str], text: str) -> Offset:
             text, f"no date is shifted by {quote_value(match[2])}", "write day, week, month, quarter or year"
         )
     return Offset(OffsetKind.DATE, checked_runs(_runs(match[1], text), PERIODS_LIMIT), unit)
+
+
+def _of_other_periods(match: re.Match[str], text: str) -> Offset | None:
+    """`to_date month -1`; None where no period stands in its place."""
+    within = _unit(match[1], _DATE_UNITS)
+    return TO_DATE.of_periods(within, _runs(match[2], text)) if within else None
+
+
+def _workday(match: re.Match[str], text: str) -> Offset:
+    return Offset(OffsetKind.WORKDAY, checked_runs(_runs(match[1], text), PERIODS_LIMIT))
 
 
 def _since(match: re.Match[str], text: str) -> Offset:
@@ -291,3 +319,12 @@ def _range(rest: str, text: str) -> Offset:
 
 def _unreadable(text: object, message: str, hint: str | None = None) -> ParseError:
     return ParseError(message, expected=_ALLOWED, found=quote_value(text), hint=hint)
+
+
+_OTHERS = (
+    (_DATE, _date),
+    (_TO_DATE, _of_other_periods),
+    (_WORKDAY, _workday),
+    (_SINCE, _since),
+    (_COUNTED, _counted),
+)

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """A time zone (IANA name, or a fixed offset such as `UTC+8`) and the first day of the week."""
+    """A time zone (IANA name, or a fixed offset such as `UTC+8`), the first day of the week, and who tells workdays."""
 
     time_zone: str = "UTC"
     week_start: str = "monday"
+    holidays: str = ""
 
     def __post_init__(self) -> None:
         Zone.load(self.time_zone)

@@ -183,3 +183,27 @@ SELECT * FROM d_orders WHERE dt >= '2025-06-01' AND dt <= last_day(:biz_date);
 -- case: a_zipper_tables_days_join_all_that_was_before
 -- reads: d_orders = Set 0; d_users = since start
 SELECT o.x FROM d_orders AS o JOIN d_users AS u ON u.user_id = o.user_id AND u.dt <= o.dt WHERE o.dt = :biz_date;
+
+-- case: last_month_to_date
+-- reads: d_orders = to_date month -1
+SELECT sum(amount) FROM d_orders WHERE dt BETWEEN trunc(add_months(:biz_date, -1), 'MM') AND add_months(:biz_date, -1);
+
+-- case: this_month_and_the_last_one_to_date
+-- reads: d_orders = to_date month -1,0
+SELECT sum(CASE WHEN dt >= trunc(:biz_date, 'MM') THEN amount END) AS mtd,
+  sum(CASE WHEN dt < trunc(:biz_date, 'MM') THEN amount END) AS last_mtd
+FROM d_orders
+WHERE dt BETWEEN trunc(:biz_date, 'MM') AND :biz_date
+   OR dt BETWEEN trunc(add_months(:biz_date, -1), 'MM') AND add_months(:biz_date, -1);
+
+-- case: last_years_month_to_date
+-- reads: d_orders = to_date month -12
+SELECT sum(amount) FROM d_orders WHERE dt BETWEEN trunc(add_months(:biz_date, -12), 'MM') AND add_months(:biz_date, -12);
+
+-- case: last_year_to_date_hour_by_hour
+-- reads: h_orders = to_date year -1
+SELECT sum(amount) FROM h_orders WHERE dt BETWEEN trunc(add_months(:biz_date, -12), 'YEAR') AND add_months(:biz_date, -12);
+
+-- case: last_week_to_date
+-- reads: d_orders = to_date week -1
+SELECT sum(amount) FROM d_orders WHERE dt BETWEEN date_sub(trunc(:biz_date, 'week'), 7) AND date_sub(:biz_date, 7);
