@@ -11,7 +11,6 @@ from deltalake import DeltaTable
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
-from tidemark.compute.quality_checks import check_names
 from tidemark.compute.slice_computer import Computer
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.metadata.slice import preview_table
@@ -19,6 +18,7 @@ from tidemark.delta.clustering.filter_usage import recorded_scans, usage_log
 from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.delta.delta_rs_table import read_partition
 from tidemark.delta.replace_partition import replace_partitions
+from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.dependency_model.slice import Slice
 from tidemark.olap import open_store
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot

@@ -10,6 +10,17 @@ from typing import Final
 
 from tidemark.dependency_model.entity.dependency import Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
+from tidemark.dependency_model.entity.probe import (
+    DagsterProbe,
+    DeltaProbe,
+    FilesProbe,
+    HttpProbe,
+    KafkaProbe,
+    OwnProbe,
+    PartitionsProbe,
+    Probe,
+    SqlProbe,
+)
 from tidemark.dependency_model.entity.quality_rules import AcceptedValues, NotNull, Reconcile, RowCount, Unique
 
 INTERNAL: Final = frozenset({"name", "layer", "file", "computed"})
@@ -41,6 +52,28 @@ def _of_dependency(text: str) -> str:
 def _rule(text: str) -> str:
     return f"period: day\nquality:\n  - {text}"
 
+
+def _probe(*lines: str) -> str:
+    return "\n  ".join(["kind: Virtual\nperiod: hour\nprobe:", *lines])
+
+
+_DELTA: Final = (
+    "delta: {table: 's3://lake/clicks', partition: {dt: '{start:%Y-%m-%d}'}, watermark: clicked_at, "
+    "options: {AWS_SECRET_ACCESS_KEY: '${LAKE_SECRET}'}}"
+)
+_FILES: Final = "files: {path: '/data/clicks/{start:%Y-%m-%d}', marker: _SUCCESS, manifest: _FILES, at_least: 4}"
+_HIVE: Final = "partitions: {path: /data/clicks, partition: {dt: '{start:%Y-%m-%d}', hour: '{start:%H}'}}"
+_SQL: Final = (
+    "sql: {url: '${PARTNER_DB}', table: public.clicks, partition: {site: eu}, time_column: clicked_at, "
+    "watermark: clicked_at}"
+)
+_HTTP: Final = (
+    "http: {url: 'https://partner.example/days/{start:%Y-%m-%d}', field: data.state, equals: done, rows: data.rows, "
+    "headers: {Authorization: 'Bearer ${PARTNER_TOKEN}'}}"
+)
+_KAFKA: Final = "kafka: {servers: 'broker:9092', topic: clicks}"
+_DAGSTER: Final = "dagster: {asset: team/clicks, partition: '{start:%Y-%m-%d-%H:%M}', each: 5min}"
+_OWN: Final = "own: {entry_point: ftp_drop, settings: {host: partner.example}}"
 
 _CAPTURED: Final = 'kind: Snapshot\nperiod: day\nsource: {table: "school.orders_*", instances: [a, b]}\nkey: [order_id]'
 
@@ -107,6 +140,10 @@ SECTIONS: Final = (
             "quality": Key(
                 "rules that a slice's rows must keep before others may read it (see below)",
                 "period: day\nquality: [{unique: [course_id]}]",
+            ),
+            "probe": Key(
+                "how a slice of `kind: Virtual` is looked at in the system that makes it (see below)",
+                _probe("files: {path: '/data/clicks/dt={start:%Y-%m-%d}', marker: _SUCCESS}"),
             ),
             "ready_by": Key(
                 "the time of day, in its zone, by which a slice is promised: `tidemark status` and "
@@ -248,6 +285,118 @@ SECTIONS: Final = (
                 "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "
                 "broken_after: 2m}",
             ),
+        },
+    ),
+    Section(
+        "A probe",
+        "How an external slice is looked at: one of these sources. [docs/probes.md](../probes.md) says how and when. "
+        "Texts name the slice by `{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's `{region}`; `${NAME}` is "
+        "an environment variable.",
+        Probe,
+        {
+            "delta": Key("a Delta table's partition", _probe(_DELTA)),
+            "files": Key("a directory, or a prefix of an object store", _probe(_FILES)),
+            "partitions": Key("folders as Hive names them", _probe(_HIVE)),
+            "sql": Key("a table of PostgreSQL, MySQL, MariaDB or SQLite", _probe(_SQL)),
+            "http": Key("a JSON document over HTTP", _probe(_HTTP)),
+            "kafka": Key("a topic, by offsets at timestamps", _probe(_KAFKA)),
+            "dagster": Key("an asset of this or another code location", _probe(_DAGSTER)),
+            "own": Key("a probe of your own, by its entry point", _probe(_OWN)),
+            "system": Key(
+                "probes of one system share its limit and its circuit breaker (default: the source's address)",
+                _probe(_HTTP, "system: partner"),
+            ),
+            "settle_for": Key(
+                "what is there is believed once it stayed the same for so long (default `1m`)",
+                _probe(_FILES, "settle_for: 10m"),
+            ),
+            "fresh_for": Key("nobody looks again sooner (default `1m`)", _probe(_FILES, "fresh_for: 5m")),
+            "timeout_seconds": Key("how long an answer may take (default 20)", _probe(_SQL, "timeout_seconds: 60")),
+        },
+    ),
+    Section(
+        "The probe `delta`",
+        "By the table's log alone, without a scan.",
+        DeltaProbe,
+        {
+            "table": Key("its path or URL", _probe(_DELTA)),
+            "partition": Key("what its partition columns hold; one file has to be there", _probe(_DELTA)),
+            "watermark": Key("a column in which some row is of the slice's end or later", _probe(_DELTA)),
+            "options": Key("settings of the object store", _probe(_DELTA)),
+        },
+    ),
+    Section(
+        "The probe `files`",
+        "Names that begin with `_` or `.` hold no data.",
+        FilesProbe,
+        {
+            "path": Key("the folder", _probe(_FILES)),
+            "marker": Key("a file that says that all others are there", _probe(_FILES)),
+            "manifest": Key("a file that names the others, a line each, with their sizes or without", _probe(_FILES)),
+            "at_least": Key("so many files (default 1)", _probe(_FILES)),
+        },
+    ),
+    Section(
+        "The probe `partitions`",
+        "`dt=2026-03-29/hour=03` below a folder.",
+        PartitionsProbe,
+        {
+            "path": Key("the table's folder", _probe(_HIVE)),
+            "partition": Key("the columns, in the order of the folders", _probe(_HIVE)),
+        },
+    ),
+    Section(
+        "The probe `sql`",
+        "One aggregate, read-only.",
+        SqlProbe,
+        {
+            "url": Key("the database, as SQLAlchemy writes it", _probe(_SQL)),
+            "table": Key("the table, with its schema", _probe(_SQL)),
+            "partition": Key("columns that hold these texts in the slice's rows", _probe(_SQL)),
+            "time_column": Key(
+                "a column whose time lies in the slice's window; without a zone it is UTC", _probe(_SQL)
+            ),
+            "watermark": Key("a column in which some row is of the slice's end or later", _probe(_SQL)),
+        },
+    ),
+    Section(
+        "The probe `http`",
+        "A status of 404 says that nothing is there yet; redirects are not followed.",
+        HttpProbe,
+        {
+            "url": Key("the document", _probe(_HTTP)),
+            "field": Key("the field that tells, by its way through the document", _probe(_HTTP)),
+            "equals": Key("what it holds once the slice is there (default `true`)", _probe(_HTTP)),
+            "rows": Key("the field that counts the slice's rows", _probe(_HTTP)),
+            "headers": Key("sent with the question", _probe(_HTTP)),
+        },
+    ),
+    Section(
+        "The probe `kafka`",
+        "Each partition of the topic holds a record of the slice's end or later. TIDEMARK_KAFKA_... say how to log in.",
+        KafkaProbe,
+        {
+            "servers": Key("bootstrap servers", _probe(_KAFKA)),
+            "topic": Key("the topic", _probe(_KAFKA)),
+        },
+    ),
+    Section(
+        "The probe `dagster`",
+        "A materialization of an asset that others own releases our slices.",
+        DagsterProbe,
+        {
+            "asset": Key("the asset's key, with slashes", _probe(_DAGSTER)),
+            "partition": Key("what its partition is called; without it any materialization counts", _probe(_DAGSTER)),
+            "each": Key("the asset's own period: all of its partitions in the slice's window", _probe(_DAGSTER)),
+        },
+    ),
+    Section(
+        "The probe `own`",
+        "A function behind an entry point of the group `tidemark.probes`.",
+        OwnProbe,
+        {
+            "entry_point": Key("its name", _probe(_OWN)),
+            "settings": Key("what the function gets, variables filled in", _probe(_OWN)),
         },
     ),
     Section(

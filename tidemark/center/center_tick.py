@@ -1,7 +1,8 @@
-"""The center and what it is told by Dagster, the capture and the clock: one tick of every host."""
+"""The center and what it is told by Dagster, the capture, the outside world and the clock: one tick of every host."""
 
 from __future__ import annotations
 
+import os
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
+from tidemark.center.outside_world import OutsideWorld
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -34,6 +36,7 @@ class CenterTick:
             warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
         )
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
+        self.outside = OutsideWorld(self.center, self.store.database, os.environ)
         self._events: EventLogDetector | None = None
         self._due: dict[str, float] = {}
         self._history = timedelta(days=warehouse.settings.history_days)
@@ -51,6 +54,7 @@ class CenterTick:
         new = events.poll(reconcile=reconcile)
         if reconcile:
             new += self._snapshots.poll()
+            new += self.outside.poll(instance)
         self.center.tick()
         self._events = events
         return new
@@ -72,6 +76,7 @@ class CenterTick:
     def begin_anew(self) -> None:
         """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""
         self._events, self._due = None, {}
+        self.outside.begin_anew()
 
     def read_again(self) -> None:
         """After an error the next tick begins with what is stored."""

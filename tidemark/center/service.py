@@ -135,6 +135,7 @@ class Service:
             "errors": self.figures.errors,
             "tick_seconds": round(self.figures.tick_seconds, 6),
             "seconds_since_tick": round(idle, 3) if leads else 0.0,
+            "crawl": self._intake.outside.figures(),
             "warm_workers": {name: value for name, value in workers.items() if isinstance(value, int)},
         }
 

@@ -6,7 +6,6 @@ that it compares with.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,7 @@ from tidemark.dependency_model.entity.quality_rules import (
     Reconcile,
     RowCount,
     Unique,
+    check_names,
 )
 from tidemark.quoting.spark import quote, sql_literal
 
@@ -54,16 +54,6 @@ class _Measure:
     of_no_rows: Any = 0
     equals: str | None = None
     tolerance: float = 0.0
-
-
-def check_names(rules: Sequence[QualityRule]) -> tuple[str, ...]:
-    """One name a rule; a second rule of the same type gets a number."""
-    seen: Counter[str] = Counter()
-    names = []
-    for rule in rules:
-        seen[rule.NAME] += 1
-        names.append(rule.NAME if seen[rule.NAME] == 1 else f"{rule.NAME}_{seen[rule.NAME]}")
-    return tuple(names)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ COMMANDS: Final = (
     CommandEntry("new", "The model", "Write the files of a new table from a query."),
     CommandEntry("lineage", "The model", "Show which columns a column comes from, and which come from it."),
     CommandEntry("status", "The model", "Say what is late, failed, invalid and waiting, and for what."),
+    CommandEntry("probe", "The model", "Look at one slice of an external table, now."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),

@@ -9,7 +9,6 @@ from typing import Any
 
 import dagster as dg
 
-from tidemark.compute.quality_checks import check_names
 from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset_columns_and_files import code_references, column_metadata
@@ -19,6 +18,7 @@ from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dependency_model.entity import Entity
+from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.warehouse.code_version import code_version
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 

@@ -1,4 +1,4 @@
-"""Names in the SQL text of DuckDB and PostgreSQL; values are bound."""
+"""Names in the SQL text of DuckDB, PostgreSQL and SQLite; values are bound."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Final, Literal
 
 from tidemark.errors import TerminalError
 
-Dialect = Literal["duckdb", "postgresql"]
+Dialect = Literal["duckdb", "postgresql", "sqlite"]
 
 # PostgreSQL cuts longer names short *silently*, so that two columns could become one.
-_MAX_BYTES: Final[dict[Dialect, int]] = {"duckdb": 255, "postgresql": 63}
+_MAX_BYTES: Final[dict[Dialect, int]] = {"duckdb": 255, "postgresql": 63, "sqlite": 255}
 
 
 class IdentifierError(TerminalError):

@@ -10,9 +10,9 @@ import pytest
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.center.launchers.run_tags import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.sensor_host import SensorHost
-from tidemark.compute.quality_checks import check_names
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
+from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.warm_runs.launcher import RUN_TAG

@@ -41,6 +41,7 @@ MISSING_KEY: Final = "tidemark/missing"
 FORCED_KEY: Final = "tidemark/forced"
 VERSION_KEY: Final = "delta_version"
 ROWS_KEY: Final = "dagster/row_count"
+PROBE_KEY: Final = "tidemark/probe"
 """Metadata of a materialization that the center reads."""
 REFUSED_TAG: Final = "tidemark/refused"
 """The assets that a run did not compute, as their inputs were not there."""
@@ -125,6 +126,8 @@ class EventLogDetector:
             return
         run, when = self._run(entry.run_id), datetime.fromtimestamp(entry.timestamp, UTC)
         is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
+        if is_there and PROBE_KEY in event.step_materialization_data.materialization.metadata:
+            return  # the crawl told it, and told the center
         for slice_ in self._slices(event):
             event_id, why = f"{_OF_DAGSTER}{record.storage_id}:{slice_}", f"run {entry.run_id}"
             if not is_there:

@@ -12,6 +12,7 @@ from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.explanation import Background, print_explanation
 from tidemark.console.output import json_option, print_json
+from tidemark.console.part_options import parts_of
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 
@@ -59,7 +60,7 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
 
     now = datetime.now(UTC)
     stands = WarehouseStatus.of(Settings.load(), now)
-    graph, slice_ = stands.warehouse.graph, Slice(entity, slice_key, _parts(parts))
+    graph, slice_ = stands.warehouse.graph, Slice(entity, slice_key, parts_of(parts))
     explanation = explained(graph, slice_, state=state, known=stands.stored, now=now, depth=_DEPTH)
     exists = graph.exists(slice_)
     background = Background(_held_back(stands, explanation), _record(stands, slice_))
@@ -91,10 +92,3 @@ def _record(stands: WarehouseStatus, slice_: Slice) -> SliceRecord | None:
 
     home = existing_home(dagster_home(stands.warehouse.settings, os.environ))
     return slice_record(stands.warehouse, stands.store, slice_, home)
-
-
-def _parts(parts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    pairs = [part.partition("=") for part in parts]
-    if any(not equals for _, equals, _ in pairs):
-        raise click.BadParameter("expected DIMENSION=VALUE", param_hint="--part")
-    return tuple(sorted((dimension, value) for dimension, _, value in pairs))

@@ -8,6 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
+from tidemark.dependency_model.entity.quality_rules import RowCount
+from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
@@ -15,6 +17,8 @@ from tidemark.errors import EntityError, ParseError, TidemarkError
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from tidemark.dependency_model.entity.probe import Probe
 
 Broken = Iterator[tuple[str, EntityError]]
 
@@ -27,6 +31,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _states(entity)
     yield from _snapshot(entity)
     yield from _sub_partitions(entity)
+    yield from _probe(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -83,6 +88,34 @@ def _sub_partitions(entity: Entity) -> Broken:
     if entity.sub_partitions and prod(len(values) for values in entity.sub_partitions.values()) > SUB_PARTITION_LIMIT:
         problem = EntityError("too many sub-partitions", expected=f"at most {SUB_PARTITION_LIMIT} combinations")
         yield "sub_partitions", problem
+
+
+def _probe(entity: Entity) -> Broken:
+    """A probe looks at exactly one slice, and counts its rows: a pass for one day never releases another."""
+    if entity.probe is None:
+        return
+    if entity.kind is not EntityKind.VIRTUAL:
+        yield "probe", EntityError("only what others make is probed", expected="kind: Virtual", found=entity.kind.value)
+    named = entity.probe.named()
+    unknown = sorted(named - {"window", KEY, *TIMES, *entity.sub_partitions})
+    if unknown:
+        hint = f"write {', '.join(f'{{{name}}}' for name in (KEY, *sorted(TIMES), *entity.sub_partitions))}"
+        yield "probe", EntityError("the slice has no such part", found=", ".join(unknown), hint=hint)
+    if entity.period is not None and not named & {"window", KEY, *TIMES}:
+        hint = "name the slice, as {start:%Y-%m-%d}, or give time_column"
+        yield "probe", EntityError("it would look at the same data for every slice", hint=hint)
+    if not set(entity.sub_partitions) <= named and entity.probe.own is None:
+        missing = ", ".join(f"{{{name}}}" for name in sorted(set(entity.sub_partitions) - named))
+        yield "probe", EntityError("it would look at the same data for every part", expected=missing)
+    yield from _probed_rules(entity, entity.probe)
+
+
+def _probed_rules(entity: Entity, probe: Probe) -> Broken:
+    others = sorted({rule.NAME for rule in entity.quality} - {RowCount.NAME})
+    if others:
+        yield "quality", EntityError("a probe counts rows alone", expected=RowCount.NAME, found=", ".join(others))
+    if entity.quality and not probe.counts_rows:
+        yield "quality", EntityError("the probe counts no rows", hint="give http the field that does: rows: data.count")
 
 
 def _snapshot(entity: Entity) -> Broken:

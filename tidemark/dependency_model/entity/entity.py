@@ -21,6 +21,7 @@ from tidemark.dependency_model.entity.field_types import (
     TimeOfDayField,
     TimeZoneField,
 )
+from tidemark.dependency_model.entity.probe import Probe
 from tidemark.dependency_model.entity.quality_rules import QualityField
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.local_calendar import Calendar
@@ -126,6 +127,7 @@ class Entity:
     states: tuple[EntityState, ...] = ()
     sub_partitions: SubPartitionsField = Field(default_factory=dict)
     quality: tuple[QualityField, ...] = ()
+    probe: Probe | None = None
     ready_by: TimeOfDayField | None = None
     earliest: CronField | None = None
     reprocess: Reprocess = Reprocess.ALWAYS

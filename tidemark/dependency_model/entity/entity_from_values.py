@@ -10,6 +10,17 @@ from pydantic import TypeAdapter, ValidationError
 from tidemark.dependency_model.entity.consistency import broken_rules
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
+from tidemark.dependency_model.entity.probe import (
+    DagsterProbe,
+    DeltaProbe,
+    FilesProbe,
+    HttpProbe,
+    KafkaProbe,
+    OwnProbe,
+    PartitionsProbe,
+    Probe,
+    SqlProbe,
+)
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError, TidemarkError
 
@@ -21,9 +32,9 @@ if TYPE_CHECKING:
 _ADAPTER = TypeAdapter(Entity)
 INTERNAL = frozenset({"layer", "file", "computed"})
 """Fields of an entity that no file declares."""
-_KEYS = sorted(
-    {f.name for cls in (Entity, EntityState, Dependency, Weak, CapturedSource) for f in fields(cls)} | {"dates"}
-)
+_PROBES = (Probe, DeltaProbe, FilesProbe, PartitionsProbe, SqlProbe, HttpProbe, KafkaProbe, DagsterProbe, OwnProbe)
+_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, *_PROBES)
+_KEYS = sorted({f.name for cls in _MODELS for f in fields(cls)} | {"dates"})
 
 
 def entity_of(values: Any, defaults: Mapping[str, Any]) -> Entity:

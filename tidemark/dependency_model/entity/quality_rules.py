@@ -3,6 +3,8 @@
 A new rule is a class with a `NAME`, listed in `RULES`; its fields are validated like everything else that is declared.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -104,6 +106,16 @@ def _over_columns(name: str, columns: tuple[str, ...]) -> QualityRule:
     """A list is short for the rule's columns; the same rule over the same columns is one value."""
     arguments: dict[str, Any] = {"columns": columns}
     return RULES[name](**arguments)
+
+
+def check_names(rules: Sequence[QualityRule]) -> tuple[str, ...]:
+    """One name a rule; a second rule of the same type gets a number."""
+    seen: Counter[str] = Counter()
+    names = []
+    for rule in rules:
+        seen[rule.NAME] += 1
+        names.append(rule.NAME if seen[rule.NAME] == 1 else f"{rule.NAME}_{seen[rule.NAME]}")
+    return tuple(names)
 
 
 QualityField = Annotated[InstanceOf[QualityRule], BeforeValidator(_rule)]

@@ -1,0 +1,179 @@
+"""From a folder that another program writes to a released slice: shown in Dagster, once, and never of another day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+
+from tests.center.test_center import CenterWorld
+from tidemark.center.detectors.event_log import EventLogDetector
+from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
+from tidemark.center.detectors.outside import OutsideDetector
+from tidemark.center.outside_world import look_once
+from tidemark.crawl.connection_secrets import ConnectionSecrets
+from tidemark.crawl.crawler import Crawler
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Quality, RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+ASSET = dg.AssetKey(["clicks"])
+
+
+class OutsideWorld(CenterWorld):
+    """Declarations, a Dagster storage, and the detector that a process has just opened; looks come back at once."""
+
+    def __init__(self, folder: Path, instance: dg.DagsterInstance, **texts: str) -> None:
+        super().__init__(folder, **texts)
+        self.instance, self.env = instance, {"PARTNER": "canary-secret"}
+        self.detector = self.open_detector()
+
+    def open_detector(self) -> OutsideDetector:
+        assets, secrets = MaterializedAssets(self.instance), ConnectionSecrets(self.env)
+
+        def run(_: Slice, work: Callable[[], None]) -> None:
+            work()
+
+        crawler = Crawler(lambda slice_: look_once(self.graph, slice_, secrets, assets), run)
+        return OutsideDetector(crawler, self.center, self.store.database, lambda: self.now)
+
+    def go_on(self, minutes: int) -> None:
+        for _ in range(minutes):
+            self.now += timedelta(minutes=1)
+            self.center.tick()
+            self.detector.poll(self.instance)
+
+    def status(self, text: str) -> tuple[RunState, Quality]:
+        status = self.center.status(Slice.parse(text))
+        return status.run_state, status.quality
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as opened:
+        yield opened
+
+
+def declared(folder: Path, more: str = "") -> dict[str, str]:
+    probe = f"{{files: {{path: '{folder}/${{PARTNER}}/{{start:%Y-%m-%d}}'}}, settle_for: 2m}}"
+    return {
+        "clicks": f"kind: Virtual\nperiod: day\nstart: 2024-05-30\nprobe: {probe}\n{more}",
+        "report": "{period: day, depends_on: [clicks]}",
+    }
+
+
+def deliver(folder: Path, day: str, rows: int = 3) -> None:
+    """What another program does."""
+    import duckdb
+
+    path = folder / "canary-secret" / day
+    path.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect() as database:
+        database.execute(f"COPY (SELECT i FROM range({rows}) AS r(i)) TO '{path}/part.parquet' (FORMAT parquet)")  # noqa: S608
+
+
+def test_a_delivered_day_releases_its_slice_and_no_other(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, **declared(tmp_path))
+    world.go_on(3)
+    assert world.ready() == []
+    deliver(tmp_path, "2024-06-01")
+    world.go_on(2_000)
+    assert world.ready() == ["report@2024-06-01"]
+    assert instance.get_materialized_partitions(ASSET) == {"2024-06-01"}
+    observed = instance.fetch_observations(ASSET, limit=10).records
+    assert [record.partition_key for record in observed] == ["2024-06-01"]
+    history = world.store.read.history(Slice("clicks", "2024-06-01"))
+    (told,) = [transition for transition in history if transition.event.value == "observed"]
+    assert (told.facts.row_count, told.who) == (3, "probe, late")
+
+
+def test_dagsters_own_log_does_not_tell_it_again(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, **declared(tmp_path))
+    deliver(tmp_path, "2024-06-01")
+    world.go_on(10)
+    last = world.store.read.last()
+    detector = EventLogDetector(instance, world.center, world.store.read)
+    assert (detector.poll(), detector.inspect_wiped()) == (0, 0)
+    assert world.store.read.last() == last
+
+
+def test_a_broken_rule_holds_it_back_until_the_rule_holds(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, **declared(tmp_path, "quality: [{row_count: {min: 5}}]"))
+    deliver(tmp_path, "2024-06-01", rows=3)
+    world.go_on(60)
+    assert world.status("clicks@2024-06-01") == (RunState.COMPLETED, Quality.FAILED)
+    assert world.ready() == []
+    deliver(tmp_path, "2024-06-01", rows=7)
+    world.go_on(200)
+    assert world.status("clicks@2024-06-01") == (RunState.COMPLETED, Quality.PASSED)
+    assert world.ready() == ["report@2024-06-01"]
+    world.detector = world.open_detector()
+    world.go_on(60)
+    assert world.events("clicks@2024-06-01") == "observed quality_failed quality_passed"
+
+
+def test_another_process_goes_on_and_knows_what_was_learned(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, **declared(tmp_path))
+    for day in range(4, 12):
+        world.now = datetime(2024, 6, day, tzinfo=UTC) - timedelta(hours=2, minutes=5)  # Paris is two hours ahead
+        world.go_on(60)
+        deliver(tmp_path, f"2024-06-{day - 1:02}")
+        world.go_on(60)
+        assert f"report@2024-06-{day - 1:02}" in world.ready()
+    world.detector = world.open_detector()
+    world.now = datetime(2024, 6, 12, tzinfo=UTC) - timedelta(hours=2)
+    world.detector.poll(instance)
+    (watched,) = [known for known in world.detector.crawler.watched() if known.slice.key == "2024-06-11"]
+    assert timedelta(minutes=20) < watched.due - world.now < timedelta(minutes=70)
+
+
+def test_an_asset_of_another_code_location_releases_the_hours_of_its_day(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    probe = "{dagster: {asset: team/clicks, partition: '{start:%Y-%m-%d}'}, settle_for: 0m}"
+    text = f"kind: Virtual\nperiod: hour\nstart: 2024-06-01\nend: 2024-06-03\nprobe: {probe}"
+    world = OutsideWorld(
+        tmp_path,
+        instance,
+        clicks=text,
+        report="{period: hour, start: 2024-06-01, end: 2024-06-03, depends_on: [clicks]}",
+    )
+    event = dg.AssetMaterialization(["team", "clicks"], partition="2024-06-02", metadata={"dagster/row_count": 9})
+    instance.report_runless_asset_event(event)
+    world.go_on(5)
+    assert world.ready() == [f"report@2024-06-02T{hour:02}" for hour in range(24)]
+
+
+def test_a_slice_that_somebody_else_reports_is_not_looked_at_any_more(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    world = OutsideWorld(tmp_path, instance, **declared(tmp_path))
+    world.go_on(2)
+    slice_ = Slice("clicks", "2024-06-01")
+    assert slice_ in world.detector.crawler
+    world.tell(str(slice_), "observed")
+    world.go_on(12)
+    assert slice_ not in world.detector.crawler
+
+
+def test_no_secret_is_stored_or_shown(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    """The canary is a part of the path: no event, metadata, transition or error holds it."""
+    world = OutsideWorld(tmp_path, instance, **declared(tmp_path))
+    deliver(tmp_path, "2024-06-01")
+    (tmp_path / "canary-secret" / "2024-06-02").mkdir()
+    (tmp_path / "canary-secret" / "2024-06-02" / "part.parquet").write_bytes(b"half")
+    world.go_on(30)
+    errors = [known.error for known in world.detector.crawler.watched() if known.error]
+    assert errors
+    records = [
+        *instance.fetch_observations(ASSET, limit=10).records,
+        *instance.fetch_materializations(ASSET, limit=10).records,
+    ]
+    told = [*errors, *map(repr, records), *map(repr, world.store.read.after(0))]
+    assert len(records) == 2
+    assert not any("canary" in text for text in told)

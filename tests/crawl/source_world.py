@@ -1,0 +1,46 @@
+"""One external slice and everything that probes need, for tests that look at real sources of other programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tests.dependency_model.world import entity
+from tidemark.crawl.all_probes import look_at
+from tidemark.crawl.connection_secrets import ConnectionSecrets
+from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.arrival.sighting import Sight
+
+
+@dataclass
+class KnownMaterializations:
+    """What an event log holds: (number, rows) by asset and partition."""
+
+    events: dict[tuple[tuple[str, ...], str | None], tuple[int, int | None]] = field(default_factory=dict)
+
+    def newest(self, asset: tuple[str, ...], partition: str | None) -> tuple[int, int | None] | None:
+        return self.events.get((asset, partition))
+
+
+def look(
+    probe: str,
+    key: str,
+    *,
+    period: str = "day",
+    env: dict[str, str] | None = None,
+    assets: KnownMaterializations | None = None,
+    now: datetime = datetime(2026, 6, 1, tzinfo=UTC),
+    more: str = "",
+) -> Sight:
+    """What the probe of an entity in UTC sees of a slice."""
+    text = f"kind: Virtual\nperiod: {period}\ntime_zone: UTC\nprobe:\n  {probe}\n{more}"
+    declared = entity("outside", text)
+    assert declared.probe is not None
+    graph = DependencyGraph.build([declared])
+    context = ProbeContext(ConnectionSecrets(env or {}), lambda: now, assets or KnownMaterializations(), 5)
+    return look_at(declared.probe, ProbedSlice.of(graph, Slice.parse(f"outside@{key}")), context)

@@ -1,0 +1,69 @@
+"""Probes as they are declared: what cannot be looked at is refused with its line, and so is a written secret."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidemark.dependency_model.entity import parse_entity
+from tidemark.dependency_model.entity.probe import SOURCES
+from tidemark.errors import EntityErrors
+
+FILES = "files: {path: '/d/{start:%Y-%m-%d}'}"
+
+
+@pytest.mark.parametrize(
+    ("probe", "more", "expected"),
+    [
+        ("files: {path: /data/clicks}", "", "clicks.yaml:3: it would look at the same data for every slice"),
+        ("kafka: {servers: 'b:1', topic: 'a b'}", "", "clicks.yaml:4: probe.kafka.topic"),
+        ("files: {path: '/d/{start}'}", "", "clicks.yaml:4: probe.files.path: expected {start:%Y-%m-%d}"),
+        ("files: {path: '/d/{region}/{key}'}", "", "clicks.yaml:3: the slice has no such part"),
+        (f"{FILES}\n  kafka: {{servers: 'b:1', topic: t}}", "", "expected exactly one of"),
+        ("settle_for: 5m", "", "clicks.yaml:3: probe: expected exactly one of delta, files"),
+        ("files: {paths: '/d/{key}'}", "", "clicks.yaml:4"),
+        (FILES, "sub_partitions: {region: [cn]}\n", "it would look at the same data for every part"),
+        (FILES, "quality: [{not_null: [id]}]\n", "clicks.yaml:5: a probe counts rows alone"),
+        (
+            "http: {url: 'https://x/{key}', field: ok}",
+            "quality: [{row_count: {min: 1}}]\n",
+            "clicks.yaml:5: the probe counts no rows",
+        ),
+        ("dagster: {asset: a, each: hour}", "", "each needs partition"),
+        ("sql: {url: '${DB}', table: t}", "", "it would look at the same data for every slice"),
+    ],
+)
+def test_a_bad_probe_is_refused_with_its_line(probe: str, more: str, expected: str) -> None:
+    with pytest.raises(EntityErrors) as raised:
+        parse_entity(f"kind: Virtual\nperiod: day\nprobe:\n  {probe}\n{more}", "clicks", file="clicks.yaml")
+    assert expected in "\n".join(map(str, raised.value.problems))
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "sql: {url: 'postgresql://me:canary@host/db', table: t, time_column: at}",
+        "http: {url: 'https://me:canary@host/{key}', field: ok}",
+        "http: {url: 'https://host/{key}', field: ok, headers: {Authorization: Bearer canary}}",
+        "delta: {table: 's3://b/t/{key}', options: {AWS_SECRET_ACCESS_KEY: canary}}",
+        "own: {entry_point: x, settings: {api_token: canary}}",
+    ],
+)
+def test_a_written_secret_is_refused_and_not_repeated(probe: str) -> None:
+    with pytest.raises(EntityErrors) as raised:
+        parse_entity(f"kind: Virtual\nperiod: day\nprobe:\n  {probe}\n", "clicks", file="clicks.yaml")
+    told = "\n".join(map(str, raised.value.problems))
+    assert "environment variable" in told
+    assert "canary" not in told
+
+
+def test_only_what_others_make_is_probed() -> None:
+    with pytest.raises(EntityErrors) as raised:
+        parse_entity(f"period: day\nprobe:\n  {FILES}\n", "clicks", file="clicks.yaml")
+    assert "clicks.yaml:2: only what others make is probed" in str(raised.value)
+
+
+def test_every_source_is_a_key() -> None:
+    parsed = parse_entity(f"kind: Virtual\nperiod: day\nprobe:\n  {FILES}\n", "clicks")
+    assert parsed.probe is not None
+    assert parsed.probe.kind == "files"
+    assert all(hasattr(parsed.probe, name) for name in SOURCES)

@@ -1,0 +1,67 @@
+"""What probes saw, shown in Dagster as an external asset's partition; and what Dagster says of other assets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from tidemark.center.detectors.event_log import PROBE_KEY, ROWS_KEY
+from tidemark.warehouse.dagster_partition_keys import partition_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.center.detectors.slice_rules import RuleVerdict
+    from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
+
+
+def show_observation(
+    instance: dg.DagsterInstance,
+    entity: Entity,
+    slice_: Slice,
+    sight: Sight,
+    verdicts: Iterable[RuleVerdict],
+    *,
+    is_new: bool,
+) -> None:
+    """An observation and a result of each check; where the slice `is_new` its partition counts as there, too."""
+    key, partition = dg.AssetKey([entity.name]), partition_of(entity, slice_)
+    told = {"seen": sight.why, ROWS_KEY: sight.rows, "version": sight.version, "watermark": sight.watermark}
+    metadata = {PROBE_KEY: True, **{name: value for name, value in told.items() if value is not None}}
+    instance.report_runless_asset_event(dg.AssetObservation(asset_key=key, partition=partition, metadata=metadata))
+    if is_new:
+        event = dg.AssetMaterialization(asset_key=key, partition=partition, metadata=metadata)
+        instance.report_runless_asset_event(event)
+    for verdict in verdicts:  # without the partition: of what no run reports Dagster takes one result for each
+        evaluation = dg.AssetCheckEvaluation(
+            asset_key=key,
+            check_name=verdict.name,
+            passed=verdict.passed,
+            metadata={"reason": dg.MetadataValue.text(verdict.reason), "slice": str(slice_)},
+            blocking=True,
+        )
+        instance.report_runless_asset_event(evaluation)
+
+
+class MaterializedAssets:
+    """Materializations of one Dagster storage; `instance` is that of the present tick."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self.instance = instance
+
+    def newest(self, asset: tuple[str, ...], partition: str | None) -> tuple[int, int | None] | None:
+        """See tidemark.crawl.probed_slice.Materializations."""
+        records = self.instance.fetch_materializations(
+            dg.AssetRecordsFilter(
+                asset_key=dg.AssetKey(list(asset)), asset_partitions=None if partition is None else [partition]
+            ),
+            limit=1,
+        ).records
+        if not records:
+            return None
+        materialization = records[0].asset_materialization
+        rows = materialization.metadata.get(ROWS_KEY) if materialization else None
+        return records[0].storage_id, rows.value if rows is not None and isinstance(rows.value, int) else None

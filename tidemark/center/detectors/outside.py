@@ -1,0 +1,149 @@
+"""Inspection of the outside world: external slices whose probe says that they are there (A5, C8).
+
+Each slice that somebody may wait for is watched once it has ended, until it is there and its rules hold. What the
+crawl sees is shown in Dagster first and reported then: who dies in between shows it twice.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.detectors.observed_in_dagster import show_observation
+from tidemark.center.detectors.slice_rules import judge
+from tidemark.center.fact import Fact
+from tidemark.crawl.all_probes import system_of
+from tidemark.dependency_model.status import Event, Quality, RunState
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.state_store.transition import Facts
+from tidemark.state_store.witnessed_arrivals import LATECOMER, WITNESS, witnessed_arrivals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    import dagster as dg
+
+    from tidemark.center.center import DependencyCenter
+    from tidemark.center.detectors.slice_rules import RuleVerdict
+    from tidemark.crawl.crawler import Crawler, SettledSlice
+    from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.state_store.database import Database
+
+NEWEST: Final = 1_000
+"""So many of the newest slices of an entity's part are looked for; older ones are reported, or never come."""
+_AGAIN: Final = timedelta(minutes=10)
+"""How often it is looked through all of them: a slice may be asked for again, or others may have reported it."""
+_LEARNED: Final = 200
+_ABSENT: Final = frozenset({RunState.WAITING, RunState.ABSENT})
+_GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
+
+
+class OutsideDetector:
+    """Watches the external slices of one center through one crawler. `clock` is aware."""
+
+    def __init__(
+        self, crawler: Crawler, center: DependencyCenter, database: Database, clock: Callable[[], datetime]
+    ) -> None:
+        self.crawler, self._center, self._database, self._clock = crawler, center, database, clock
+        self._scanned: dict[str, datetime] = {}
+        self._next_end: dict[str, datetime] = {}
+
+    def poll(self, instance: dg.DagsterInstance) -> int:
+        """Let the crawl go on, and report what it saw; returns how many facts changed something."""
+        now, graph = self._clock(), self._center.graph
+        for name in graph:
+            if graph.entity(name).probe is not None and self._is_to_scan(name, now):
+                self._scan(name, now)
+        new = 0
+        for settled in self.crawler.step(now):
+            new += self._report(settled, instance)
+        return new
+
+    def _is_to_scan(self, name: str, now: datetime) -> bool:
+        scanned = self._scanned.get(name)
+        return scanned is None or not scanned <= now < min(scanned + _AGAIN, self._next_end[name])
+
+    def _scan(self, name: str, now: datetime) -> None:
+        """Watch every slice that has ended and is wanted, and none that is not wanted any more."""
+        if name not in self._scanned:
+            self._learn(name)
+        node = self._center.graph.node(name)
+        self._scanned[name], self._next_end[name] = now, now + _AGAIN
+        for sub in node.subs:
+            for slice_, end in self._ended(name, sub, now):
+                self._watch_if_wanted(slice_, end, now)
+
+    def _ended(self, name: str, sub: Sub, now: datetime) -> Iterator[tuple[Slice, datetime]]:
+        node = self._center.graph.node(name)
+        grid, existing = node.grid_of(sub), node.existing_of(sub)
+        if grid is None:
+            yield node.slice(0, sub), now
+            return
+        present = grid.at(seconds_of(now))
+        self._next_end[name] = min(self._next_end[name], grid.window(present).end)
+        for ordinal in range(max(existing.start, present - NEWEST), min(existing.stop, present)):
+            yield node.slice(ordinal, sub), grid.window(ordinal).end
+
+    def _watch_if_wanted(self, slice_: Slice, end: datetime, now: datetime) -> None:
+        entity = self._center.graph.entity(slice_.entity)
+        if entity.probe is None or not _is_wanted(entity, self._center.status(slice_)):
+            self.crawler.forget(slice_)
+            return
+        self.crawler.watch(slice_, end, entity.probe, system_of(entity.probe), now)
+
+    def _learn(self, name: str) -> None:
+        graph = self._center.graph
+        for slice_, seen in witnessed_arrivals(self._database, name, _LEARNED):
+            if graph.exists(slice_):
+                self.crawler.learn(name, graph.window(slice_).end, seen)
+
+    def _report(self, settled: SettledSlice, instance: dg.DagsterInstance) -> int:
+        slice_, sight = settled.slice, settled.sighting.sight
+        entity, status = self._center.graph.entity(slice_.entity), self._center.status(slice_)
+        if not _is_wanted(entity, status):
+            self.crawler.forget(slice_)
+            return 0
+        verdicts = judge(entity, sight)
+        is_good, is_new = all(verdict.passed for verdict in verdicts), status.run_state in _ABSENT
+        if is_new or is_good or status.quality is not Quality.FAILED:
+            show_observation(instance, entity, slice_, sight, verdicts, is_new=is_new)
+        new = self._center.report(list(_facts(settled, status, verdicts, is_good=is_good))).new
+        if is_new and settled.is_witnessed and entity.period is not None:
+            self.crawler.learn(entity.name, self._center.graph.window(slice_).end, _first_seen(settled))
+        if is_good:
+            self.crawler.forget(slice_)
+        return new
+
+
+def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
+    """Whether the slice is not there, or its rules do not hold yet."""
+    if status.run_state in _ABSENT:
+        return True
+    return status.run_state is RunState.COMPLETED and bool(entity.quality) and status.quality not in _GOOD
+
+
+def _facts(
+    settled: SettledSlice, status: SliceStatus, verdicts: tuple[RuleVerdict, ...], *, is_good: bool
+) -> Iterator[Fact]:
+    slice_, sight, seen = settled.slice, settled.sighting.sight, _first_seen(settled)
+    who = WITNESS if settled.is_witnessed else LATECOMER
+    event_id = f"probe:{slice_}:{status.generation}:{settled.sighting.since.isoformat()}"
+    yield Fact(event_id, slice_, Event.OBSERVED, seen, who, sight.why, data=_data(sight))
+    if verdicts:
+        event = Event.QUALITY_PASSED if is_good else Event.QUALITY_FAILED
+        why = "; ".join(verdict.reason for verdict in verdicts if is_good or not verdict.passed)
+        yield Fact(f"{event_id}:{event.value}", slice_, event, seen, who, why)
+
+
+def _data(sight: Sight) -> Facts:
+    watermarks = {} if sight.watermark is None else {"source": sight.watermark}
+    return Facts(row_count=sight.rows, snapshot_id=sight.version, watermarks=watermarks)
+
+
+def _first_seen(settled: SettledSlice) -> datetime:
+    return settled.sighting.first_seen or settled.sighting.since

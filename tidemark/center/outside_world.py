@@ -1,0 +1,93 @@
+"""The crawl service of one center (C8): it runs wherever the center does, under its lease, beside its tick."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
+from tidemark.center.detectors.outside import OutsideDetector
+from tidemark.crawl.all_probes import look_at
+from tidemark.crawl.connection_secrets import ConnectionSecrets
+from tidemark.crawl.crawler import Crawler
+from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+from tidemark.dependency_model.arrival.circuit_breaker import CircuitState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import dagster as dg
+
+    from tidemark.center.center import DependencyCenter
+    from tidemark.crawl.probed_slice import Materializations
+    from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.database import Database
+
+
+def look_once(graph: DependencyGraph, slice_: Slice, secrets: ConnectionSecrets, assets: Materializations) -> Sight:
+    """What the probe of the slice's entity sees now. Raises TidemarkError, with secrets masked."""
+    probe = graph.entity(slice_.entity).probe
+    if probe is None:
+        raise ProbeError("the entity has no probe", found=slice_.entity)
+    context = ProbeContext(secrets, _now, assets, probe.timeout_seconds)
+    return look_at(probe, ProbedSlice.of(graph, slice_), context)
+
+
+class OutsideWorld:
+    """A crawler, the detector that it reports to, and the threads in which probes look."""
+
+    def __init__(self, center: DependencyCenter, database: Database, env: Mapping[str, str]) -> None:
+        self._center, self._database, self._secrets = center, database, ConnectionSecrets(env)
+        self._assets: MaterializedAssets | None = None
+        self._detector = self._new_detector()
+
+    def poll(self, instance: dg.DagsterInstance) -> int:
+        """See OutsideDetector.poll."""
+        if self._assets is None:
+            self._assets = MaterializedAssets(instance)
+        self._assets.instance = instance
+        return self._detector.poll(instance)
+
+    def begin_anew(self) -> None:
+        """Another center may have been active: what is watched follows from what is stored."""
+        self._detector = self._new_detector()
+
+    def figures(self) -> dict[str, Any]:
+        """What the crawl does, for people and for metrics: counts, and how many systems are left alone."""
+        crawler = self._detector.crawler
+        return {
+            "watched": len(crawler),
+            "looks": crawler.figures.looks,
+            "failures": crawler.figures.failures,
+            "systems_not_answering": sum(
+                system.breaker.state is not CircuitState.CLOSED for system in crawler.systems.values()
+            ),
+        }
+
+    def _new_detector(self) -> OutsideDetector:
+        return OutsideDetector(Crawler(self._look, self._run), self._center, self._database, _now)
+
+    def _look(self, slice_: Slice) -> Sight:
+        if self._assets is None:
+            raise ProbeError("there is no Dagster storage yet")
+        return look_once(self._center.graph, slice_, self._secrets, self._assets)
+
+    def _run(self, slice_: Slice, work: Callable[[], None]) -> None:
+        """In a thread that no process waits for; Dagster's storage is asked from the thread that has it open."""
+        if _asks_dagster(self._center.graph.entity(slice_.entity)):
+            work()
+        else:
+            Thread(target=work, name=f"probe {slice_}", daemon=True).start()
+
+
+def _asks_dagster(entity: Entity) -> bool:
+    return entity.probe is not None and entity.probe.dagster is not None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,100 @@
+"""`tidemark probe`: look at one external slice, now."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.entity_argument import entity_argument
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.center.detectors.slice_rules import RuleVerdict
+    from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.warehouse.warehouse import Warehouse
+
+
+@click.command()
+@entity_argument()
+@click.argument("slice_key", metavar="SLICE")
+@click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
+@json_option
+def probe(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -> None:
+    """Look at one slice of an external table once, now, as the center does, and say what is there.
+
+    Nothing is stored or started: this is how a new `probe:` of a declaration is tried out. The center believes what it
+    saw twice, unchanged for `settle_for`.
+
+    \b
+      tidemark probe partner_clicks 2026-03-29
+      tidemark probe partner_clicks 2026-03-29T03 --part region=cn
+
+    \b
+    Exit codes: 0 it is there and its rules hold; 1 it is not there, a rule is broken, or there is no such slice or
+                probe; 2 called wrongly; 75 the source did not answer.
+    With --json: {"slice", "is_there", "why", "rows", "version", "watermark", "rules": [{"name", "passed", "reason"}]}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.center.detectors.slice_rules import judge  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.part_options import parts_of  # noqa: PLC0415
+    from tidemark.dependency_model.slice import Slice  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    warehouse, slice_ = load_warehouse(Settings.load()), Slice(entity, slice_key, parts_of(parts))
+    declared = warehouse.graph.entity(entity)
+    if declared.probe is None:
+        raise click.ClickException(f"{entity} has no probe: give its declaration a 'probe:' (docs/probes.md)")
+    sight = _look(warehouse, slice_)
+    verdicts = judge(declared, sight) if sight.is_there else ()
+    if as_json:
+        print_json(_as_data(slice_, sight, verdicts))
+    else:
+        _print(slice_, sight, verdicts)
+    is_good = sight.is_there and all(verdict.passed for verdict in verdicts)
+    raise SystemExit(ExitCode.OK if is_good else ExitCode.FAILED)
+
+
+def _look(warehouse: Warehouse, slice_: Slice) -> Sight:
+    import dagster as dg  # noqa: PLC0415 - keeps --help fast
+
+    from tidemark.center.detectors.observed_in_dagster import MaterializedAssets  # noqa: PLC0415
+    from tidemark.center.outside_world import look_once  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
+    from tidemark.crawl.connection_secrets import ConnectionSecrets  # noqa: PLC0415
+
+    secrets = ConnectionSecrets(os.environ)
+    home = dagster_home(warehouse.settings, os.environ)
+    prepare_home(warehouse.settings, home)
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        return look_once(warehouse.graph, slice_, secrets, MaterializedAssets(instance))
+
+
+def _as_data(slice_: Slice, sight: Sight, verdicts: Sequence[RuleVerdict]) -> dict[str, object]:
+    return {
+        "slice": str(slice_),
+        "is_there": sight.is_there,
+        "why": sight.why,
+        "rows": sight.rows,
+        "version": sight.version,
+        "watermark": sight.watermark,
+        "rules": [verdict._asdict() for verdict in verdicts],
+    }
+
+
+def _print(slice_: Slice, sight: Sight, verdicts: Sequence[RuleVerdict]) -> None:
+    print_line(
+        f"{slice_} {'is there' if sight.is_there else 'is not there'}: {sight.why}", _style(is_good=sight.is_there)
+    )
+    for verdict in verdicts:
+        word = "holds" if verdict.passed else "is broken"
+        print_line(f"  {verdict.name} {word}: {verdict.reason}", _style(is_good=verdict.passed))
+
+
+def _style(*, is_good: bool) -> str:
+    return "green" if is_good else "yellow"

@@ -1,0 +1,80 @@
+"""Which module looks at which source, and what a system is called by which probes share limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+from urllib.parse import urlsplit
+
+from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.probes import (
+    dagster_asset,
+    delta_table,
+    files,
+    hive_partitions,
+    http_json,
+    kafka_offsets,
+    own_probe,
+    sql_table,
+)
+from tidemark.errors import TidemarkError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice, SliceProbe
+    from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.entity.probe import Probe
+
+_LOOKS: Final[Mapping[str, SliceProbe]] = {
+    name: cast("SliceProbe", look)
+    for name, look in {
+        "delta": delta_table.look,
+        "files": files.look,
+        "partitions": hive_partitions.look,
+        "sql": sql_table.look,
+        "http": http_json.look,
+        "kafka": kafka_offsets.look,
+        "dagster": dagster_asset.look,
+        "own": own_probe.look,
+    }.items()
+}
+
+
+def look_at(probe: Probe, probed: ProbedSlice, context: ProbeContext) -> Sight:
+    """What the probe sees of a slice. Raises TidemarkError alone, with secrets masked."""
+    try:
+        return _LOOKS[probe.kind](probe.source, probed, context)
+    except TidemarkError as error:
+        raise _masked(error, context) from None
+    except Exception as error:  # noqa: BLE001 - libraries of others; a probe that fails is asked again
+        words = context.secrets.mask(f"{type(error).__name__}: {error}")
+        raise ProbeError("the probe failed", found=" ".join(words.split())[:300]) from None
+
+
+def system_of(probe: Probe) -> str:
+    """What the probe's system is called: as declared, or its address, without what variables stand for."""
+    if probe.system is not None:
+        return probe.system
+    address = _address(probe)
+    return f"{probe.kind}:{address}" if address else probe.kind
+
+
+def _address(probe: Probe) -> str:
+    if probe.sql is not None:
+        return probe.sql.url
+    if probe.kafka is not None:
+        return probe.kafka.servers
+    if probe.own is not None:
+        return probe.own.entry_point
+    if probe.dagster is not None:
+        return ""
+    given: str = getattr(probe.source, "url", None) or getattr(probe.source, "table", None) or probe.source.path
+    return urlsplit(given).netloc if "://" in given else ""
+
+
+def _masked(error: TidemarkError, context: ProbeContext) -> TidemarkError:
+    for name in ("message", "expected", "found", "where", "hint"):
+        value = getattr(error, name)
+        setattr(error, name, context.secrets.mask(value) if value else value)
+    error.args = (error.message,)
+    return error

@@ -1,0 +1,62 @@
+"""Values of environment variables in connection settings: put in at the last moment, masked in every text that leaves.
+
+`${PARTNER_URL}` stands for a variable; what was put in once is a secret, and so is a password inside of it.
+"""
+
+from __future__ import annotations
+
+import re
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
+
+from tidemark.crawl.errors import ProbeSettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+_USER_INFO: Final = re.compile(r"://([^/@\s]*)@")
+_SETTING: Final = re.compile(r"[?&][^=&#]+=([^&#]+)")
+_MASK: Final = "***"
+_LEAST: Final = 3
+"""Shorter texts are in every message; no password is that short."""
+
+
+class ConnectionSecrets:
+    """The variables of one process. Safe between threads."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env, self._values, self._lock = env, set[str](), Lock()
+
+    def fill(self, text: str) -> str:
+        """The text with the values of its variables. Raises ProbeSettingError for one that is not set."""
+        return _VARIABLE.sub(self._value, text)
+
+    def mask(self, text: str) -> str:
+        """A text of somebody else's, a driver or a server, in which no value stands that was put in."""
+        with self._lock:
+            values = sorted(self._values, key=len, reverse=True)
+        for value in values:
+            text = text.replace(value, _MASK)
+        return text
+
+    def _value(self, match: re.Match[str]) -> str:
+        value = self._env.get(match[1])
+        if not value:
+            raise ProbeSettingError(
+                "an environment variable that a probe names is not set",
+                where=match[1],
+                hint=f"set {match[1]} for the center and for Dagster's code location",
+            )
+        with self._lock:
+            self._values |= _forms(value)
+        return value
+
+
+def _forms(value: str) -> set[str]:
+    """The value, its user and password, and its parameters, as they are and as URLs write them."""
+    inner = [part for info in _USER_INFO.findall(value) for part in info.split(":")[1:]]
+    inner += _SETTING.findall(value)
+    forms = {form for text in (value, *inner) for form in (text, quote(text, safe=""), unquote(text), repr(text)[1:-1])}
+    return {form for form in forms if len(form) >= _LEAST}

@@ -1,0 +1,253 @@
+"""One prober for all waiters (seed capability C8): each slice is looked at once for everybody, by one schedule.
+
+Questions are answered from what was seen; a look happens when it is due. The looks of one system are limited, and a
+system that does not answer is left alone for a while. Looks run beside the caller, who is never kept waiting: `step`
+takes what came back and lets begin what is due. Time is the caller's.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.crawl.errors import ProbeError
+from tidemark.dependency_model.arrival.circuit_breaker import CircuitBreaker
+from tidemark.dependency_model.arrival.learned_arrival import LearnedArrival
+from tidemark.dependency_model.arrival.probe_interval import back_off, first_look, next_look
+from tidemark.dependency_model.arrival.sighting import look_again
+from tidemark.errors import TidemarkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from tidemark.dependency_model.arrival.sighting import Sight, Sighting
+    from tidemark.dependency_model.entity.probe import Probe
+    from tidemark.dependency_model.slice import Slice
+
+AT_ONCE: Final = 8
+"""So many looks at one system at a time."""
+_PATIENCE: Final = 3
+"""A look that takes so many time-outs counts as failed; it holds its place until it comes back."""
+_LEARNS_UNTIL: Final = timedelta(hours=1)
+"""Who first looked later than that after the window's end does not know when the slice came."""
+
+
+class SettledSlice(NamedTuple):
+    """A slice that is there and may be believed; `is_witnessed` where it was seen to come."""
+
+    slice: Slice
+    sighting: Sighting
+    is_witnessed: bool
+
+
+@dataclass(slots=True)
+class CrawlFigures:
+    """What was asked and done since the start."""
+
+    questions: int = 0
+    looks: int = 0
+    failures: int = 0
+
+
+@dataclass(slots=True)
+class WatchedSlice:
+    """What is known of one slice; `look` is the number of the look that is under way, 0 where none is."""
+
+    slice: Slice
+    end: datetime
+    probe: Probe
+    system: str
+    began: datetime
+    due: datetime
+    sighting: Sighting | None = None
+    failures: int = 0
+    error: str = ""
+    look: int = 0
+    is_queued: bool = False
+
+
+@dataclass(slots=True)
+class CrawledSystem:
+    """One system that is looked at: its circuit breaker, who waits for a place, and how many looks are under way."""
+
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
+    queue: deque[Slice] = field(default_factory=deque)
+    under_way: int = 0
+
+
+class _Answer(NamedTuple):
+    slice: Slice
+    system: str
+    look: int
+    result: Sight | TidemarkError
+
+
+class Crawler:
+    """`look` is what a probe does, in another thread where `run` starts one; it raises nothing but TidemarkError."""
+
+    def __init__(
+        self, look: Callable[[Slice], Sight], run: Callable[[Slice, Callable[[], None]], None], at_once: int = AT_ONCE
+    ) -> None:
+        self.figures = CrawlFigures()
+        self.systems: dict[str, CrawledSystem] = {}
+        self._look, self._run, self._at_once = look, run, at_once
+        self._watched: dict[Slice, WatchedSlice] = {}
+        self._learned: dict[str, LearnedArrival] = {}
+        self._due: list[tuple[datetime, int, Slice]] = []
+        self._answers: SimpleQueue[_Answer] = SimpleQueue()
+        self._numbers = count(1)
+        self._under_way: dict[int, tuple[WatchedSlice, datetime]] = {}
+        self._given_up: set[int] = set()
+
+    def __contains__(self, slice_: object) -> bool:
+        return slice_ in self._watched
+
+    def __len__(self) -> int:
+        return len(self._watched)
+
+    def learn(self, entity: str, end: datetime, seen: datetime) -> None:
+        """A slice of the entity whose window ended at `end` was seen to come at `seen`."""
+        self._learned.setdefault(entity, LearnedArrival()).learn(end, seen)
+
+    def watch(self, slice_: Slice, end: datetime, probe: Probe, system: str, now: datetime) -> None:
+        """Somebody waits for this slice, whose window ends at `end`; who waits for it too costs nothing."""
+        if slice_ in self._watched:
+            return
+        expected = self._of(slice_.entity).expect(end)
+        due = max(now, first_look(end, expected, probe.fresh_for))
+        watched = WatchedSlice(slice_, end, probe, system, now, due)
+        self._watched[slice_] = watched
+        self._schedule(watched, due)
+
+    def forget(self, slice_: Slice) -> None:
+        """Nobody waits for it any more."""
+        self._watched.pop(slice_, None)
+
+    def ask(self, slice_: Slice) -> WatchedSlice | None:
+        """What is known of a slice, without a look; None where nobody watches it."""
+        self.figures.questions += 1
+        return self._watched.get(slice_)
+
+    def watched(self) -> Iterator[WatchedSlice]:
+        """Everything that is waited for."""
+        return iter(self._watched.values())
+
+    def step(self, now: datetime) -> list[SettledSlice]:
+        """Take what came back, and begin what is due; the slices that may be believed now."""
+        settled = list(self._take_answers(now))
+        self._give_up_hanging(now)
+        self._queue_due(now)
+        looks = -1
+        while looks < self.figures.looks:  # answers that came back at once make room
+            looks = self.figures.looks
+            for name, system in self.systems.items():
+                self._begin(name, system, now)
+            settled += self._take_answers(now)
+        return settled
+
+    @property
+    def next_due(self) -> datetime | None:
+        """When the next look is due."""
+        return self._due[0][0] if self._due else None
+
+    def _of(self, entity: str) -> LearnedArrival:
+        return self._learned.setdefault(entity, LearnedArrival())
+
+    def _schedule(self, watched: WatchedSlice, due: datetime) -> None:
+        watched.due = due
+        heapq.heappush(self._due, (due, next(self._numbers), watched.slice))
+
+    def _queue_due(self, now: datetime) -> None:
+        while self._due and self._due[0][0] <= now:
+            due, _, slice_ = heapq.heappop(self._due)
+            watched = self._watched.get(slice_)
+            if watched is not None and watched.due == due and not watched.look and not watched.is_queued:
+                watched.is_queued = True
+                self.systems.setdefault(watched.system, CrawledSystem()).queue.append(slice_)
+
+    def _begin(self, name: str, system: CrawledSystem, now: datetime) -> None:
+        while system.queue and system.under_way < self._at_once and system.breaker.allows(now):
+            watched = self._watched.get(system.queue.popleft())
+            if watched is None or not watched.is_queued:
+                continue
+            system.breaker = system.breaker.begin()
+            system.under_way += 1
+            self.figures.looks += 1
+            watched.is_queued, watched.look = False, next(self._numbers)
+            self._under_way[watched.look] = (watched, now)
+            self._start(watched.slice, name, watched.look)
+
+    def _start(self, slice_: Slice, system: str, look: int) -> None:
+        def work() -> None:
+            try:
+                result: Sight | TidemarkError = self._look(slice_)
+            except TidemarkError as error:
+                result = error
+            self._answers.put(_Answer(slice_, system, look, result))
+
+        self._run(slice_, work)
+
+    def _take_answers(self, now: datetime) -> Iterator[SettledSlice]:
+        while True:
+            try:
+                answer = self._answers.get_nowait()
+            except Empty:
+                return
+            self.systems[answer.system].under_way -= 1
+            watched = self._watched.get(answer.slice)
+            self._under_way.pop(answer.look, None)
+            is_awaited = watched is not None and watched.look == answer.look
+            if isinstance(answer.result, TidemarkError):
+                self._count(answer, now)
+                if watched is not None and is_awaited:
+                    self._look_failed(watched, answer.result, now)
+                continue
+            self.systems[answer.system].breaker = self.systems[answer.system].breaker.succeed()
+            if watched is not None and is_awaited:
+                yield from self._look_succeeded(watched, answer.result, now)
+
+    def _count(self, answer: _Answer, now: datetime) -> None:
+        """A failure counts once: of a look that was given up it was counted then."""
+        if answer.look in self._given_up:
+            self._given_up.discard(answer.look)
+        else:
+            self._fail(answer.system, now)
+
+    def _fail(self, system: str, now: datetime) -> None:
+        self.figures.failures += 1
+        self.systems[system].breaker = self.systems[system].breaker.fail(now)
+
+    def _look_failed(self, watched: WatchedSlice, error: TidemarkError, now: datetime) -> None:
+        watched.look, watched.failures, watched.error = 0, watched.failures + 1, str(error)
+        self._schedule(watched, now + max(back_off(watched.failures), watched.probe.fresh_for))
+
+    def _look_succeeded(self, watched: WatchedSlice, sight: Sight, now: datetime) -> Iterator[SettledSlice]:
+        watched.sighting = look_again(watched.sighting, sight, now)
+        watched.look, watched.failures, watched.error = 0, 0, ""
+        probe, expected = watched.probe, self._of(watched.slice.entity).expect(watched.end)
+        if not sight.is_there:
+            self._schedule(watched, next_look(watched.end, now, expected, probe.fresh_for))
+            return
+        if not watched.sighting.is_settled(probe.settle_for):
+            self._schedule(watched, max(now, watched.sighting.since + probe.settle_for))
+            return
+        self._schedule(watched, next_look(watched.end, now, None, probe.fresh_for))
+        yield SettledSlice(watched.slice, watched.sighting, watched.began <= watched.end + _LEARNS_UNTIL)
+
+    def _give_up_hanging(self, now: datetime) -> None:
+        """A look that hangs is a failure; its place at the system stays taken until it comes back."""
+        for look, (watched, began) in list(self._under_way.items()):
+            longest = timedelta(seconds=_PATIENCE * watched.probe.timeout_seconds)
+            if now - began > longest:
+                del self._under_way[look]
+                self._given_up.add(look)
+                self._fail(watched.system, now)
+                if watched.look == look:
+                    error = ProbeError("the probe does not come back", expected=f"an answer within {longest}")
+                    self._look_failed(watched, error, now)

@@ -1,0 +1,76 @@
+"""Folders on a disk or prefixes of an object store, by one address: `/data/clicks` or `s3://bucket/clicks`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyarrow import fs
+from pyarrow import parquet as pq
+
+from tidemark.crawl.errors import ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_FILES: Final = 100_000
+MOST_COUNTED: Final = 2_000
+"""Of more Parquet files the rows are not counted: that would read the end of each."""
+_UNDER_WAY: Final = "_temporary"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One folder, opened."""
+
+    system: fs.FileSystem
+    path: str
+
+    @classmethod
+    def at(cls, address: str) -> Folder:
+        """The folder at an address; it need not be there."""
+        if "://" in address:
+            return cls(*fs.FileSystem.from_uri(address))
+        return cls(fs.LocalFileSystem(), address)
+
+    def below(self, *names: str) -> Folder:
+        """A folder in this one."""
+        return Folder(self.system, "/".join((self.path.rstrip("/"), *names)))
+
+    def entries(self) -> list[fs.FileInfo]:
+        """What lies directly in it; nothing where it is not there."""
+        return list(self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True)))
+
+    def files(self) -> list[fs.FileInfo]:
+        """Every file below. Raises ProbeError for very many."""
+        infos = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True, recursive=True))
+        files = [info for info in infos if info.type is fs.FileType.File]
+        if len(files) > MOST_FILES:
+            raise ProbeError("too many files to look at", expected=f"at most {MOST_FILES:,}", found=f"{len(files):,}")
+        return files
+
+    def relative(self, info: fs.FileInfo) -> str:
+        """A file's way from this folder."""
+        return str(info.path).removeprefix(self.path.rstrip("/")).lstrip("/")
+
+    def is_being_written(self, files: Sequence[fs.FileInfo]) -> bool:
+        """Whether Hadoop's committer has not finished."""
+        return any(_UNDER_WAY in self.relative(info).split("/") for info in files)
+
+    def data(self, files: Sequence[fs.FileInfo]) -> list[fs.FileInfo]:
+        """The files that hold data: no part of their way begins with `_` or `.`."""
+        return [info for info in files if not any(part[:1] in ("_", ".") for part in self.relative(info).split("/"))]
+
+    def rows(self, files: Sequence[fs.FileInfo]) -> int | None:
+        """The rows of Parquet files, by their footers; None for others. Raises ProbeError for one that is none."""
+        if not files or len(files) > MOST_COUNTED or not all(info.path.endswith(".parquet") for info in files):
+            return None
+        try:
+            return sum(int(pq.read_metadata(info.path, filesystem=self.system).num_rows) for info in files)
+        except (OSError, ValueError) as error:
+            raise ProbeError("a Parquet file cannot be read yet", found=str(error)[:200]) from error
+
+
+def traits(folder: Folder, files: Sequence[fs.FileInfo]) -> list[tuple[str, int, int | None]]:
+    """What changes when a file does: (way, size, time of its change in nanoseconds)."""
+    return [(folder.relative(info), info.size, info.mtime_ns) for info in files]

@@ -1,0 +1,68 @@
+"""What a probe is asked about, and with what: one slice, and the edge of the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tidemark.dependency_model.entity.slice_text import slice_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from tidemark.crawl.connection_secrets import ConnectionSecrets
+    from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedSlice:
+    """One external slice; `window` is None for a static one, `time_zone` the clock of its part."""
+
+    slice: Slice
+    window: Window | None
+    time_zone: str
+
+    @classmethod
+    def of(cls, graph: DependencyGraph, slice_: Slice) -> ProbedSlice:
+        """The slice of a graph. Raises ParseError for one that there is not."""
+        node = graph.node(slice_.entity)
+        window = None if node.grid is None else graph.window(slice_)
+        return cls(slice_, window, node.calendar_of(slice_.sub).time_zone)
+
+    def text(self, template: str) -> str:
+        """A text with placeholders, for this slice."""
+        return slice_text(template, self.slice.key, self.window, self.time_zone, dict(self.slice.sub))
+
+    def texts(self, templates: Mapping[str, str]) -> dict[str, str]:
+        """The same of each value."""
+        return {name: self.text(template) for name, template in templates.items()}
+
+
+class Materializations(Protocol):
+    """What Dagster's event log says of assets, of this and other code locations."""
+
+    def newest(self, asset: tuple[str, ...], partition: str | None) -> tuple[int, int | None] | None:
+        """(number of the event, rows) of the newest materialization; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeContext:
+    """What probes need besides the declaration. `clock` is aware; no look may take longer than `timeout_seconds`."""
+
+    secrets: ConnectionSecrets
+    clock: Callable[[], datetime]
+    materializations: Materializations
+    timeout_seconds: int = 20
+
+
+class SliceProbe(Protocol):
+    """How a source is looked at: what an entry point of the group `tidemark.probes` loads to, too.
+
+    Raises ProbeError where the source does not answer; whatever else it raises counts the same.
+    """
+
+    def __call__(self, source: object, probed: ProbedSlice, context: ProbeContext, /) -> Sight: ...

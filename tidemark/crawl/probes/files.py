@@ -1,0 +1,64 @@
+"""A directory or an object prefix: its marker, how many files, its manifest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.crawl.content import content_of
+from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.folders import Folder, traits
+from tidemark.dependency_model.arrival.sighting import Sight
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo
+
+    from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+    from tidemark.dependency_model.entity.probe import FilesProbe
+
+_MOST_BYTES: Final = 16 * 1024 * 1024
+
+
+def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
+    """See FilesProbe."""
+    folder = Folder.at(context.secrets.fill(probed.text(source.path)))
+    files = folder.files()
+    special = {source.marker, source.manifest}
+    data = [info for info in folder.data(files) if folder.relative(info) not in special]
+    lacking = _lacking(source, folder, files, data)
+    if lacking:
+        return Sight(is_there=False, why=lacking)
+    why = f"{len(data)} files{f' and {source.marker}' if source.marker else ''}"
+    return Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
+
+
+def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: list[FileInfo]) -> str:
+    """What is missing, in words; empty where nothing is."""
+    names = {folder.relative(info): info.size for info in files}
+    if source.marker is not None and source.marker not in names:
+        return f"{len(data)} files, no {source.marker}"
+    if folder.is_being_written(files):
+        return "somebody still writes: there is a folder _temporary"
+    if len(data) < source.at_least:
+        return f"{len(data)} files of at least {source.at_least}"
+    if source.manifest is None:
+        return ""
+    if source.manifest not in names:
+        return f"{len(data)} files, no {source.manifest}"
+    listed = _listed(folder, source.manifest, names[source.manifest])
+    missing = [name for name, size in listed.items() if names.get(name) is None or size not in (None, names[name])]
+    return f"{len(missing)} of {len(listed)} files of {source.manifest} are missing: {missing[0]}" if missing else ""
+
+
+def _listed(folder: Folder, manifest: str, size: int) -> dict[str, int | None]:
+    """By name, the size that a manifest gives a file. Raises ProbeError."""
+    if size > _MOST_BYTES:
+        raise ProbeError("the manifest is too long", expected=f"at most {_MOST_BYTES} bytes", found=str(size))
+    with folder.system.open_input_stream(folder.below(manifest).path) as stream:
+        lines = bytes(stream.read()).decode("utf-8", errors="replace").splitlines()
+    listed: dict[str, int | None] = {}
+    for line in filter(None, map(str.strip, lines)):
+        name, _, last = line.rpartition(" ")
+        listed[name.strip() if name and last.isdecimal() else line] = int(last) if name and last.isdecimal() else None
+    if not listed:
+        raise ProbeError("the manifest names no file", found=manifest)
+    return listed

@@ -1,0 +1,45 @@
+"""A partition in folders as Hive names them, found by listing one level after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from pyarrow.fs import FileType
+
+from tidemark.crawl.content import content_of
+from tidemark.crawl.folders import Folder, traits
+from tidemark.dependency_model.arrival.sighting import Sight
+
+if TYPE_CHECKING:
+    from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+    from tidemark.dependency_model.entity.probe import PartitionsProbe
+
+
+def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
+    """See PartitionsProbe: the columns are in the order of the folders."""
+    folder = Folder.at(context.secrets.fill(source.path))
+    for column, value in probed.texts(source.partition).items():
+        name = _folder_of(folder, column, value)
+        if name is None:
+            return Sight(is_there=False, why=f"no folder {column}={value}")
+        folder = folder.below(name)
+    files = folder.files()
+    data = folder.data(files)
+    if not data or folder.is_being_written(files):
+        return Sight(is_there=False, why=f"{len(data)} files; somebody may still write")
+    why = f"{len(data)} files in {folder.path.rpartition('/')[2]}"
+    return Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
+
+
+def _folder_of(folder: Folder, column: str, value: str) -> str | None:
+    """The folder of a column's value: written with percent signs or not, `hour=3` for `03`."""
+    for info in folder.entries():
+        name, equals, text = str(info.base_name).partition("=")
+        if info.type is FileType.Directory and equals and unquote(name) == column and _is_same(unquote(text), value):
+            return str(info.base_name)
+    return None
+
+
+def _is_same(text: str, value: str) -> bool:
+    return text == value or (text.isdecimal() and value.isdecimal() and int(text) == int(value))

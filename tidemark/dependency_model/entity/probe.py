@@ -1,0 +1,210 @@
+"""Probes: how an external slice is looked at - one class a kind of source (seed capabilities A5, C8).
+
+A probe looks at exactly one slice: texts with placeholders name it (`slice_text.py`), or its window bounds what is
+read. Passwords stand in environment variables that are named, `${PARTNER_URL}`: a declaration holds none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic.dataclasses import dataclass
+
+from tidemark.dependency_model.entity.field_types import STRICT, ColumnField, DurationField, NameField, PeriodField
+from tidemark.dependency_model.entity.slice_text import placeholders
+
+_PASSWORD: Final = re.compile(r"://[^/@\s]*:(?!\$\{\w+\}@)[^/@\s]*@")
+_SECRET_NAME: Final = re.compile(r"(?i)secret|password|passwd|token|authorization|cookie|key$|credential|signature")
+_VARIABLE: Final = re.compile(r"\$\{[A-Za-z_]\w*\}")
+
+
+def _with_placeholders(text: str) -> str:
+    placeholders(text)
+    return text
+
+
+def _without_password(text: str) -> str:
+    if _PASSWORD.search(text):
+        raise ValueError("a password in a declaration: name an environment variable instead, as ${PARTNER_URL}")
+    return text
+
+
+def _without_secrets(settings: dict[str, str]) -> dict[str, str]:
+    for name, value in settings.items():
+        _without_password(value)
+        if _SECRET_NAME.search(name) and not _VARIABLE.search(value):
+            raise ValueError(f"'{name}' may be a secret: name an environment variable instead, as ${{PARTNER_TOKEN}}")
+    return settings
+
+
+_Text = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+SliceText = Annotated[_Text, AfterValidator(_with_placeholders)]
+"""A text that names a slice: `dt={start:%Y-%m-%d}`."""
+ConnectionText = Annotated[_Text, AfterValidator(_without_password)]
+"""A text in which `${NAME}` stands for an environment variable."""
+SecretSettings = Annotated[dict[NameField, str], AfterValidator(_without_secrets)]
+Headers = Annotated[dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")], str], AfterValidator(_without_secrets)]
+PartitionValues = dict[ColumnField, SliceText]
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class DeltaProbe:
+    """A Delta table's partition, by its log alone: it holds a file, and rows are counted from the statistics.
+
+    With `watermark` some row of the table has to be of the window's end or later.
+    """
+
+    table: Annotated[ConnectionText, AfterValidator(_with_placeholders)]
+    partition: PartitionValues = Field(default_factory=dict)
+    watermark: ColumnField | None = None
+    options: SecretSettings = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class FilesProbe:
+    """A directory, or a prefix of an object store: `marker` is there, and `at_least` so many other files.
+
+    Names that begin with `_` or `.` are no data; where `_temporary` is, somebody still writes.
+
+    `manifest` is a file that names the others, a line each with its size behind it where it is known: all of them have
+    to be there, in that size.
+    """
+
+    path: SliceText
+    marker: _Text | None = None
+    manifest: _Text | None = None
+    at_least: Annotated[int, Field(ge=0)] = 1
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class PartitionsProbe:
+    """A partition of a table in folders as Hive names them (`dt=2026-03-29/hour=03`): it is there, and holds a file."""
+
+    path: _Text
+    partition: Annotated[PartitionValues, Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class SqlProbe:
+    """Rows of a table of a database: those of the partition, and of the window by `time_column`; one has to be there.
+
+    With `watermark` some row of the table has to be of the window's end or later.
+    """
+
+    url: ConnectionText
+    table: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    partition: PartitionValues = Field(default_factory=dict)
+    time_column: ColumnField | None = None
+    watermark: ColumnField | None = None
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class HttpProbe:
+    """A JSON document: where `field` is `equals` the slice is there; `rows` is the field that counts its rows.
+
+    Fields are by their way through the document: `data.status`. A 404 says that nothing is there yet.
+    """
+
+    url: Annotated[ConnectionText, AfterValidator(_with_placeholders)]
+    field: _Text
+    equals: str | int | bool = True
+    rows: _Text | None = None
+    headers: Headers = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class KafkaProbe:
+    """A topic: each partition holds a record of the window's end or later; rows are offsets, by timestamp."""
+
+    servers: ConnectionText
+    topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class DagsterProbe:
+    """An asset of this or another code location: the partition is materialized, or each one of a shorter period."""
+
+    asset: Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)*$")]
+    partition: SliceText | None = None
+    each: PeriodField | None = None
+
+    @model_validator(mode="after")
+    def _names_each(self) -> "DagsterProbe":
+        if self.each is not None and self.partition is None:
+            raise ValueError("each needs partition: what the asset's partitions are called")
+        return self
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class OwnProbe:
+    """A probe of the project's own, by the name of its entry point in the group `tidemark.probes`."""
+
+    entry_point: NameField
+    settings: SecretSettings = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Probe:
+    """Exactly one source, and how it is treated.
+
+    What is there is believed once it stayed the same for `settle_for`. An answer is good for `fresh_for`: nobody asks
+    again sooner. All probes of one `system` share its limit and its circuit breaker (default: the source's address).
+    """
+
+    delta: DeltaProbe | None = None
+    files: FilesProbe | None = None
+    partitions: PartitionsProbe | None = None
+    sql: SqlProbe | None = None
+    http: HttpProbe | None = None
+    kafka: KafkaProbe | None = None
+    dagster: DagsterProbe | None = None
+    own: OwnProbe | None = None
+    system: NameField | None = None
+    settle_for: DurationField = timedelta(minutes=1)
+    fresh_for: DurationField = timedelta(minutes=1)
+    timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 20
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> "Probe":
+        given = [name for name in SOURCES if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"expected exactly one of {', '.join(SOURCES)}, found {', '.join(given) or 'none'}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Which source it has: `sql`."""
+        return next(name for name in SOURCES if getattr(self, name) is not None)
+
+    @property
+    def source(self) -> Any:
+        """The declaration of its source."""
+        return getattr(self, self.kind)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it may tell how many rows a slice has."""
+        return self.http is None or self.http.rows is not None
+
+    def named(self) -> frozenset[str]:
+        """The placeholders of all its texts; `window` where the source is read by the slice's window."""
+        names = {name for text in _texts(self.source) for name, _ in placeholders(text)}
+        by_window = (
+            self.kafka is not None
+            or self.own is not None
+            or (self.sql is not None and self.sql.time_column is not None)
+        )
+        return frozenset(names | ({"window"} if by_window else set()))
+
+
+SOURCES: Final = ("delta", "files", "partitions", "sql", "http", "kafka", "dagster", "own")
+
+
+def _texts(source: Any) -> Iterator[str]:
+    for field in fields(source):
+        value = getattr(source, field.name)
+        if field.name in ("partition", "path", "table", "url") and isinstance(value, (str, dict)):
+            yield from (value,) if isinstance(value, str) else value.values()

@@ -1,0 +1,50 @@
+"""Texts that name a slice: `{key}`, `{start:%Y-%m-%d}`, `{end:%H}` on the entity's clock, `{region}` of its part."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.dependency_model.time.window import Window
+
+_PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([^{}]*)\}")
+_FORM: Final = re.compile(r"(\w+)(?::(.+))?")
+TIMES: Final = frozenset({"start", "end"})
+KEY: Final = "key"
+
+
+def placeholders(text: str) -> tuple[tuple[str, str], ...]:
+    """(name, format) of each placeholder. Raises ValueError for a form that there is not."""
+    return tuple(_read(inside) for inside in _PLACEHOLDER.findall(text))
+
+
+def slice_text(text: str, key: str, window: Window | None, time_zone: str, sub: Mapping[str, str]) -> str:
+    """The text for one slice; times are in `time_zone`. Raises ValueError for a name that the slice does not have."""
+    zone = ZoneInfo(time_zone)
+
+    def value(match: re.Match[str]) -> str:
+        name, form = _read(match[1])
+        if name == KEY:
+            return key
+        if name in sub:
+            return sub[name]
+        if name in TIMES and window is not None:
+            instant = window.start if name == "start" else window.end
+            return instant.astimezone(zone).strftime(form)
+        raise ValueError(f"the slice has no '{name}'")
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def _read(inside: str) -> tuple[str, str]:
+    match = _FORM.fullmatch(inside)
+    if match is None:
+        raise ValueError(f"expected {{key}}, {{start:%Y-%m-%d}} or a part's name, found {{{inside}}}")
+    name, form = match[1], match[2] or ""
+    if (name in TIMES) != ("%" in form):
+        raise ValueError(f"expected {{start:%Y-%m-%d}}: a time with its format, found {{{inside}}}")
+    return name, form
