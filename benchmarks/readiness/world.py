@@ -51,8 +51,8 @@ class ReadinessWorld:
         return sum(map(len, self.needs.values()))
 
 
-def build(scale: float) -> ReadinessWorld:
-    """The same world for the same scale."""
+def build(scale: float, start: str = _START) -> ReadinessWorld:
+    """The same world for the same scale; every task has slices from the day `start` on."""
     tasks, edges = int(TASKS * scale), int(EDGES * scale)
     chance = random.Random(tasks)
     drawn = chance.choices([p for p, _ in _PERIODS], [w for _, w in _PERIODS], k=tasks)
@@ -67,7 +67,7 @@ def build(scale: float) -> ReadinessWorld:
             count += 1
     periods = dict(zip(names, drawn, strict=True))
     with pause_collection():
-        graph = DependencyGraph.build([_entity(name, periods[name], needs[n]) for n, name in enumerate(names)])
+        graph = DependencyGraph.build([_entity(name, periods[name], needs[n], start) for n, name in enumerate(names)])
     plain = {name: [Need(*need) for need in needs[number].items()] for number, name in enumerate(names)}
     return ReadinessWorld(graph, periods, plain)
 
@@ -87,6 +87,6 @@ def _need(chance: random.Random, periods: list[str], down: int) -> tuple[int, st
 _OFFSETS: Final = {text: Offset.parse(text) for kinds in (_SAME, _FROM_FINER, _FROM_COARSER) for text, _ in kinds}
 
 
-def _entity(name: str, period: str, needs: dict[str, str]) -> Entity:
+def _entity(name: str, period: str, needs: dict[str, str], start: str) -> Entity:
     depends_on = tuple(Dependency(entity=up, offset=_OFFSETS[offset]) for up, offset in needs.items())
-    return Entity(name=name, period=Period.parse(period), start=_START, states=(EntityState("completed", depends_on),))
+    return Entity(name=name, period=Period.parse(period), start=start, states=(EntityState("completed", depends_on),))

@@ -72,7 +72,10 @@ def explanation_of(client: Client, subject: str) -> dict[str, Any]:
 
 def test_the_interface_is_described(client: Client) -> None:
     status, described = client.ask("GET", "/openapi.json")
-    assert (status, set(described["paths"])) == (200, {"/v1/reports", "/v1/slices", "/health", "/metrics"})
+    assert (status, set(described["paths"])) == (
+        200,
+        {"/v1/reports", "/v1/slices", "/v1/impact", "/health", "/metrics"},
+    )
     body = described["paths"]["/v1/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert "event_time" in body["oneOf"][0]["properties"]
     assert client.ask("GET", "/docs")[0] == 200

@@ -2,6 +2,7 @@
 
     POST /v1/reports             one report or a list of them: all are taken, or none
     GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
+    GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
     GET  /metrics                metrics in Prometheus' text format
     GET  /openapi.json, /docs    this interface described
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import AwareDatetime  # noqa: TC002 - FastAPI evaluates the annotation
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -30,7 +32,7 @@ from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.request_limits import RequestLimits, TokenBuckets
-from tidemark.api.response_models import ErrorModel, HealthModel, ReceiptModel, SlicesModel
+from tidemark.api.response_models import ErrorModel, HealthModel, ImpactModel, ReceiptModel, SlicesModel
 from tidemark.api.thread_limits import Threads, run_in
 from tidemark.center.detectors.external_report import Report
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     StatusOf = Callable[[], Mapping[str, Any]]
 
 HEALTH: Final = "/health"
-_PATHS: Final = ("/v1/reports", "/v1/slices", HEALTH, "/metrics", "/openapi.json", "/docs")
+_PATHS: Final = ("/v1/reports", "/v1/slices", "/v1/impact", HEALTH, "/metrics", "/openapi.json", "/docs")
 _STUCK_SECONDS: Final = 60.0
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
@@ -108,6 +110,13 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     async def slices(subject: Annotated[str, Query(max_length=TEXT_LIMIT)]) -> SlicesModel:
         """Say of each slice of a subject how it stands and what it waits for."""
         return await run_in(threads.queries, partial(queries.slices, subject))
+
+    @app.get("/v1/impact")
+    async def impact(
+        subject: Annotated[str, Query(max_length=TEXT_LIMIT)], until: AwareDatetime | None = None
+    ) -> ImpactModel:
+        """Say which slices are computed from those of a subject, and what each needs: clear, start or nothing."""
+        return await run_in(threads.queries, partial(queries.impact, subject, until))
 
 
 def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Threads) -> None:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
+from tidemark.api.impact import impact_model
 from tidemark.api.response_models import ReceiptModel, SlicesModel
 from tidemark.center.detectors.external_report import facts_of
+from tidemark.dependency_model.impact import downstream_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
+from tidemark.errors import ParseError
 from tidemark.state_store.errors import StateConflictError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tidemark.api.explanation import ExplanationModel
+    from tidemark.api.response_models import ImpactModel
     from tidemark.center.center import DependencyCenter
     from tidemark.center.fact import Fact
     from tidemark.dependency_model.slice import Slice
 
 _TRIES: Final = 3
 _QUERY_SECONDS: Final = 5.0
+_MOST_DOWNSTREAM: Final = 20_000
 
 
 class Queries:
@@ -45,6 +51,21 @@ class Queries:
         end = self._clock() + _QUERY_SECONDS
         self._center.catch_up()
         return SlicesModel(slices=[self._explain(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
+
+    def impact(self, subject: str, until: datetime | None) -> ImpactModel:
+        """What the slices of a subject touch, up to `until` (aware; now where left out). Raises TidemarkError."""
+        graph, end = self._center.graph, until or datetime.now(UTC)
+        causes = slices_of(subject, graph)
+        reached = downstream_closure(graph, causes, end)
+        if len(reached) > _MOST_DOWNSTREAM:
+            raise ParseError(
+                "too many slices downstream for one answer",
+                expected=f"at most {_MOST_DOWNSTREAM:,}",
+                found=f"{len(reached):,} of {len(reached.reached):,} entities",
+                hint="ask for fewer slices, or with an earlier until; `tidemark impact` has no such limit",
+            )
+        slices = list(reached)
+        return impact_model(causes, end, impacts_of(graph, slices, self._center.statuses(slices)))
 
     def _report(self, facts: Sequence[Fact]) -> ReceiptModel:
         receipt = self._center.report(facts, strict=True)

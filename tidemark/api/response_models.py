@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import BaseModel
 
 from tidemark.api.explanation import ExplanationModel
@@ -18,6 +20,25 @@ class SlicesModel(BaseModel):
     """Each slice of a subject, in order of time."""
 
     slices: list[ExplanationModel]
+
+
+class ImpactedModel(BaseModel):
+    """A slice downstream: `need` is clear (and compute again), start, or nothing, `because` says why."""
+
+    slice: str
+    need: str
+    because: str
+    run_state: str
+    valid: bool
+    tainted: bool
+
+
+class ImpactModel(BaseModel):
+    """The slices that were asked about, and all that is computed from them up to `until`, nearer entities first."""
+
+    causes: list[str]
+    until: datetime
+    downstream: list[ImpactedModel]
 
 
 class HealthModel(BaseModel):

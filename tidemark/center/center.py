@@ -180,6 +180,10 @@ class DependencyCenter:
         with self._lock:
             return self._fresh().index.status(slice_)
 
+    def statuses(self, slices: Iterable[Slice]) -> dict[Slice, SliceStatus]:
+        """The stored statuses of many slices, without those to which nothing has happened; nothing of it is kept."""
+        return {current.slice: current.status for current in self._store.read.currents(slices)}
+
     def explain(self, slice_: Slice, depth: int = 1) -> Explanation:
         """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
         with self._lock:

@@ -63,6 +63,9 @@ class StateReader(Protocol):
     def current(self, slice_: Slice) -> Current | None:
         """One slice as it is now; None where nothing has happened to it."""
 
+    def slices_of_run(self, run_id: str) -> list[Slice]:
+        """The slices whose last run it was, in order."""
+
     def status_at(self, slice_: Slice, when: datetime) -> SliceStatus | None:
         """The status of a slice as it was recorded at an instant."""
 
@@ -132,6 +135,11 @@ class SqlStateReader:
         with self._database.reading() as connection:
             row = connection.execute(_of(SLICES, CURRENT).where(_is(SLICES, slice_))).one_or_none()
             return None if row is None else current_of(row)
+
+    def slices_of_run(self, run_id: str) -> list[Slice]:
+        query = _of(SLICES, ("entity", "key", "sub")).where(SLICES.c.run_id == run_id)
+        with self._database.reading() as connection:
+            return sorted(Slice(entity, key, sub_of(sub)) for entity, key, sub in connection.execute(query))
 
     def status_at(self, slice_: Slice, when: datetime) -> SliceStatus | None:
         columns = TRANSITIONS.c

@@ -29,7 +29,7 @@ _mapping = lru_cache(maxsize=65_536)(mapping_between)
 class Edge:
     """One dependency of one state. All edges with the same periods and offset share one mapping."""
 
-    __slots__ = ("_by_sub_partition", "_mapping", "dependency", "down", "is_latest", "state", "up")
+    __slots__ = ("_by_sub_partition", "_mapping", "dependency", "down", "is_latest", "shape", "state", "up")
 
     def __init__(self, down: Node, up: Node, dependency: Dependency, state: str) -> None:
         self.down, self.up, self.state = down, up, state
@@ -41,6 +41,8 @@ class Edge:
         except ParseError as error:
             message, expected = error.message, error.expected
             raise EntityError(message, expected=expected, found=error.found, hint=error.hint) from error
+        self.shape = _shape(self._mapping, down.grid, down.existing.start, down.existing.stop)
+        """Edges of one shape between entities without sub-partitions have the same downstream slices, by number."""
 
     def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
         """Each different mapping between sub-partitions of the two, with its grids; none if the upstream is static."""
@@ -84,6 +86,10 @@ class Edge:
                     (down, down_sub) for down in self._downstream(ordinal, sub, down_sub, until) if down in existing
                 )
 
+    def downstream_numbers(self, ordinal: int, until: int) -> Sequence[int]:
+        """What needs an upstream slice, where neither entity has sub-partitions; some may not exist."""
+        return self._downstream(ordinal, WHOLE, WHOLE, until)
+
     def _downstream(self, ordinal: int, sub: Sub, down_sub: Sub, until: int | None) -> Sequence[int]:
         mapping = self._between(down_sub, sub) if self._by_sub_partition else self._mapping
         grid = self.down.grid_of(down_sub)
@@ -121,6 +127,12 @@ class Edge:
             return None
         zoned = self.up.zoned.get(upstream_sub) if self.up.zoned and not period.is_clock else None
         return _mapping(offset, (zoned or self.down.calendar_of(sub), period), up)
+
+
+@lru_cache(maxsize=65_536)
+def _shape(_mapping: Mapping | None, _grid: Grid | None, _first: int, _stop: int) -> object:
+    """One object for all edges that are alike in these."""
+    return object()
 
 
 def _slices(node: Node, ordinals: Sequence[int], existing: range, sub: Sub = WHOLE) -> tuple[Slice, ...]:

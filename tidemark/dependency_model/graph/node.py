@@ -34,6 +34,11 @@ class Node:
         self.zoned: Mapping[Sub, Calendar] = _calendars(entity, self.subs) if entity.sub_partitions else {}
 
     @property
+    def is_parted(self) -> bool:
+        """Whether its slices have sub-partitions."""
+        return self.subs != (WHOLE,)
+
+    @property
     def period(self) -> Period | None:
         return self.entity.period
 

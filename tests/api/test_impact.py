@@ -1,0 +1,40 @@
+"""GET /v1/impact: what a subject's slices touch, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.api.client import GOOD, Client, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with serving(tmp_path) as opened:
+        yield opened
+
+
+def test_the_slices_downstream_of_a_subject_are_told_with_what_they_need(client: Client) -> None:
+    client.report(GOOD)
+    status, body = client.ask("GET", "/v1/impact?subject=ods@2024-06-02&until=2024-06-04T00:00:00Z")
+    assert (status, body["causes"]) == (200, ["ods@2024-06-02"])
+    (first, *_) = body["downstream"]
+    assert (first["slice"], first["need"], first["run_state"]) == ("dwd@2024-06-02", "nothing", "ready")
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("subject=odds@2024-06-02", 404),
+        ("subject=ods@banana", 400),
+        ("subject=ods@2024-06-02&until=banana", 400),
+        ("subject=table=ods%26%26dt=20240101..20501231", 400),
+    ],
+)
+def test_what_there_is_not_is_refused(client: Client, query: str, status: int) -> None:
+    assert client.ask("GET", f"/v1/impact?{query}")[0] == status

@@ -1,0 +1,50 @@
+"""The slices that a person means by an entity and a time, a list or a range of times; many are asked about first."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tidemark.dependency_model.subject import MAX_SLICES, Allowance, DependencySubject, SubjectKind, resolve
+from tidemark.dependency_model.subject.subject_id import DependencySubjectId
+from tidemark.errors import NoSuchSliceError, ParseError
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+_AT_ALL: Final = 1_000_000
+_STATIC: Final = "static"
+
+
+def asked_slices(graph: DependencyGraph, entity: str, text: str, *, yes: bool) -> tuple[Slice, ...]:
+    """The existing slices of `2026-03-29`, `2026-03-01..2026-03-29` or `2026-03-01,2026-03-29`, in order of time.
+
+    More than 1,000 of them are confirmed on a terminal, and refused elsewhere unless `yes`. Raises UnknownEntityError,
+    ParseError for a text that is no time, and NoSuchSliceError where the entity has no slice then.
+    """
+    slices = resolve(_subject(entity, text), graph, allowance=Allowance(_AT_ALL, _AT_ALL))
+    if not slices:
+        declared = graph.entity(entity)
+        ends = f", ends at {declared.end}" if declared.end else ""
+        raise NoSuchSliceError(
+            f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=text
+        )
+    if len(slices) > MAX_SLICES and not yes:
+        _confirm(f"{entity} {text} stands for {len(slices):,} slices ({slices[0].key} .. {slices[-1].key})")
+    return slices
+
+
+def _subject(entity: str, text: str) -> DependencySubject:
+    if text == _STATIC:
+        return DependencySubject(SubjectKind.JOB, entity)
+    return DependencySubject.of(DependencySubjectId.parse(f"job={entity}&&bizDate={text}"))
+
+
+def _confirm(what: str) -> None:
+    if not sys.stdin.isatty():
+        raise ParseError(what, expected=f"at most {MAX_SLICES:,} without being asked", hint="is it meant? add --yes")
+    if not click.confirm(f"{what}. Go on?"):
+        raise click.Abort

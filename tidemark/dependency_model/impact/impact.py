@@ -1,0 +1,68 @@
+"""What has to happen to each slice downstream of some slices: `impact ENTITY SLICES` (seed capability D4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.entity.entity import EntityKind, Reprocess
+from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.dependency_model.entity.entity import Entity
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.consequence import KnownStatuses
+
+_UNKNOWN: Final = SliceStatus()
+_STARTED: Final = frozenset({RunState.LAUNCHED, RunState.RUNNING, RunState.COMPLETED})
+_ENDED: Final = frozenset({RunState.FAILED, RunState.ABSENT})
+
+
+class Need(Enum):
+    """What a slice needs once its inputs are good again."""
+
+    CLEAR = "clear"
+    """It holds, or is about to hold, what was computed from them: cleared and computed again."""
+    START = "start"
+    """It holds nothing, and does not start by itself: started."""
+    NOTHING = "nothing"
+    """It takes the inputs as they are when it starts, or is kept as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactedSlice:
+    """A slice with its status, what it needs, and in a word why."""
+
+    slice: Slice
+    status: SliceStatus
+    need: Need
+    because: str
+
+
+def impacts_of(graph: DependencyGraph, slices: Iterable[Slice], known: KnownStatuses) -> list[ImpactedSlice]:
+    """What each of the slices downstream of something needs, in their order (`downstream_closure`)."""
+    return [_impacted(graph, slice_, known.get(slice_) or _UNKNOWN) for slice_ in slices]
+
+
+def _impacted(graph: DependencyGraph, slice_: Slice, status: SliceStatus) -> ImpactedSlice:
+    need, because = _need(graph.entity(slice_.entity), status)
+    return ImpactedSlice(slice_, status, need, because)
+
+
+def _need(entity: Entity, status: SliceStatus) -> tuple[Need, str]:
+    state = status.run_state
+    if entity.is_project:
+        return Need.NOTHING, "stands for a project"
+    if entity.kind is EntityKind.VIRTUAL:
+        return Need.NOTHING, "another system makes it"
+    if state in _STARTED or status.states:
+        if entity.reprocess is Reprocess.NEVER:
+            return Need.NOTHING, "kept: reprocess is never"
+        return Need.CLEAR, state.value
+    if state in _ENDED:
+        return Need.START, state.value
+    return Need.NOTHING, f"{state.value}: takes them as they are then"

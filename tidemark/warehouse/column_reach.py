@@ -1,0 +1,56 @@
+"""Which dependencies a change of one column goes along, by column lineage (part of seed capability D8).
+
+Where nothing is known of a query's columns, all of them count as changed: rather one slice too many than one too few.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.suggestion import did_you_mean, quote_value
+from tidemark.errors import UnknownEntityError
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.warehouse.column_graph import ColumnGraph
+
+_ALL: Final = "*"
+Dependencies = frozenset[tuple[str, str]]
+"""Pairs of upstream and downstream entity."""
+
+
+def dependencies_reached(graph: DependencyGraph, columns: ColumnGraph, entity: str, column: str) -> Dependencies:
+    """The dependencies through which a change of `entity.column` can reach other slices. Raises UnknownEntityError."""
+    known = columns.columns(entity)
+    if known and column not in known and _ALL not in known:
+        raise UnknownEntityError(
+            f"{entity} has no such column", found=quote_value(column), hint=did_you_mean(column, known)
+        )
+    changed: dict[str, frozenset[str]] = {entity: frozenset({column})}
+    reached: set[tuple[str, str]] = set()
+    pending = [entity]
+    while pending:
+        up = pending.pop()
+        for edge in graph.downstream_edges(up):
+            down = edge.down.name
+            of_down = _changed_columns(columns, up, changed[up], down)
+            if not of_down:
+                continue
+            reached.add((up, down))
+            if not of_down <= changed.get(down, frozenset()):
+                changed[down] = changed.get(down, frozenset()) | of_down
+                pending.append(down)
+    return frozenset(reached)
+
+
+def _changed_columns(columns: ColumnGraph, up: str, changed: frozenset[str], down: str) -> frozenset[str]:
+    """The columns of a downstream entity that change with those of its upstream."""
+    if columns.same.get(down) == up or down == up:
+        return changed
+    of_down = columns.entities.get(down)
+    if of_down is None or not of_down.is_known or _ALL in changed:
+        return frozenset({_ALL})
+    names = {f"{up}.{column}" for column in changed} | {f"{up}.{_ALL}"}
+    if not names.isdisjoint(of_down.indirect):
+        return frozenset({_ALL})
+    return frozenset(name for name, sources in of_down.direct.items() if not names.isdisjoint(sources))
