@@ -74,7 +74,7 @@ def test_the_interface_is_described(client: Client) -> None:
     status, described = client.ask("GET", "/openapi.json")
     assert (status, set(described["paths"])) == (
         200,
-        {"/v1/reports", "/v1/slices", "/v1/impact", "/health", "/metrics"},
+        {"/v1/reports", "/v1/slices", "/v1/impact", "/v1/catalog", "/v1/catalog/{entity}", "/health", "/metrics"},
     )
     body = described["paths"]["/v1/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert "event_time" in body["oneOf"][0]["properties"]

@@ -3,6 +3,8 @@
     POST /v1/reports             one report or a list of them: all are taken, or none
     GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
     GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
+    GET  /v1/catalog             what is there of each entity: slices, rows, size, schema, last reader
+    GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
     GET  /metrics                metrics in Prometheus' text format
     GET  /openapi.json, /docs    this interface described
@@ -22,18 +24,21 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import FastAPI, Query, Request, Response
+from fastapi import Path as PathText
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import AwareDatetime  # noqa: TC002 - FastAPI evaluates the annotation
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from tidemark.api.catalog_models import CatalogModel, CatalogPageModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.request_limits import RequestLimits, TokenBuckets
 from tidemark.api.response_models import ErrorModel, HealthModel, ImpactModel, ReceiptModel, SlicesModel
 from tidemark.api.thread_limits import Threads, run_in
+from tidemark.catalog.catalog import SHOWN_SLICES
 from tidemark.center.detectors.external_report import Report
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
 from tidemark.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
@@ -49,8 +54,10 @@ if TYPE_CHECKING:
     StatusOf = Callable[[], Mapping[str, Any]]
 
 HEALTH: Final = "/health"
-_PATHS: Final = ("/v1/reports", "/v1/slices", "/v1/impact", HEALTH, "/metrics", "/openapi.json", "/docs")
+CATALOG: Final = "/v1/catalog"
+_PATHS: Final = ("/v1/reports", "/v1/slices", "/v1/impact", CATALOG, HEALTH, "/metrics", "/openapi.json", "/docs")
 _STUCK_SECONDS: Final = 60.0
+_MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": ErrorModel} for status in (400, 401, 403, 404, 409, 411, 413, 415, 429, 431, 503)
@@ -117,6 +124,20 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     ) -> ImpactModel:
         """Say which slices are computed from those of a subject, and what each needs: clear, start or nothing."""
         return await run_in(threads.queries, partial(queries.impact, subject, until))
+
+    @app.get(CATALOG)
+    async def catalog() -> CatalogModel:
+        """Say what is there of each entity."""
+        return await run_in(threads.queries, queries.catalog)
+
+    @app.get(f"{CATALOG}/{{entity}}")
+    async def catalog_page(
+        entity: Annotated[str, PathText(max_length=TEXT_LIMIT)],
+        limit: Annotated[int, Query(ge=1, le=_MOST_SLICES)] = SHOWN_SLICES,
+        before: Annotated[str, Query(max_length=TEXT_LIMIT)] = "",
+    ) -> CatalogPageModel:
+        """Say what is there of one entity, with its newest slices; `before` is the key of the last one shown."""
+        return await run_in(threads.queries, partial(queries.catalog_page, entity, limit, before))
 
 
 def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Threads) -> None:

@@ -6,10 +6,12 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from tidemark.api.catalog_models import catalog_model, page_model
 from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
 from tidemark.api.impact import impact_model
 from tidemark.api.response_models import ReceiptModel, SlicesModel
+from tidemark.catalog.catalog import Catalog
 from tidemark.center.detectors.external_report import facts_of
 from tidemark.dependency_model.impact import downstream_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
@@ -19,6 +21,7 @@ from tidemark.state_store.errors import StateConflictError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tidemark.api.catalog_models import CatalogModel, CatalogPageModel
     from tidemark.api.explanation import ExplanationModel
     from tidemark.api.response_models import ImpactModel
     from tidemark.center.center import DependencyCenter
@@ -66,6 +69,14 @@ class Queries:
             )
         slices = list(reached)
         return impact_model(causes, end, impacts_of(graph, slices, self._center.statuses(slices)))
+
+    def catalog(self) -> CatalogModel:
+        """What is there of each entity."""
+        return catalog_model(Catalog(self._center.graph, self._center.store.database).entries())
+
+    def catalog_page(self, entity: str, most: int, before: str) -> CatalogPageModel:
+        """One entity with its newest slices. Raises UnknownEntityError."""
+        return page_model(Catalog(self._center.graph, self._center.store.database).page(entity, most, before))
 
     def _report(self, facts: Sequence[Fact]) -> ReceiptModel:
         receipt = self._center.report(facts, strict=True)

@@ -80,6 +80,11 @@ class DependencyCenter:
         self._memory: CenterMemory | None = None
         self._unkept = 0
 
+    @property
+    def store(self) -> StateStore:
+        """Where everything that it knows is."""
+        return self._store
+
     def report(
         self, facts: Sequence[Fact], *, cursors: Mapping[str, str] | None = None, strict: bool = False
     ) -> Receipt:

@@ -7,9 +7,11 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
+from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
@@ -25,6 +27,9 @@ _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
 _LOGS_AT_ONCE: Final = 500
+_STORAGE_SECONDS: Final = 10.0
+_STORAGE_AT_ONCE: Final = 1.0
+"""After so many seconds no further table is looked at: the next time goes on from there."""
 
 
 class CenterTick:
@@ -37,6 +42,7 @@ class CenterTick:
         )
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
         self.outside = OutsideWorld(self.center, self.store.database, os.environ)
+        self._storage = StorageDetector(warehouse, self.center, self.store)
         self._events: EventLogDetector | None = None
         self._due: dict[str, float] = {}
         self._history = timedelta(days=warehouse.settings.history_days)
@@ -60,12 +66,16 @@ class CenterTick:
         return new
 
     def upkeep(self, wiped_seconds: float) -> None:
-        """What is done less often: slices are reconciled with what Dagster has, the schedule's position is noted.
+        """What is done less often: slices are reconciled with what Dagster has and with what is in storage.
 
-        And transitions that are older than what is kept are compacted, and what steps printed then is removed.
+        What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
+        compacted, and what steps printed then is removed.
         """
         if self._events and self._has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
+        if self._has_come("storage", _STORAGE_SECONDS):
+            self._storage.poll(_STORAGE_AT_ONCE)
+            note_counts(self.store.database)
         if self._has_come("noted", _NOTED_SECONDS):
             self.center.checkpoint()
         if self._has_come("compacted", _COMPACTED_SECONDS):

@@ -7,8 +7,11 @@ TerminalError
 └── RequestError     a request to the API that cannot be understood
 
 TransientError
-└── LaunchError      the launcher does not take a run now
+├── LaunchError      the launcher does not take a run now
+└── AnotherCenterError  somebody else holds the lease
 """
+
+from typing import Self
 
 from tidemark.errors import TerminalError, TransientError
 
@@ -31,3 +34,16 @@ class RequestError(TerminalError):
 
 class LaunchError(TransientError):
     """The launcher does not take a run now; it is asked again."""
+
+
+class AnotherCenterError(TransientError):
+    """Somebody else holds the lease, and does what was asked for by itself."""
+
+    @classmethod
+    def of(cls, holder: str) -> Self:
+        return cls(
+            "another center is active",
+            expected="no center while a command reconciles storage",
+            found=holder,
+            hint="it reconciles storage itself, every ten seconds: nothing needs to be done",
+        )

@@ -27,7 +27,7 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
     changed = _is_complete_now(graph, manifest, known)
     for used in (used for of_entity in manifest.used_slices.values() for used in of_entity):
         status = known.get(used.slice) or _UNKNOWN
-        if status.issues or status.tainted:
+        if status.is_flawed:
             yield Event.TAINTED
             return
         changed = changed or _has_changed(status, used)
@@ -59,5 +59,5 @@ def _is_complete_now(graph: DependencyGraph, manifest: SliceManifest, known: Kno
 
 
 def _has_come(status: SliceStatus, accepted: set[str]) -> bool:
-    is_good = status.quality in _GOOD and not status.issues and not status.tainted
+    is_good = status.quality in _GOOD and not status.is_flawed
     return is_good and not accepted.isdisjoint(status.states)

@@ -25,6 +25,7 @@ COMMANDS: Final = (
     CommandEntry("probe", "The model", "Look at one slice of an external table, now."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
+    CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),

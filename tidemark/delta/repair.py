@@ -18,6 +18,7 @@ from tidemark.delta.errors import PartitionChangedError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
 from tidemark.delta.maintenance_lock import maintaining
+from tidemark.delta.own_commit import REPAIR
 from tidemark.delta.repair_plan import RepairPlan, plan_in_transaction
 from tidemark.delta.replace_partition import literal, partition_predicate
 from tidemark.system.crash_points import crash_point
@@ -79,7 +80,7 @@ def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) 
     actions = [*txn.removal(file.handle for file in plan.removed), *added]
     try:
         with require_same_definition(plan.path):
-            version = txn.commit(actions, operation, None, json.dumps({"repair": _said(plan, rows)}))
+            version = txn.commit(actions, operation, None, json.dumps({REPAIR: _said(plan, rows)}))
     except RETRYABLE as error:
         raise PartitionChangedError.of(plan.path, plan.partition, plan.at, None) from error
     crash_point("repair.after_commit")

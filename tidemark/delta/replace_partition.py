@@ -26,6 +26,7 @@ from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
+from tidemark.delta.own_commit import WRITE
 from tidemark.delta.schema_evolution import new_columns
 from tidemark.quoting.spark import quote, sql_literal
 from tidemark.system.crash_points import crash_point
@@ -140,7 +141,7 @@ def _by_statement(whole: DataFrame, path: Path, partitions: Sequence[Partition])
     writer = whole.write.format("delta").mode("overwrite").option("mergeSchema", "true")
     if partitions[0]:
         writer = writer.partitionBy(*partitions[0]).option("replaceWhere", _predicate(partitions))
-    writer.option("userMetadata", json.dumps({"write": mark})).save(str(path))
+    writer.option("userMetadata", json.dumps({WRITE: mark})).save(str(path))
     version = _version_of(path, mark)
     rows = read_table(whole.sparkSession, path, version).where(_predicate(partitions))
     metrics = tuple(table_metrics(path, partition, version) for partition in partitions)

@@ -51,7 +51,7 @@ def plan_vacuum(
     """
     now = now or datetime.now(UTC)
     # First the files, then the log: what a writer adds in between is not in the list.
-    on_disk = dict(_on_disk(path))
+    on_disk = dict(files_on_disk(path))
     history = read_history(path)
     kept = kept_versions(history.commits, retention, [*claims, *claims_of_readers(locks, path)], now)
     versions = [version.version for version in kept]
@@ -112,7 +112,7 @@ def _needless(
     }
 
 
-def _on_disk(path: Path) -> Iterator[tuple[str, tuple[int, float]]]:
+def files_on_disk(path: Path) -> Iterator[tuple[str, tuple[int, float]]]:
     """Data and vectors by their path in the table's folder, with bytes and time of change; no log, no manifests."""
     for folder, folders, names in os.walk(path):
         folders[:] = [name for name in folders if not _is_hidden(name)]

@@ -13,7 +13,19 @@ from sqlalchemy import func, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from tidemark.state_store.errors import SchemaTooNewError
-from tidemark.state_store.schema import CURSORS, LEASES, MIGRATIONS, SCHEDULES, SLICES, SNAPSHOTS, TRANSITIONS
+from tidemark.state_store.schema import (
+    CATALOG_COUNTS,
+    CATALOG_PARTITIONS,
+    CATALOG_SCHEMAS,
+    CATALOG_TABLES,
+    CURSORS,
+    LEASES,
+    MIGRATIONS,
+    SCHEDULES,
+    SLICES,
+    SNAPSHOTS,
+    TRANSITIONS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -101,6 +113,7 @@ ALL: Final = (
     Migration(6, "snapshots that wait for late events", _open_snapshots),
     Migration(7, "snapshots are tagged and restated", _tagged_snapshots),
     Migration(8, "leases have fencing tokens", _fencing_tokens),
+    Migration(9, "the catalog's notes", _create(CATALOG_TABLES, CATALOG_PARTITIONS, CATALOG_SCHEMAS, CATALOG_COUNTS)),
 )
 
 

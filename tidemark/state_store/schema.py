@@ -125,3 +125,57 @@ LEASES = Table(
     Column("wanted", Boolean, nullable=False),
 )
 """Who may do what only one may; `until` 0 is let go of, `wanted` that somebody with more right to it waits."""
+
+CATALOG_TABLES = Table(
+    "catalog_tables",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("stamp", String, nullable=False),
+    Column("table_id", String, nullable=False),
+    Column("committed_at", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("files", BigInteger, nullable=False),
+    Column("vacuumed", BigInteger, nullable=False),
+    Column("verified_at", BigInteger, nullable=False),
+)
+"""How far the log of each entity's table was read, and what the table held then. `stamp` tells the commit's file from
+another one of that number, `table_id` the table from another one at its place; `vacuumed` is the last VACUUM that the
+log told, -1 for none; `verified_at` is when the table's files were last looked for on disk, 0 for never."""
+
+CATALOG_PARTITIONS = Table(
+    "catalog_partitions",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("key", String().with_variant(String(collation="C"), "postgresql"), primary_key=True),
+    Column("sub", String, primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("files", Integer, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("is_suspect", Boolean, nullable=False),
+    Column("contents", String, nullable=False),
+    Index("catalog_partitions_suspect", "entity", sqlite_where=text("is_suspect"), postgresql_where=text("is_suspect")),
+)
+"""What each partition held at the version that was read, `version` being the last that changed it; key and sub are the
+slice's. `is_suspect` where that may not be what its slice was written as; `contents` are its files, now and before."""
+
+CATALOG_SCHEMAS = Table(
+    "catalog_schemas",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("version", BigInteger, primary_key=True),
+    Column("changed_at", BigInteger, nullable=False),
+    Column("columns", String, nullable=False),
+)
+"""Each schema that a table's log told, from the version on that brought it; columns are JSON, name to type."""
+
+CATALOG_COUNTS = Table(
+    "catalog_counts",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("counts", String, nullable=False),
+)
+"""How many of an entity's slices were how after transition `seq`, as JSON: counted again once there are later ones."""

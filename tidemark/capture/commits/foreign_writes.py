@@ -11,10 +11,9 @@ from typing import Any, Final, NamedTuple
 from tidemark.capture.commits.commit_state import Commit
 from tidemark.capture.errors import ForeignWriteError
 from tidemark.delta.commit_content import CommitContent, commit_content
+from tidemark.delta.own_commit import REPAIR
 
 _RESTORE: Final = "RESTORE"
-_REPAIR: Final = "repair"
-"""What `tidemark delta repair` says of its commits: somebody saw what it would do, and wanted it."""
 
 
 class ForeignWrite(NamedTuple):
@@ -79,4 +78,4 @@ def _is_repair(info: dict[str, Any]) -> bool:
         said = json.loads(info.get("userMetadata") or "null")
     except json.JSONDecodeError:
         return False
-    return isinstance(said, dict) and _REPAIR in said
+    return isinstance(said, dict) and REPAIR in said

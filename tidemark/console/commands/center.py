@@ -115,5 +115,6 @@ def _announce(url: str, *, as_json: bool) -> None:
     print_line(f"Center       {url}", "bold green")
     print_line("  report     POST /v1/reports")
     print_line("  ask        GET  /v1/slices?subject=ods_orders@2026-03-29")
+    print_line("             GET  /v1/catalog, /v1/catalog/ods_orders")
     print_line("  watch      GET  /health, /metrics")
     print_line("  stop       Ctrl-C")

@@ -7,7 +7,7 @@ of which a part is missing was being written, or was being deleted: it is no che
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -60,12 +60,15 @@ class LogFiles:
             raise UnreadableLogError.of(self.log.parent, f"no commit {missing[0]}")
         return first
 
-    def checkpoint_actions(self, version: int) -> Iterator[Mapping[str, Any]]:
-        """The `add` and `protocol` actions of a checkpoint, its sidecars' among them. Raises UnreadableLogError."""
+    def checkpoint_actions(self, version: int, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
+        """The `add` and `protocol` actions of a checkpoint, its sidecars' among them. Raises UnreadableLogError.
+
+        `columns` are further fields of theirs, or of other actions, that are wanted: `add.stats`.
+        """
         for file in self.checkpoints[version]:
-            for action in _actions(file):
+            for action in _actions(file, columns):
                 if action.get("sidecar"):
-                    yield from _actions(self._sidecar(action["sidecar"]["path"]))
+                    yield from _actions(self._sidecar(action["sidecar"]["path"]), columns)
                 else:
                     yield action
 
@@ -79,7 +82,7 @@ class LogFiles:
 
 def commit_actions(path: Path, version: int) -> list[Mapping[str, Any]] | None:
     """All actions of one commit of a table; None where the log has its file no more."""
-    file = path / LOG / f"{version:020d}.json"
+    file = commit_file(path, version)
     return list(_actions(file)) if file.exists() else None
 
 
@@ -98,11 +101,16 @@ def _whole_checkpoints(log: Path, names: list[str]) -> dict[int, tuple[Path, ...
     return whole
 
 
-def _actions(file: Path) -> Iterator[Mapping[str, Any]]:
+def commit_file(path: Path, version: int) -> Path:
+    """Where the log of a table has a commit."""
+    return path / LOG / f"{version:020d}.json"
+
+
+def _actions(file: Path, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
     if file.suffix == ".json":
         with file.open(encoding="utf-8") as lines:
             yield from (json.loads(line) for line in lines if line.strip())
         return
-    for batch in pq.ParquetFile(file).iter_batches(columns=list(_ACTIONS)):
+    for batch in pq.ParquetFile(file).iter_batches(columns=[*_ACTIONS, *columns]):
         for action in batch.to_pylist():
             yield {name: value for name, value in action.items() if value is not None}

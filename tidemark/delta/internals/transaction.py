@@ -22,6 +22,7 @@ from tidemark.delta.internals.contract import DELTA, SPARK
 from tidemark.delta.internals.deletion_vectors import DeletionVectorFile
 from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import file_name
+from tidemark.delta.own_commit import OWN_COMMIT
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quote, sql_literal
 from tidemark.spark.internals import Jvm, java_frame, java_session
@@ -190,7 +191,7 @@ class OptimisticTransaction:
     def commit(self, actions: Sequence[Any], operation: Any, transaction: Transaction | None, metadata: str) -> int:
         """Commit and return the version made. Raises delta.exceptions of the conflict, then nothing is written."""
         own = [] if transaction is None else [self._set_transaction(transaction)]
-        with user_metadata(self._spark, metadata):
+        with user_metadata(self._spark, metadata or OWN_COMMIT):
             return int(self._txn.commit(self._seq([*own, *actions]), operation))
 
     def merge_operation(self, counts: Mapping[str, int]) -> Any:

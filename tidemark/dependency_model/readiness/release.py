@@ -93,7 +93,7 @@ def accepts(dependency: Dependency, status: SliceStatus) -> bool:
         return False
     if dependency.quality == "ignore":
         return True
-    return status.quality in (Quality.PASSED, Quality.IGNORED) and not status.issues and not status.tainted
+    return status.quality in (Quality.PASSED, Quality.IGNORED) and not status.is_flawed
 
 
 def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime, now: datetime) -> Verdict:

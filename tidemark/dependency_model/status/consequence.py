@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, targets
-from tidemark.dependency_model.status.slice_status import BACKFILLED, PARTIAL, SliceStatus
+from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, PARTIAL, SliceStatus
 from tidemark.dependency_model.status.transition import Event, apply, row_of
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class _Walk:
         return any(edge.down.name == target.entity and earlier & {*edge.dependency.states} for edge in edges)
 
     def _earlier_states(self, slice_: Slice) -> set[str]:
-        reached = self.status(slice_).states - {PARTIAL, BACKFILLED}
+        reached = self.status(slice_).states - {PARTIAL, BACKFILLED, FOREIGN}
         if COMPLETED in reached:
             return {*reached} - {COMPLETED}
         declared = [state for state in self.graph.entity(slice_.entity).state_names if state in reached]
@@ -159,4 +159,4 @@ class _Walk:
 
     def _has_bad_input(self, slice_: Slice) -> bool:
         needed = (upstream for requirement in self.graph.requirements(slice_) for upstream in requirement.slices)
-        return any(self.status(needed_slice).issues or self.status(needed_slice).tainted for needed_slice in needed)
+        return any(self.status(needed_slice).is_flawed for needed_slice in needed)

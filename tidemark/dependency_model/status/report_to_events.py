@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.status.slice_status import Quality, RunState
+from tidemark.dependency_model.status.slice_status import FOREIGN, Quality, RunState
 from tidemark.dependency_model.status.transition import Event, row_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
     Event.LOST: frozenset(RunState) - _UNDER_WAY,
     Event.RETRIED: frozenset({RunState.WAITING, *_ON_ITS_WAY}),
     Event.DELETED: frozenset(RunState) - {RunState.COMPLETED},
+    Event.OVERWRITTEN: frozenset(RunState) - {RunState.COMPLETED},
+    Event.RECOVERED: frozenset(RunState) - {RunState.COMPLETED, RunState.ABSENT},
     Event.TAINTED: frozenset(RunState) - {RunState.COMPLETED},
     Event.OBSERVED: frozenset({RunState.COMPLETED}),
 }
@@ -61,6 +63,10 @@ def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[E
         return (Event.WITHDRAWN, Event.OBSERVED)
     if report is Event.BACKFILL_REQUESTED and status.run_state is RunState.WAITING:
         return (Event.REQUESTED,) if status.generation == 1 else ()
+    if report is Event.OVERWRITTEN and FOREIGN in status.states:
+        return ()
+    if report is Event.RECOVERED and status.run_state is RunState.COMPLETED and FOREIGN not in status.states:
+        return ()
     return (report,)
 
 

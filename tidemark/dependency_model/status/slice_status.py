@@ -17,6 +17,10 @@ PARTIAL = "partial"
 """The state of a slice that was computed without all of its inputs."""
 
 
+FOREIGN = "foreign"
+"""The state of a slice whose data somebody else has changed in storage."""
+
+
 class RunState(Enum):
     """Where a slice is on the way from 'not yet' to 'there'."""
 
@@ -54,10 +58,15 @@ class SliceStatus:
 
     @property
     def valid(self) -> bool:
-        """There, and fit for use: no failed quality reaches it, and none of its inputs was found wrong since."""
-        return COMPLETED in self.states and not self.issues and not self.tainted
+        """There, and fit for use."""
+        return COMPLETED in self.states and not self.is_flawed
+
+    @property
+    def is_flawed(self) -> bool:
+        """A failed quality reaches it, an input of it was found wrong, or somebody else has changed its data."""
+        return bool(self.issues) or self.tainted or FOREIGN in self.states
 
     @property
     def unfinished_state(self) -> str:
         """What it has reached before its last state, such as `estimated`; empty where that is reached, or nothing."""
-        return "" if COMPLETED in self.states else ",".join(sorted(self.states - {PARTIAL, BACKFILLED}))
+        return "" if COMPLETED in self.states else ",".join(sorted(self.states - {PARTIAL, BACKFILLED, FOREIGN}))

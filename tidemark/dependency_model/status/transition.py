@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status.propagation import BY_POLICY, Spread, To
-from tidemark.dependency_model.status.slice_status import BACKFILLED, PARTIAL, Quality, RunState, SliceStatus
+from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, PARTIAL, Quality, RunState, SliceStatus
 from tidemark.errors import TransitionError
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Event(Enum):
     KEPT = "kept"
     BACKFILL_REQUESTED = "backfill_requested"
     DELETED = "deleted"
+    OVERWRITTEN = "overwritten"
+    RECOVERED = "recovered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ _UNDER_WAY = frozenset({RunState.LAUNCHED, RunState.RUNNING})
 _THERE = frozenset({RunState.COMPLETED})
 _DONE = frozenset({COMPLETED})
 _LACKS = frozenset({PARTIAL})
+_FOREIGN = frozenset({FOREIGN})
 _REACHED = _THERE | {RunState.WAITING}
 """Slices that hold rows: of a state before the last one, too."""
 
@@ -123,7 +126,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         RunState.WAITING,
         "the run brought it to a state before the last one, such as estimated; it waits for what the next one needs",
         quality=Quality.UNKNOWN,
-        removes_states=_LACKS,
+        removes_states=_LACKS | _FOREIGN,
     ),
     _row(
         Event.COMPLETED,
@@ -133,7 +136,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
-        removes_states=_LACKS,
+        removes_states=_LACKS | _FOREIGN,
     ),
     _row(
         Event.BACKFILLED,
@@ -143,7 +146,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE | {BACKFILLED},
-        removes_states=_LACKS,
+        removes_states=_LACKS | _FOREIGN,
     ),
     _row(
         Event.OBSERVED,
@@ -249,6 +252,24 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         "reconciliation found its data gone from storage; who still waits for it waits on",
         quality=Quality.UNKNOWN,
         clears_states=True,
+    ),
+    _row(
+        Event.OVERWRITTEN,
+        {RunState.COMPLETED},
+        None,
+        "reconciliation found that somebody else has changed its data in storage, or rolled it back",
+        quality=Quality.UNKNOWN,
+        adds_states=_FOREIGN,
+        spreads=_TAINTS,
+    ),
+    _row(
+        Event.RECOVERED,
+        {RunState.COMPLETED, RunState.ABSENT},
+        RunState.COMPLETED,
+        "reconciliation found that its data in storage is again what its run wrote",
+        adds_states=_DONE,
+        removes_states=_FOREIGN,
+        spreads=_ASKS,
     ),
 )
 

@@ -1,0 +1,1 @@
+"""The catalog, and its reconciliation with real Delta tables."""

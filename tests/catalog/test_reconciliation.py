@@ -1,0 +1,216 @@
+"""Somebody else deletes, rolls back, overwrites and vacuums: the store says so after one pass, and takes it back."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from deltalake import DeltaTable
+
+from tests.catalog.lake import DAYS, NOW, Lake
+from tidemark.catalog import table_look
+from tidemark.center.fact import Fact
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Quality
+from tidemark.state_store.transition import Facts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST, SECOND, THIRD = DAYS
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """Three days written by us, and a report of the first two; nothing is noted yet."""
+    lake = Lake(tmp_path)
+    for number, day in enumerate(DAYS):
+        lake.write(day, [number, number + 10])
+    for day in DAYS[:2]:
+        lake.tell(day, None, entity="reports")
+    return lake
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_deleted_data_is_absent_and_who_waits_for_it_waits(lake: Lake, is_noted: bool) -> None:
+    if is_noted:
+        assert lake.poll().absent == 0
+    assert Slice("reports", THIRD) in lake.center.ready()
+    lake.delete(THIRD)
+    report = lake.poll()
+    assert (report.absent, report.foreign, report.recovered) == (1, 0, 0)
+    assert [lake.shown(f"sales@{day}") for day in DAYS] == ["completed", "completed", "absent"]
+    assert Slice("reports", THIRD) not in lake.center.ready()
+    last = lake.store.read.history(Slice("sales", THIRD))[-1]
+    assert (last.event, last.who, last.why) == (Event.DELETED, "storage", "DELETE of version 3 left nothing of it")
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+@pytest.mark.parametrize("marked", [True, False])
+def test_what_a_stranger_overwrote_is_foreign_and_taints_what_was_made_of_it(
+    tmp_path: Path, is_noted: bool, marked: bool
+) -> None:
+    lake = Lake(tmp_path)
+    lake.write(FIRST, [1], marked=marked)
+    lake.write(SECOND, [2], marked=marked)
+    lake.tell(FIRST, None, entity="reports")
+    if is_noted:
+        assert lake.poll().foreign == 0
+    lake.commit(FIRST, [5, 6])
+    assert lake.poll().foreign == 1
+    assert (lake.shown(f"sales@{FIRST}"), lake.shown(f"sales@{SECOND}")) == ("foreign", "completed")
+    assert lake.shown(f"reports@{FIRST}") == "completed tainted"
+    status = lake.center.status(Slice("sales", FIRST))
+    assert (status.valid, status.quality) == (False, Quality.UNKNOWN)
+    assert lake.poll().foreign == 0, "told once"
+
+
+def test_what_a_stranger_added_to_a_day_is_foreign(lake: Lake) -> None:
+    lake.poll()
+    lake.append(SECOND, [77])
+    assert lake.poll().foreign == 1
+    assert lake.shown(f"sales@{SECOND}") == "foreign"
+
+
+def test_a_rollback_is_told_for_what_was_written_since_and_taken_back(lake: Lake) -> None:
+    lake.poll()
+    lake.write(FIRST, [100])
+    lake.write("2026-03-26", [4])
+    newest = lake.version
+    lake.poll()
+    lake.restore(2)
+    report = lake.poll()
+    assert (report.absent, report.foreign) == (1, 1)
+    assert (lake.shown(f"sales@{FIRST}"), lake.shown("sales@2026-03-26")) == ("foreign", "absent")
+    assert lake.shown(f"sales@{SECOND}") == "completed"
+    lake.restore(newest)
+    assert lake.poll().recovered == 2
+    assert [lake.shown(f"sales@{day}") for day in (*DAYS, "2026-03-26")] == ["completed"] * 4
+    assert lake.center.status(Slice("sales", "2026-03-26")).quality is Quality.PASSED
+    assert lake.center.status(Slice("sales", FIRST)).valid
+
+
+def test_a_new_run_makes_a_foreign_slice_good(lake: Lake) -> None:
+    lake.commit(FIRST, [9])
+    lake.poll()
+    lake.write(FIRST, [1, 2])
+    assert lake.shown(f"sales@{FIRST}") == "completed"
+    report = lake.poll()
+    assert (report.foreign, report.absent, report.recovered) == (0, 0, 0)
+    assert lake.center.status(Slice("sales", FIRST)).valid
+
+
+def test_of_a_slice_that_is_being_computed_nothing_is_told_until_its_run_has_ended(lake: Lake) -> None:
+    lake.poll()
+    lake.center.report([_started(FIRST)], strict=True)
+    lake.commit(FIRST, [9])
+    assert lake.poll().foreign == 0
+    assert lake.shown(f"sales@{FIRST}") == "running"
+    lake.tell(FIRST, 0)
+    assert lake.poll().foreign == 1, "the stranger came during the run, behind what that tells"
+
+
+def test_the_version_that_a_run_tells_later_makes_its_commit_ours(lake: Lake) -> None:
+    lake.poll()
+    lake.center.report([_started(FIRST)], strict=True)
+    version = lake.commit(FIRST, [9])
+    lake.poll()
+    lake.tell(FIRST, version, 1)
+    assert lake.poll().foreign == 0
+    assert lake.shown(f"sales@{FIRST}") == "completed"
+
+
+def test_a_table_that_is_deleted_and_put_back(lake: Lake, tmp_path: Path) -> None:
+    lake.poll()
+    shutil.copytree(lake.path, tmp_path / "backup")
+    shutil.rmtree(lake.path)
+    assert lake.poll().absent == 3
+    assert lake.poll().absent == 0
+    shutil.copytree(tmp_path / "backup", lake.path)
+    assert lake.poll().recovered == 3
+    assert [lake.shown(f"sales@{day}") for day in DAYS] == ["completed"] * 3
+
+
+def test_a_table_that_was_gone_before_the_first_pass(lake: Lake) -> None:
+    shutil.rmtree(lake.path)
+    assert lake.poll().absent == 3
+
+
+def test_a_table_that_a_stranger_made_anew(lake: Lake) -> None:
+    lake.poll()
+    shutil.rmtree(lake.path)
+    lake.commit(FIRST, [1])
+    lake.commit(SECOND, [1])
+    report = lake.poll()
+    assert (report.foreign, report.absent) == (2, 1)
+
+
+def test_files_that_are_gone_without_a_commit_are_found_when_they_are_looked_for(lake: Lake) -> None:
+    lake.poll()
+    shutil.rmtree(lake.path / f"dt={SECOND}")
+    assert lake.poll(verify=True).absent == 1
+    assert lake.shown(f"sales@{SECOND}") == "absent"
+    assert lake.poll(verify=True).absent == 0
+
+
+def test_a_vacuum_that_takes_what_is_not_live_any_more_changes_nothing(lake: Lake) -> None:
+    lake.write(FIRST, [5])
+    lake.poll()
+    DeltaTable(str(lake.path)).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    report = lake.poll()
+    assert (report.absent, report.foreign) == (0, 0)
+
+
+def test_an_empty_slice_is_not_absent(lake: Lake) -> None:
+    lake.tell("2026-03-27", lake.version, 0)
+    lake.write("2026-03-28", [])
+    assert lake.poll().absent == 0
+
+
+def test_what_dagster_was_made_to_forget_stays_forgotten(lake: Lake) -> None:
+    lake.poll()
+    lake.center.report([_wiped(FIRST)])
+    assert lake.poll().recovered == 0
+    assert lake.shown(f"sales@{FIRST}") == "absent"
+
+
+def test_what_did_not_change_is_not_read_again(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake.poll()
+    read: list[int] = []
+    take = table_look._Look.take
+
+    def noted(look: Any, commit: Any) -> None:
+        read.append(commit.version)
+        take(look, commit)
+
+    monkeypatch.setattr(table_look._Look, "take", noted)
+    assert lake.poll().changed == 0
+    lake.append(FIRST, [1])
+    assert (lake.poll().changed, read) == (1, [3])
+    again = lake.open_detector()
+    assert (again.poll().changed, read) == (0, [3]), "another process goes on from the notes"
+
+
+def test_a_pass_that_died_before_its_notes_tells_the_same_again(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake.poll()
+    lake.delete(FIRST)
+    with monkeypatch.context() as patch:
+        patch.setattr("tidemark.catalog.notes.CatalogNotes.write", _die)
+        with pytest.raises(KeyboardInterrupt):
+            lake.poll()
+    last = lake.store.read.last()
+    assert lake.open_detector().poll().absent == 0
+    assert (lake.shown(f"sales@{FIRST}"), lake.store.read.last()) == ("absent", last)
+
+
+def _die(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _started(day: str) -> Fact:
+    return Fact(f"begun {day}", Slice("sales", day), Event.STARTED, NOW, "test", data=Facts(run_id=f"by hand {day}"))
+
+
+def _wiped(day: str) -> Fact:
+    return Fact(f"wiped {day}", Slice("sales", day), Event.DELETED, NOW, "dagster")

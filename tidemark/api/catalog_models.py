@@ -1,0 +1,132 @@
+"""What the HTTP interface, and `tidemark catalog --json`, answer of the catalog."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.catalog.catalog import CatalogEntry, CatalogPage, CatalogSlice
+    from tidemark.catalog.notes import SchemaNote
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class SliceCountsModel(_Model):
+    """Slices that are there, those of them with flaws, and those that are not; `newest` is the newest's key."""
+
+    completed: int
+    invalid: int
+    tainted: int
+    foreign: int
+    partial: int
+    absent: int
+    failed: int
+    running: int
+    newest: str
+
+
+class LastReaderModel(_Model):
+    """The slice that was computed last from the entity, by which run, and when."""
+
+    slice: str
+    run_id: str | None
+    at: datetime
+
+
+class CatalogEntryModel(_Model):
+    """One entity; what is not known, or not there, is null."""
+
+    entity: str
+    layer: str
+    kind: str
+    owner: str
+    slices: SliceCountsModel
+    snapshots: int
+    table_version: int | None
+    committed_at: datetime | None
+    rows: int | None
+    size_bytes: int | None
+    files: int | None
+    schema_version: int | None
+    columns: int | None
+    last_reader: LastReaderModel | None
+
+
+class CatalogSliceModel(_Model):
+    """One slice: how it stands, and its data; `version` is its table's."""
+
+    slice: str
+    run_state: str
+    states: list[str]
+    quality: str
+    valid: bool
+    generation: int
+    rows: int | None
+    size_bytes: int | None
+    files: int | None
+    version: int | None
+    run_id: str | None
+
+
+class SchemaModel(_Model):
+    """The columns of the table, name to type, from a version on."""
+
+    version: int
+    at: datetime | None
+    columns: dict[str, str]
+
+
+class CatalogModel(_Model):
+    """Each entity, upstream before downstream."""
+
+    entities: list[CatalogEntryModel]
+
+
+class CatalogPageModel(_Model):
+    """One entity, its schemas from the oldest, and its newest slices, the newest first."""
+
+    entity: CatalogEntryModel
+    schemas: list[SchemaModel]
+    slices: list[CatalogSliceModel]
+
+
+def catalog_model(entries: Iterable[CatalogEntry]) -> CatalogModel:
+    """The answer about all entities."""
+    return CatalogModel(entities=list(map(CatalogEntryModel.model_validate, entries)))
+
+
+def page_model(page: CatalogPage) -> CatalogPageModel:
+    """The answer about one."""
+    return CatalogPageModel(
+        entity=CatalogEntryModel.model_validate(page.entry),
+        schemas=list(map(_schema_model, page.schemas)),
+        slices=list(map(_slice_model, page.slices)),
+    )
+
+
+def _schema_model(schema: SchemaNote) -> SchemaModel:
+    at = datetime.fromtimestamp(schema.at / 1000, UTC) if schema.at else None
+    return SchemaModel(version=schema.version, at=at, columns=dict(schema.columns))
+
+
+def _slice_model(slice_: CatalogSlice) -> CatalogSliceModel:
+    return CatalogSliceModel(
+        slice=str(slice_.slice),
+        run_state=slice_.run_state,
+        states=list(slice_.states),
+        quality=slice_.quality,
+        valid=slice_.valid,
+        generation=slice_.generation,
+        rows=slice_.rows,
+        size_bytes=slice_.size_bytes,
+        files=slice_.files,
+        version=slice_.version,
+        run_id=slice_.run_id,
+    )

@@ -1,0 +1,232 @@
+"""The operational catalog (C3): what is there now of each entity, from the state store alone.
+
+Sizes are those of the log as it was last reconciled; everything else is as of the question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import and_, func, select
+
+from tidemark.catalog.notes import CatalogNotes
+from tidemark.catalog.slice_counts import SliceCounts, slice_counts
+from tidemark.catalog.table_look import NO_LOG
+from tidemark.catalog.told_data import NOTHING, told_data
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.row_codec import CURRENT, current_of, sub_of
+from tidemark.state_store.schema import CATALOG_PARTITIONS, SLICES, SNAPSHOTS, TRANSITIONS
+from tidemark.state_store.transition import instant_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy import Select
+
+    from tidemark.catalog.notes import SchemaNote, TableNote
+    from tidemark.catalog.partition_contents import ToldData
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.transition import Current
+
+SHOWN_SLICES: Final = 50
+_CHUNK: Final = 500
+_TO_COME: Final = ("waiting", "ready", "launched")
+_FAR: Final = "~"
+"""Sorts behind every key."""
+
+
+@dataclass(frozen=True)
+class LastReader:
+    """The slice that was computed last from an entity, by which run, since when (UTC)."""
+
+    slice: str
+    run_id: str | None
+    at: datetime
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """One entity. Its table is as it was last reconciled; None where it has none, or was not reconciled yet (UTC)."""
+
+    entity: str
+    layer: str
+    kind: str
+    owner: str
+    slices: SliceCounts
+    snapshots: int = 0
+    table_version: int | None = None
+    committed_at: datetime | None = None
+    rows: int | None = None
+    size_bytes: int | None = None
+    files: int | None = None
+    schema_version: int | None = None
+    columns: int | None = None
+    last_reader: LastReader | None = None
+
+
+@dataclass(frozen=True)
+class CatalogSlice:
+    """One slice: how it stands, and its data. `version` is the table's that it was told with, or its tag's."""
+
+    slice: Slice
+    run_state: str
+    states: tuple[str, ...]
+    quality: str
+    valid: bool
+    generation: int
+    rows: int | None
+    size_bytes: int | None
+    files: int | None
+    version: int | None
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class CatalogPage:
+    """All of one entity: its entry, what its schema was from which version on, and its newest slices, newest first."""
+
+    entry: CatalogEntry
+    schemas: tuple[SchemaNote, ...]
+    slices: tuple[CatalogSlice, ...]
+
+
+class Catalog:
+    """Answers for the entities of a graph. Raises StateStoreDownError where the store does not answer."""
+
+    def __init__(self, graph: DependencyGraph, database: Database) -> None:
+        self._graph, self._database, self._notes = graph, database, CatalogNotes(database)
+
+    def entries(self) -> list[CatalogEntry]:
+        """One an entity, upstream before downstream; a project's root and end are none."""
+        return self._entries([name for name in self._graph.topological() if not self._graph.entity(name).is_project])
+
+    def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
+        """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
+
+        Raises UnknownEntityError.
+        """
+        self._graph.entity(entity)
+        (entry,) = self._entries([entity])
+        with self._database.reading() as connection:
+            rows = connection.execute(_newest(entity, before or _FAR, most)).all()
+            tags = {tag.slice: (tag.version, tag.rows) for tag in connection.execute(_tags(entity))}
+        held = [(current_of(row[: len(CURRENT)]), row[len(CURRENT) :]) for row in rows]
+        told = told_data(self._database, [current.slice for current, _ in held])
+        slices = tuple(
+            _catalog_slice(current, sizes, _version_and_rows(current.slice, told, tags)) for current, sizes in held
+        )
+        return CatalogPage(entry, tuple(self._notes.schemas(self._table_of(entity))), slices)
+
+    def _entries(self, names: Sequence[str]) -> list[CatalogEntry]:
+        counts, tables, tags = slice_counts(self._database), self._notes.tables(), self._tag_counts()
+        schemas = self._notes.schema_sizes()
+        readers = self._last_readers(names, counts)
+        entries = []
+        for name in names:
+            table = self._table_of(name)
+            version, columns = schemas.get(table, (None, None))
+            entry = CatalogEntry(
+                name,
+                *self._declared(name),
+                slices=counts.get(name, SliceCounts()),
+                snapshots=tags.get(name, 0),
+                schema_version=version,
+                columns=columns,
+                last_reader=readers.get(name),
+            )
+            entries.append(_with_table(entry, tables.get(table)))
+        return entries
+
+    def _declared(self, name: str) -> tuple[str, str, str]:
+        entity = self._graph.entity(name)
+        return entity.layer, entity.kind.value, entity.owner
+
+    def _table_of(self, name: str) -> str:
+        return self._graph.entity(name).snapshot_of or name
+
+    def _tag_counts(self) -> dict[str, int]:
+        query = select(SNAPSHOTS.c.entity, func.count()).group_by(SNAPSHOTS.c.entity)
+        with self._database.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def _last_readers(self, names: Iterable[str], counts: Mapping[str, SliceCounts]) -> dict[str, LastReader]:
+        """Of each entity what was computed last of all that reads it."""
+        last = {
+            name: max(
+                (
+                    counts[edge.down.name].last_run
+                    for edge in self._graph.downstream_edges(name)
+                    if edge.down.name in counts
+                ),
+                default=0,
+            )
+            for name in names
+        }
+        columns, numbers = TRANSITIONS.c, sorted({number for number in last.values() if number})
+        query = select(columns.seq, columns.entity, columns.key, columns.sub, columns.run_id, columns.event_time)
+        readers: dict[int, LastReader] = {}
+        with self._database.reading() as connection:
+            for start in range(0, len(numbers), _CHUNK):
+                rows = connection.execute(query.where(columns.seq.in_(numbers[start : start + _CHUNK])))
+                for seq, entity, key, sub, run_id, at in rows:
+                    readers[seq] = LastReader(str(Slice(entity, key, sub_of(sub))), run_id, instant_of(at))
+        return {name: readers[number] for name, number in last.items() if number in readers}
+
+
+def _with_table(entry: CatalogEntry, note: TableNote | None) -> CatalogEntry:
+    if note is None or note.position == NO_LOG:
+        return entry
+    at = datetime.fromtimestamp(note.committed_at / 1000, UTC) if note.committed_at else None
+    return replace(
+        entry,
+        table_version=note.position.version,
+        committed_at=at,
+        rows=note.rows,
+        size_bytes=note.size_bytes,
+        files=note.files,
+    )
+
+
+def _newest(entity: str, before: str, most: int) -> Select[Any]:
+    """Slices that are there, were there or should be, with what their partitions hold."""
+    slices, held = SLICES.c, CATALOG_PARTITIONS.c
+    same = and_(held.entity == slices.entity, held.key == slices.key, held.sub == slices.sub)
+    return (
+        select(*(slices[name] for name in CURRENT), held.rows, held.bytes, held.files)
+        .select_from(SLICES.outerjoin(CATALOG_PARTITIONS, same))
+        .where(slices.entity == entity, slices.key < before, slices.life.not_in(_TO_COME))
+        .order_by(slices.key.desc(), slices.sub)
+        .limit(most)
+    )
+
+
+def _tags(entity: str) -> Select[Any]:
+    return select(SNAPSHOTS.c.slice, SNAPSHOTS.c.version, SNAPSHOTS.c.rows).where(SNAPSHOTS.c.entity == entity)
+
+
+def _version_and_rows(
+    slice_: Slice, told: Mapping[Slice, ToldData], tags: Mapping[str, tuple[int, int]]
+) -> tuple[int | None, int | None]:
+    """Those of its tag, or else as its run told."""
+    return tags[slice_.key] if slice_.key in tags else told.get(slice_, NOTHING)
+
+
+def _catalog_slice(current: Current, sizes: Sequence[Any], told: tuple[int | None, int | None]) -> CatalogSlice:
+    rows, size, files = sizes
+    status = current.status
+    return CatalogSlice(
+        current.slice,
+        status.run_state.value,
+        tuple(sorted(status.states)),
+        status.quality.value,
+        status.valid,
+        status.generation,
+        told[1] if rows is None else rows,
+        size,
+        files,
+        told[0],
+        current.run_id,
+    )

@@ -1,0 +1,175 @@
+"""Each table compared with what the state store says of its slices (D8): what is not what it was written as.
+
+A captured table's slices are tagged versions: they are gone where a version cannot be read any more. Foreign writes to
+it stop the capture (`capture/commits/foreign_writes.py`); versions that are tagged already stay what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from tidemark.catalog.notes import CatalogNotes, TableNote, TableUpdate
+from tidemark.catalog.partition_contents import DataCondition, DataVerdict, PartitionContents
+from tidemark.catalog.table_look import NO_LOG, LookedTable, look_at
+from tidemark.catalog.told_data import NOTHING, told_data
+from tidemark.delta.missing_files import paths_on_disk, readable_versions
+from tidemark.delta.table_changes import changes_after, has_log
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.warehouse.dagster_partition_keys import period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tidemark.state_store.store import StateStore
+    from tidemark.state_store.transition import Current
+    from tidemark.warehouse.warehouse import Warehouse
+
+_VERIFIED_SECONDS: Final = 3_600
+_TRIES: Final = 3
+_IS_JUDGED: Final = frozenset({RunState.COMPLETED, RunState.ABSENT})
+
+
+@dataclass
+class Reconciled:
+    """`update`, if any, is to be noted once the `verdicts` are told; `looked` partitions were looked at."""
+
+    update: TableUpdate | None
+    verdicts: list[tuple[Current, DataVerdict]] = field(default_factory=list)
+    looked: int = 0
+
+
+class Reconciliation:
+    """Reads the tables of a warehouse; writes nothing but the notes that `note` is given."""
+
+    def __init__(self, warehouse: Warehouse, store: StateStore) -> None:
+        self._warehouse, self._store = warehouse, store
+        self.notes, self._registry = CatalogNotes(store.database), SnapshotRegistry(store.database)
+        self.tables = [
+            LookedTable(entity, warehouse.table_path(name), is_computed=entity.source is None)
+            for name, entity in warehouse.entities.items()
+            if entity.source or name in warehouse.queries or name in warehouse.functions
+        ]
+
+    def reconcile(
+        self, table: LookedTable, note: TableNote | None, suspects: Iterable[Slice], now: int, *, verify: bool = False
+    ) -> Reconciled | None:
+        """Compare one table; None where its writers are too quick just now. `now` is in epoch seconds.
+
+        With `verify`, hourly, and after a VACUUM its files are looked for on disk too. Raises UnreadableLogError and
+        TableFeatureError.
+        """
+        for _ in range(_TRIES):
+            update = look_at(table, note, self.notes) or self._without_log(table, note)
+            update = self._verified(table, note, update, now, verify=verify)
+            reconciled = self._judged(table, note, update, suspects)
+            if not _has_moved(table, note, update):
+                return reconciled
+        return None
+
+    def _without_log(self, table: LookedTable, note: TableNote | None) -> TableUpdate | None:
+        """A table that was never there."""
+        is_new = note is None and not has_log(table.path)
+        return TableUpdate(table.entity.name, TableNote(NO_LOG), is_anew=True) if is_new else None
+
+    def _verified(
+        self, table: LookedTable, note: TableNote | None, update: TableUpdate | None, now: int, *, verify: bool
+    ) -> TableUpdate | None:
+        newest = update.note if update else note
+        if newest is None or newest.position == NO_LOG:
+            return update
+        is_vacuumed = newest.vacuumed != (note.vacuumed if note else -1)
+        if not (verify or is_vacuumed or now - newest.verified_at >= _VERIFIED_SECONDS):
+            return update
+        update = update or TableUpdate(table.entity.name, newest)
+        update.note = replace(newest, verified_at=now)
+        if table.is_computed:
+            self._count_missing(table, update)
+        return update
+
+    def _count_missing(self, table: LookedTable, update: TableUpdate) -> None:
+        """Of each partition how many files are not on disk; those of which that changed are judged."""
+        on_disk = paths_on_disk(table.path)
+        known = {} if update.is_anew else self.notes.partitions(table.entity.name)
+        for slice_, contents in {**known, **update.partitions}.items():
+            missing = sum(not on_disk.issuperset(file.paths) for file in contents.files.values())
+            if missing != contents.missing:
+                contents.missing = missing
+                update.partitions[slice_] = contents
+
+    def _judged(
+        self, table: LookedTable, note: TableNote | None, update: TableUpdate | None, suspects: Iterable[Slice]
+    ) -> Reconciled:
+        if not table.is_computed:
+            is_verified = update is not None and update.note.verified_at != (note.verified_at if note else 0)
+            return Reconciled(update, self._snapshots(table) if is_verified else [])
+        is_new = update is not None
+        update = self._with_suspects(table, update, suspects)
+        if update is None:
+            return Reconciled(None)
+        currents = self._currents(table.entity.name, update)
+        told = told_data(self._store.database, currents)
+        verdicts = []
+        for slice_, current in currents.items():
+            contents = update.partitions.get(slice_)
+            data = told.get(slice_, NOTHING)
+            if contents is None and not data.rows:
+                continue
+            contents = update.partitions.setdefault(slice_, PartitionContents.empty())
+            verdict = contents.judge(data)
+            if verdict.condition is DataCondition.SOUND and data.version is not None:
+                is_new |= contents.is_suspect
+                contents.vouch()
+            verdicts.append((current, verdict))
+        return Reconciled(update if is_new else None, verdicts, len(update.partitions))
+
+    def _with_suspects(
+        self, table: LookedTable, update: TableUpdate | None, suspects: Iterable[Slice]
+    ) -> TableUpdate | None:
+        """What was not sound is judged each time: its run may have ended by now, and told its version."""
+        if update is not None and update.is_anew:
+            return update
+        held = self.notes.partitions(table.entity.name, suspects)
+        if update is None:
+            note = self.notes.tables().get(table.entity.name) if held else None
+            return TableUpdate(table.entity.name, note, partitions=held) if note else None
+        update.partitions = {**held, **update.partitions}
+        return update
+
+    def _currents(self, entity: str, update: TableUpdate) -> Mapping[Slice, Current]:
+        """The slices that can be judged: all that are there where the table was read anew."""
+        read = self._store.read
+        currents = read.currents(update.partitions)
+        if update.is_anew:
+            currents = [*currents, *read.completed_slices(entity)]
+        return {current.slice: current for current in currents if current.status.run_state in _IS_JUDGED}
+
+    def _snapshots(self, table: LookedTable) -> list[tuple[Current, DataVerdict]]:
+        """Of each tag of a captured table whether its version can be read."""
+        readable = readable_versions(table.path)
+        names = [name for name, other in self._warehouse.entities.items() if other.snapshot_of == table.entity.name]
+        tags = {
+            Slice(name, tag.slice): tag.version
+            for name in (table.entity.name, *names)
+            for tag in self._registry.of(name, period_of(self._warehouse.graph, name))
+        }
+        currents = self._store.read.currents(tags)
+        reasons = {current.slice: readable.why_not(tags[current.slice]) for current in currents}
+        return [
+            (current, DataVerdict(DataCondition.ABSENT if why else DataCondition.SOUND, tags[current.slice], why))
+            for current in currents
+            if (why := reasons[current.slice]) is not None and current.status.run_state in _IS_JUDGED
+        ]
+
+
+def _has_moved(table: LookedTable, note: TableNote | None, update: TableUpdate | None) -> bool:
+    """Whether somebody committed after the log was read: what the store says may be of that commit."""
+    newest = update.note if update else note
+    if newest is None or newest.position == NO_LOG:
+        return has_log(table.path)
+    if not has_log(table.path):
+        return True
+    changes = changes_after(table.path, newest.position)
+    return changes.is_anew or next(changes.commits, None) is not None

@@ -1,0 +1,138 @@
+"""How many slices of each entity are how, counted again only for entities to which something has happened since.
+
+Who asks reads the counts of before and counts the few entities anew that later transitions name.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import case, func, select
+
+from tidemark.state_store.bulk_write import Rows
+from tidemark.state_store.schema import CATALOG_COUNTS, SLICES, TRANSITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from tidemark.state_store.database import Database
+
+_COUNTED_AT_ONCE: Final = 200
+"""More than so many entities changed: one pass over all slices is cheaper than one look each."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceCounts:
+    """`completed` slices are there; `invalid`, `tainted`, `foreign` and `partial` (incomplete) ones are among them.
+
+    `newest` is the key of the newest that is there; `changed` the number of the last transition of any, `last_run` that
+    of the last that a run told.
+    """
+
+    completed: int = 0
+    invalid: int = 0
+    tainted: int = 0
+    foreign: int = 0
+    partial: int = 0
+    absent: int = 0
+    failed: int = 0
+    running: int = 0
+    newest: str = ""
+    changed: int = 0
+    last_run: int = 0
+
+
+def slice_counts(database: Database, entities: Iterable[str] | None = None) -> dict[str, SliceCounts]:
+    """By entity, of these or of all, as of now."""
+    with database.at_one_instant() as connection:
+        noted, seq = _noted(connection)
+        changed = _changed_since(connection, seq)
+        wanted = None if entities is None else set(entities)
+        stale = changed if wanted is None else changed & wanted
+        counts = {name: count for name, count in noted.items() if wanted is None or name in wanted}
+        counts.update(_counted(connection, stale, noted, seq))
+    return counts
+
+
+def note_counts(database: Database) -> int:
+    """Note the counts of what has changed since they were noted last; of how many entities that was."""
+    with database.at_one_instant() as connection:
+        noted, seq = _noted(connection)
+        changed = _changed_since(connection, seq)
+        counts = _counted(connection, changed, noted, seq)
+        last = connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
+    if not counts:
+        return 0
+    # The entity without a name holds up to where everything was counted.
+    rows = [(name, count.changed, json.dumps(asdict(count))) for name, count in counts.items()]
+    with database.writing() as connection:
+        Rows(CATALOG_COUNTS, ("entity", "seq", "counts"), [*rows, ("", last, "{}")], ("entity",)).write(connection)
+    return len(counts)
+
+
+def _noted(connection: Connection) -> tuple[dict[str, SliceCounts], int]:
+    columns = CATALOG_COUNTS.c
+    counts, seq = dict[str, SliceCounts](), 0
+    for name, noted_at, text in connection.execute(select(columns.entity, columns.seq, columns.counts)):
+        if name:
+            counts[name] = SliceCounts(**json.loads(text))
+        else:
+            seq = noted_at
+    return counts, seq
+
+
+def _changed_since(connection: Connection, seq: int) -> set[str]:
+    if not seq:
+        return set(connection.execute(select(SLICES.c.entity).where(SLICES.c.seq > 0).distinct()).scalars())
+    query = select(TRANSITIONS.c.entity).where(TRANSITIONS.c.seq > seq).distinct()
+    return set(connection.execute(query).scalars())
+
+
+def _last_runs(connection: Connection, seq: int) -> dict[str, int]:
+    """By entity the number of the last transition after `seq` that a run told."""
+    columns = TRANSITIONS.c
+    query = select(columns.entity, func.max(columns.seq)).where(columns.seq > seq, columns.run_id.is_not(None))
+    return {row[0]: row[1] for row in connection.execute(query.group_by(columns.entity))}
+
+
+def _counted(
+    connection: Connection, entities: set[str], noted: Mapping[str, SliceCounts], seq: int
+) -> Mapping[str, SliceCounts]:
+    """These entities' counts; what runs told is known for what was `noted` after transition `seq`."""
+    slices = SLICES.c
+    is_there = slices.life == "completed"
+    query = select(
+        slices.entity,
+        _count(is_there),
+        _count(is_there & (slices.issues != "")),
+        _count(is_there & slices.tainted),
+        _count(is_there & _has_state("foreign")),
+        _count(is_there & _has_state("partial")),
+        _count(slices.life == "absent"),
+        _count(slices.life == "failed"),
+        _count(slices.life.in_(("ready", "launched", "running"))),
+        func.max(case((is_there, slices.key), else_="")),
+        func.max(slices.seq),
+    ).group_by(slices.entity)
+    if not entities:
+        return {}
+    if len(entities) <= _COUNTED_AT_ONCE:
+        query = query.where(slices.entity.in_(sorted(entities)))
+    runs, unknown = _last_runs(connection, seq), SliceCounts()
+    return {
+        name: replace(SliceCounts(*row), last_run=runs.get(name, noted.get(name, unknown).last_run))
+        for name, *row in connection.execute(query)
+        if name in entities
+    }
+
+
+def _count(condition: ColumnElement[bool]) -> Any:
+    return func.sum(case((condition, 1), else_=0))
+
+
+def _has_state(name: str) -> ColumnElement[bool]:
+    return ("," + SLICES.c.states + ",").like(f"%,{name},%")

@@ -1,0 +1,38 @@
+"""What runs told of slices, as the state store has it: the version of the table, and the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import or_, select, tuple_
+
+from tidemark.catalog.partition_contents import ToldData
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.row_codec import sub_of, sub_text
+from tidemark.state_store.schema import TRANSITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.state_store.database import Database
+
+_CHUNK: Final = 300
+NOTHING: Final = ToldData()
+
+
+def told_data(database: Database, slices: Iterable[Slice]) -> dict[Slice, ToldData]:
+    """Of each of the slices what its last run told that told anything."""
+    wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
+    columns, told = TRANSITIONS.c, dict[Slice, ToldData]()
+    query = (
+        select(columns.entity, columns.key, columns.sub, columns.snapshot_id, columns.row_count)
+        .where(or_(columns.snapshot_id.is_not(None), columns.row_count.is_not(None)))
+        .order_by(columns.seq)
+    )
+    with database.reading() as connection:
+        for start in range(0, len(wanted), _CHUNK):
+            some = tuple_(columns.entity, columns.key, columns.sub).in_(wanted[start : start + _CHUNK])
+            for entity, key, sub, version, rows in connection.execute(query.where(some)):
+                number = int(version) if version and version.isdecimal() else None
+                told[Slice(entity, key, sub_of(sub))] = ToldData(number, rows)
+    return told

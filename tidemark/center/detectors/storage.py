@@ -1,0 +1,165 @@
+"""Inspection of storage (D8): slices are absent or foreign after somebody else has changed their data.
+
+That is data deleted, rolled back, overwritten or vacuumed; data that is back makes a slice what it was. What Dagster
+was made to forget (`event_log`) is not taken back here, though its data may be there: a slice recovers only from what
+was told here. Facts are reported before the notes are written: a process that dies in between tells them again, under
+the same ids. Of a slice that is being computed nothing is told; it stays suspect until its run has ended.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.catalog.partition_contents import DataCondition, DataVerdict
+from tidemark.catalog.reconciliation import Reconciliation
+from tidemark.center.fact import Fact
+from tidemark.dependency_model.status import Event, Quality, RunState
+from tidemark.dependency_model.status.slice_status import FOREIGN
+from tidemark.errors import TerminalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tidemark.catalog.notes import TableNote
+    from tidemark.catalog.table_look import LookedTable
+    from tidemark.center.center import DependencyCenter
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.store import StateStore
+    from tidemark.state_store.transition import Current, Transition
+    from tidemark.warehouse.warehouse import Warehouse
+
+WHO: Final = "storage"
+_TROUBLE: Final = {DataCondition.ABSENT: Event.DELETED, DataCondition.FOREIGN: Event.OVERWRITTEN}
+_FROM_HERE: Final = frozenset(_TROUBLE.values())
+_OF_DATA: Final = _FROM_HERE | {
+    *(Event.COMPLETED, Event.BACKFILLED, Event.REACHED, Event.OBSERVED),
+    *(Event.BACKFILL_REQUESTED, Event.RECOVERED),
+}
+"""Events that say what became of a slice's data; others (taints, flags) may come in between."""
+_QUALITY: Final = {Quality.PASSED: Event.QUALITY_PASSED, Quality.IGNORED: Event.QUALITY_IGNORED}
+
+
+@dataclass(slots=True)
+class StorageReport:
+    """What a pass did: tables it came to, and those with anything new; partitions it judged; slices by what was told.
+
+    `troubles` are tables whose log cannot be read, with why; `is_whole` where it came to every table.
+    """
+
+    tables: int = 0
+    changed: int = 0
+    judged: int = 0
+    absent: int = 0
+    foreign: int = 0
+    recovered: int = 0
+    is_whole: bool = True
+    troubles: tuple[tuple[str, str], ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for programs."""
+        return asdict(self)
+
+
+class StorageDetector:
+    """Reconciles the tables of a warehouse in turn, for one center."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        center: DependencyCenter,
+        store: StateStore,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._center, self._read, self._clock = center, store.read, clock
+        self._reconciliation = Reconciliation(warehouse, store)
+        self._next = 0
+
+    def poll(self, seconds: float = float("inf"), *, verify: bool = False) -> StorageReport:
+        """Look at the tables until all were looked at, or so many seconds are over: the next call goes on from there.
+
+        With `verify` their files are looked for on disk, too.
+        """
+        report, begun, tables = StorageReport(), time.monotonic(), self._reconciliation.tables
+        notes, suspects = self._reconciliation.notes.tables(), self._reconciliation.notes.suspects()
+        for passed in range(len(tables)):
+            if passed and time.monotonic() - begun >= seconds:
+                report.is_whole = False
+                break
+            table = tables[(self._next + passed) % len(tables)]
+            name = table.entity.name
+            self._poll_table(table, notes.get(name), suspects.get(name, []), report, verify=verify)
+            report.tables += 1
+        self._next = (self._next + report.tables) % len(tables) if tables else 0
+        return report
+
+    def _poll_table(
+        self,
+        table: LookedTable,
+        note: TableNote | None,
+        suspects: list[Slice],
+        report: StorageReport,
+        *,
+        verify: bool,
+    ) -> None:
+        now = self._clock()
+        try:
+            reconciled = self._reconciliation.reconcile(table, note, suspects, int(now.timestamp()), verify=verify)
+        except (TerminalError, FileNotFoundError) as error:
+            report.troubles += ((table.entity.name, str(error)),)
+            return
+        if reconciled is None:
+            report.is_whole = False
+            return
+        facts = [fact for current, verdict in reconciled.verdicts for fact in self._facts(current, verdict, now)]
+        if facts:
+            self._center.report(facts)
+        if reconciled.update is not None:
+            self._reconciliation.notes.write(reconciled.update)
+            report.changed += reconciled.update.note != note
+        report.judged += reconciled.looked
+        for fact in facts:
+            report.absent += fact.event is Event.DELETED
+            report.foreign += fact.event is Event.OVERWRITTEN
+            report.recovered += fact.event is Event.RECOVERED
+
+    def _facts(self, current: Current, verdict: DataVerdict, now: datetime) -> Iterator[Fact]:
+        """What a verdict tells that the state does not say already."""
+        status, slice_ = current.status, current.slice
+        is_absent, is_foreign = status.run_state is RunState.ABSENT, FOREIGN in status.states
+        head = f"{WHO}:{slice_}:{current.seq}"
+        if verdict.condition is DataCondition.SOUND:
+            if is_absent or is_foreign:
+                yield from self._recovery(current, head, now)
+            return
+        if is_absent or (is_foreign and verdict.condition is DataCondition.FOREIGN):
+            return
+        event = _TROUBLE[verdict.condition]
+        yield Fact(f"{head}:{event.value}", slice_, event, now, WHO, verdict.why, generation=status.generation)
+
+    def _recovery(self, current: Current, head: str, now: datetime) -> Iterator[Fact]:
+        """Of what was told here only; its rules held for this content, if they did."""
+        history = self._read.history(current.slice)
+        at = _told_here(history)
+        if at is None:
+            return
+        slice_, generation = current.slice, current.status.generation
+        why = "its data is again what its run wrote"
+        yield Fact(f"{head}:recovered", slice_, Event.RECOVERED, now, WHO, why, generation=generation, changed=False)
+        quality = _QUALITY.get(history[at - 1].status.quality) if at else None
+        if quality is not None:
+            yield Fact(f"{head}:quality", slice_, quality, now, WHO, "as before", generation=generation, changed=False)
+
+
+def _told_here(history: list[Transition]) -> int | None:
+    """Where the trouble of its data began, if that was told here; None for any other."""
+    began = None
+    for at in range(len(history) - 1, -1, -1):
+        if history[at].event not in _OF_DATA:
+            continue
+        if history[at].event not in _FROM_HERE or history[at].who != WHO:
+            break
+        began = at
+    return began

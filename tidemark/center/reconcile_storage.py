@@ -1,0 +1,35 @@
+"""One pass of the reconciliation with storage by a command, where no center runs: under the lease that hosts hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.center import DependencyCenter
+from tidemark.center.center_tick import first_start
+from tidemark.center.detectors.storage import StorageDetector
+from tidemark.center.errors import AnotherCenterError
+from tidemark.center.leadership import Leadership, holder_name
+from tidemark.state_store.lease import Lease
+
+if TYPE_CHECKING:
+    from tidemark.center.detectors.storage import StorageReport
+    from tidemark.state_store.store import StateStore
+    from tidemark.warehouse.warehouse import Warehouse
+
+_WHO: Final = "catalog"
+_LEASE_SECONDS: Final = 30.0
+
+
+def reconcile_storage(warehouse: Warehouse, store: StateStore, *, verify: bool) -> StorageReport:
+    """Look at every table. Raises AnotherCenterError while a host is active, FencedError where one took over."""
+    lease = Lease(store.database, holder_name(_WHO), _LEASE_SECONDS)
+    held = lease.hold()
+    if held.fencing_token is None:
+        raise AnotherCenterError.of(held.holder)
+    with Leadership(lease):
+        store.write.fence = lease.fence
+        center = DependencyCenter(
+            warehouse.graph, store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=_WHO
+        )
+        return StorageDetector(warehouse, center, store).poll(verify=verify)

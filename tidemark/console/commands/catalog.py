@@ -1,0 +1,181 @@
+"""`tidemark catalog`: what is there now of each entity, or of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tidemark.console.entity_argument import declared_names
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.api.catalog_models import CatalogEntryModel, CatalogPageModel
+    from tidemark.center.detectors.storage import StorageReport
+    from tidemark.system.settings import Settings
+
+_ENTITY_HEADINGS: Final = (
+    *("layer", "entity", "owner", "slices", "newest", "flaws", "snapshots"),
+    *("rows", "size", "files", "version", "columns", "last reader"),
+)
+_SLICE_HEADINGS: Final = ("slice", "state", "quality", "rows", "size", "files", "version", "generation", "run")
+_FLAWS: Final = ("invalid", "tainted", "foreign", "partial", "absent", "failed")
+
+
+@click.command()
+@click.argument("entity", required=False, shell_complete=declared_names)
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="At most so many slices.")
+@click.option("--before", default="", metavar="KEY", help="Only slices of an entity before this one.")
+@click.option("--markdown", is_flag=True, help="As Markdown, for a page or a ticket.")
+@click.option("--reconcile", is_flag=True, help="First compare all tables with what is known of them.")
+@click.option("--verify", is_flag=True, help="With --reconcile: look for each file on disk, too.")
+@json_option
+def catalog(
+    entity: str | None, *, limit: int, before: str, markdown: bool, reconcile: bool, verify: bool, as_json: bool
+) -> None:
+    """Say what is there now of each entity: slices, rows, size, schema, last reader; with ENTITY its slices, too.
+
+    It is answered from the state store: no table is opened. The center, where one runs, compares the store with the
+    tables' logs all the time: data that somebody else deleted, rolled back, overwrote or vacuumed makes its slices
+    absent or foreign. --reconcile does that now, where no center runs.
+
+    \b
+      tidemark catalog
+      tidemark catalog dws_course_orders_1d --limit 7
+      tidemark catalog --markdown > catalog.md
+
+    \b
+    Exit codes: 0 shown; 1 no such entity, or with --reconcile a table whose log cannot be read; 2 called wrongly;
+                75 the state store does not answer, or with --reconcile another center is active, which does it.
+    With --json: {"entities": [...]}, or of one {"entity": {...}, "schemas": [...], "slices": [...]}, as GET /v1/catalog
+                  and GET /v1/catalog/ENTITY answer; with --reconcile beside it "reconciled": {"tables", "changed",
+                  "judged", "absent", "foreign", "recovered", "is_whole", "troubles"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.api.catalog_models import catalog_model, page_model  # noqa: PLC0415 - keeps --help fast
+    from tidemark.catalog.catalog import Catalog  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    if verify and not reconcile:
+        raise click.UsageError("--verify goes with --reconcile")
+    settings = Settings.load()
+    report = _reconcile(settings, verify=verify) if reconcile else None
+    answers = Catalog(load_warehouse(settings).graph, Database.of(settings))
+    if entity is None:
+        entries = catalog_model(answers.entries())
+        _print(entries.model_dump(mode="json"), report, as_json=as_json)
+        if not as_json:
+            _print_rows(_ENTITY_HEADINGS, [_entity_row(entry) for entry in entries.entities], markdown=markdown)
+    else:
+        page = page_model(answers.page(entity, limit, before))
+        _print(page.model_dump(mode="json"), report, as_json=as_json)
+        if not as_json:
+            _print_page(page, markdown=markdown)
+    raise SystemExit(ExitCode.FAILED if report and report.troubles else ExitCode.OK)
+
+
+def _reconcile(settings: Settings, *, verify: bool) -> StorageReport:
+    """Raises AnotherCenterError."""
+    from tidemark.catalog.slice_counts import note_counts  # noqa: PLC0415
+    from tidemark.center.reconcile_storage import reconcile_storage  # noqa: PLC0415
+    from tidemark.state_store.store import StateStore  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    store = StateStore.of(settings)
+    report = reconcile_storage(load_warehouse(settings), store, verify=verify)
+    note_counts(store.database)
+    store.close()
+    return report
+
+
+def _print(answer: dict[str, Any], report: StorageReport | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json({**answer, **({"reconciled": report.as_data()} if report else {})})
+    elif report:
+        print_line(
+            f"{report.tables} tables looked at, {report.changed} with anything new: {report.absent} slices absent, "
+            f"{report.foreign} foreign, {report.recovered} as they were"
+        )
+        for table, trouble in report.troubles:
+            print_line(f"{table}: {trouble}", "red")
+
+
+def _print_page(page: CatalogPageModel, *, markdown: bool) -> None:
+    entry = page.entity
+    _print_rows(_ENTITY_HEADINGS, [_entity_row(entry)], markdown=markdown)
+    rows = [[str(schema.version), _columns(schema.columns)] for schema in page.schemas]
+    if rows:
+        print_line("")
+        _print_rows(("from version", "columns"), rows, markdown=markdown)
+    slices = [
+        [
+            slice_.slice.partition("@")[2],
+            ", ".join(slice_.states) or slice_.run_state,
+            slice_.quality,
+            _text(slice_.rows),
+            _size(slice_.size_bytes),
+            _text(slice_.files),
+            _text(slice_.version),
+            str(slice_.generation),
+            slice_.run_id or "",
+        ]
+        for slice_ in page.slices
+    ]
+    if slices:
+        print_line("")
+        _print_rows(_SLICE_HEADINGS, slices, markdown=markdown)
+
+
+def _entity_row(entry: CatalogEntryModel) -> list[str]:
+    flaws = [f"{count} {name}" for name in _FLAWS if (count := getattr(entry.slices, name))]
+    return [
+        entry.layer,
+        entry.entity,
+        entry.owner,
+        str(entry.slices.completed),
+        entry.slices.newest,
+        ", ".join(flaws),
+        str(entry.snapshots or ""),
+        _text(entry.rows),
+        _size(entry.size_bytes),
+        _text(entry.files),
+        _text(entry.table_version),
+        _text(entry.columns),
+        entry.last_reader.slice if entry.last_reader else "",
+    ]
+
+
+def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> None:
+    if not markdown:
+        print_table(headings, rows)
+        return
+    for row in (headings, ["---"] * len(headings), *rows):
+        click.echo("| " + " | ".join(_cell(cell) for cell in row) + " |")
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+
+def _columns(columns: dict[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
+def _text(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _size(number: int | None) -> str:
+    """`1.5 MB`; nothing for what is not known."""
+    if number is None:
+        return ""
+    size, unit = float(number), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1_000 or unit == "TB":
+            break
+        size /= 1_000
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

@@ -1,0 +1,47 @@
+"""Versions of a table that cannot be read any more: files of theirs are gone, or the log is.
+
+VACUUM by somebody else knows of age alone, and takes what a tagged snapshot needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.delta.internals.log_replay import read_history
+from tidemark.delta.vacuum import files_on_disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ReadableVersions:
+    """`first` is the oldest version that the log has; `gone` spans of versions, from and before, that lack a file."""
+
+    first: int
+    gone: tuple[tuple[int, int | None], ...]
+
+    def why_not(self, version: int) -> str:
+        """Why a version cannot be read; nothing where it can."""
+        if version < self.first:
+            return f"the log has version {version} no more"
+        lacking = sum(added <= version and (removed is None or version < removed) for added, removed in self.gone)
+        return f"{lacking} files of version {version} are gone" if lacking else ""
+
+
+def readable_versions(path: Path) -> ReadableVersions:
+    """By one walk over the table's folder and its log. Raises what tidemark.delta.internals.log_replay raises."""
+    history = read_history(path)
+    on_disk = paths_on_disk(path)
+    gone = {
+        (file.added, file.removed)
+        for file in history.lifetimes
+        if not all(name in on_disk for name in file.paths if not name.startswith("#"))
+    }
+    return ReadableVersions(history.commits[0][0], tuple(sorted(gone, key=str)))
+
+
+def paths_on_disk(path: Path) -> frozenset[str]:
+    """Data files and deletion vectors of a table, by their path in its folder."""
+    return frozenset(name for name, _ in files_on_disk(path))

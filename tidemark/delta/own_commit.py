@@ -1,0 +1,27 @@
+"""Which commits of a table are ours, as they say of themselves: a write of slices, a repair, a capture's batch."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.delta.commit_info import IDENTITY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WRITE: Final = "write"
+"""The key of the mark that a write of slices leaves in its commit's metadata."""
+REPAIR: Final = "repair"
+OWN_COMMIT: Final = json.dumps({WRITE: ""})
+"""What a commit says that has nothing else to say."""
+_OWN: Final = frozenset({WRITE, REPAIR, IDENTITY})
+
+
+def is_own(info: Mapping[str, Any]) -> bool:
+    """Whether a commit's `commitInfo` says that it is ours; Dagster's event log tells of older ones, which do not."""
+    try:
+        said = json.loads(info.get("userMetadata") or "null")
+    except json.JSONDecodeError:
+        return False
+    return isinstance(said, dict) and not _OWN.isdisjoint(said)

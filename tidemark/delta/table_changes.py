@@ -1,0 +1,166 @@
+"""What a table's commits changed, read from the log after the one that was seen last: no Spark job, nothing is listed.
+
+A log that is another one than was seen - the table was deleted and made again, or the commit is gone - is read anew,
+from its beginning or its first whole checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
+
+from tidemark.delta.errors import UnreadableLogError
+from tidemark.delta.internals.features import require_known
+from tidemark.delta.internals.log_files import LOG, LogFiles, commit_actions, commit_file
+from tidemark.delta.internals.vector_path import vector_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+_OPERATION: Final = "reading what was committed"
+_CHECKPOINT: Final = ("add.partitionValues", "add.stats", "metaData.schemaString", "metaData.id")
+
+
+class LogPosition(NamedTuple):
+    """The last commit that was seen; `stamp` tells its file from another one of that number."""
+
+    version: int
+    stamp: str
+
+
+class TableFile(NamedTuple):
+    """A live file: with another deletion vector it is another one. `rows` (None: untold) are those not hidden.
+
+    `partition` are texts by column, None for NULL; `paths` what has to be on disk, in the table's folder.
+    """
+
+    identity: str
+    partition: Mapping[str, str | None] | None
+    rows: int | None
+    size_bytes: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChanges:
+    """One commit, or all that is live at a checkpoint (`is_checkpoint`: who wrote it is not known).
+
+    `at` is epoch ms, 0 where the commit does not say; where it tells the schema `columns` are types by name, and
+    `table_id` is Delta's own of the table; `changes_rows` is whether the rows are others, and not in other files only.
+    """
+
+    version: int
+    at: int
+    info: Mapping[str, Any]
+    added: tuple[TableFile, ...]
+    removed: tuple[TableFile, ...]
+    changes_rows: bool
+    columns: Mapping[str, str] | None = None
+    table_id: str = ""
+    is_checkpoint: bool = False
+
+
+@dataclass(frozen=True)
+class TableChanges:
+    """`is_anew` where `commits` begin with the log; the position is that of the last of them once they are read."""
+
+    is_anew: bool
+    commits: Iterator[CommitChanges]
+
+
+def has_log(path: Path) -> bool:
+    """Whether there is a log at all: a table that was deleted has none."""
+    return (path / LOG).is_dir()
+
+
+def changes_after(path: Path, seen: LogPosition | None) -> TableChanges:
+    """The commits after `seen`, oldest first. Raises UnreadableLogError and TableFeatureError while they are read."""
+    if seen is None or position_at(path, seen.version) != seen:
+        return TableChanges(is_anew=True, commits=_from_beginning(path))
+    return TableChanges(is_anew=False, commits=_next_commits(path, seen.version + 1))
+
+
+def position_at(path: Path, version: int) -> LogPosition:
+    """The position after a commit; the stamp is empty where its file is gone, as after a checkpoint."""
+    try:
+        told = commit_file(path, version).stat()
+    except FileNotFoundError:
+        return LogPosition(version, "")
+    return LogPosition(version, f"{told.st_mtime_ns}:{told.st_size}")
+
+
+def _next_commits(path: Path, version: int) -> Iterator[CommitChanges]:
+    while (actions := commit_actions(path, version)) is not None:
+        yield _changes(path, version, actions)
+        version += 1
+
+
+def _from_beginning(path: Path) -> Iterator[CommitChanges]:
+    files = LogFiles.of(path)
+    if not files.commits and not files.checkpoints:
+        raise UnreadableLogError.of(path, "no commit")
+    first = files.start()
+    if first is not None:
+        actions = files.checkpoint_actions(first, _CHECKPOINT)
+        yield _changes(path, first, actions, is_checkpoint=True)
+    yield from _next_commits(path, 0 if first is None else first + 1)
+
+
+def _changes(
+    path: Path, version: int, actions: Iterable[Mapping[str, Any]], *, is_checkpoint: bool = False
+) -> CommitChanges:
+    added, removed, info, metadata, protocols, changes_rows = [], [], {}, {}, [], False
+    for action in actions:
+        if add := action.get("add"):
+            added.append(_file(add))
+            changes_rows |= bool(add.get("dataChange", False))
+        elif remove := action.get("remove"):
+            removed.append(_file(remove))
+            changes_rows |= bool(remove.get("dataChange", False))
+        elif action.get("commitInfo"):
+            info = action["commitInfo"]
+        elif action.get("protocol"):
+            protocols.append(action["protocol"])
+        elif action.get("metaData"):
+            metadata = action["metaData"]
+    require_known(path, protocols, _OPERATION)
+    at = int(info.get("timestamp") or 0)
+    return CommitChanges(
+        version,
+        at,
+        info,
+        tuple(added),
+        tuple(removed),
+        changes_rows,
+        columns=_columns(metadata["schemaString"]) if metadata else None,
+        table_id=metadata.get("id", ""),
+        is_checkpoint=is_checkpoint,
+    )
+
+
+def _file(action: Mapping[str, Any]) -> TableFile:
+    vector = action.get("deletionVector")
+    stats = json.loads(action.get("stats") or "{}")
+    rows = stats.get("numRecords")
+    path = unquote(action["path"])
+    beside = vector_path(vector) if vector else None
+    identity = path if not vector else f"{path}#{vector['pathOrInlineDv']}@{vector.get('offset')}"
+    values = action.get("partitionValues")
+    return TableFile(
+        identity,
+        None if values is None else dict(values),
+        None if rows is None else int(rows) - int((vector or {}).get("cardinality", 0)),
+        int(action.get("size") or 0),
+        (path, beside) if beside else (path,),
+    )
+
+
+def _columns(schema: str) -> dict[str, str]:
+    fields = json.loads(schema)["fields"]
+    return {
+        field["name"]: field["type"] if isinstance(field["type"], str) else json.dumps(field["type"], sort_keys=True)
+        for field in fields
+    }
