@@ -27,6 +27,20 @@ class KnownMaterializations:
         return self.events.get((asset, partition))
 
 
+@dataclass
+class KnownCounts:
+    """Counts by name: (minute, side, part, records), and the minute up to which they are final."""
+
+    rows: dict[str, list[tuple[int, str, str, int]]] = field(default_factory=dict)
+    final: dict[str, int] = field(default_factory=dict)
+
+    def within(self, name: str, first: int, end: int) -> list[tuple[int, str, str, int]]:
+        return [row for row in self.rows.get(name, []) if first <= row[0] < end]
+
+    def final_until(self, name: str) -> int:
+        return self.final.get(name, 0)
+
+
 def look(
     probe: str,
     key: str,
@@ -34,6 +48,7 @@ def look(
     period: str = "day",
     env: dict[str, str] | None = None,
     assets: KnownMaterializations | None = None,
+    counts: KnownCounts | None = None,
     now: datetime = datetime(2026, 6, 1, tzinfo=UTC),
     more: str = "",
 ) -> Sight:
@@ -42,5 +57,7 @@ def look(
     declared = entity("outside", text)
     assert declared.probe is not None
     graph = DependencyGraph.build([declared])
-    context = ProbeContext(ConnectionSecrets(env or {}), lambda: now, assets or KnownMaterializations(), 5)
+    context = ProbeContext(
+        ConnectionSecrets(env or {}), lambda: now, assets or KnownMaterializations(), counts or KnownCounts(), 5
+    )
     return look_at(declared.probe, ProbedSlice.of(graph, Slice.parse(f"outside@{key}")), context)

@@ -149,10 +149,11 @@ def test_a_session_cannot_write(tmp_path: Path) -> None:
 NAMES = st.text(st.sampled_from(string.ascii_letters + "\"'`;:%\\-{}()$ .é\n"), min_size=1, max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(NAMES.filter(lambda name: "." not in name and not name.startswith("sqlite_")), NAMES, NAMES)
 def test_any_name_is_one_name(tmp_path_factory: pytest.TempPathFactory, table: str, column: str, value: str) -> None:
     column = column if column.lower() != "at" else "dt"
+    value = value.rstrip("$")  # `${key}` would be a variable
     file = tmp_path_factory.mktemp("fuzz") / "x.db"
     with sqlite_table(file, table, column, [f"{value}{DAY}", "another"]) as url:
         if "{" in value or "}" in value:

@@ -11,6 +11,7 @@ from typing import Final
 from tidemark.dependency_model.entity.dependency import Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
 from tidemark.dependency_model.entity.probe import (
+    CountsProbe,
     DagsterProbe,
     DeltaProbe,
     FilesProbe,
@@ -73,6 +74,7 @@ _HTTP: Final = (
 )
 _KAFKA: Final = "kafka: {servers: 'broker:9092', topic: clicks}"
 _DAGSTER: Final = "dagster: {asset: team/clicks, partition: '{start:%Y-%m-%d-%H:%M}', each: 5min}"
+_COUNTS: Final = "counts: {of: clicks, at_least: 99.99%, slot_minutes: 10, phase: 8, late: keep}"
 _OWN: Final = "own: {entry_point: ftp_drop, settings: {host: partner.example}}"
 
 _CAPTURED: Final = 'kind: Snapshot\nperiod: day\nsource: {table: "school.orders_*", instances: [a, b]}\nkey: [order_id]'
@@ -301,6 +303,7 @@ SECTIONS: Final = (
             "http": Key("a JSON document over HTTP", _probe(_HTTP)),
             "kafka": Key("a topic, by offsets at timestamps", _probe(_KAFKA)),
             "dagster": Key("an asset of this or another code location", _probe(_DAGSTER)),
+            "counts": Key("counts of records that the source and the lake report", _probe(_COUNTS)),
             "own": Key("a probe of your own, by its entry point", _probe(_OWN)),
             "system": Key(
                 "probes of one system share its limit and its circuit breaker (default: the source's address)",
@@ -388,6 +391,21 @@ SECTIONS: Final = (
             "asset": Key("the asset's key, with slashes", _probe(_DAGSTER)),
             "partition": Key("what its partition is called; without it any materialization counts", _probe(_DAGSTER)),
             "each": Key("the asset's own period: all of its partitions in the slice's window", _probe(_DAGSTER)),
+        },
+    ),
+    Section(
+        "The probe `counts`",
+        "Records of the source against records of the lake, slot by slot: `tidemark counts` takes them in.",
+        CountsProbe,
+        {
+            "of": Key("the name under which they are reported", _probe(_COUNTS)),
+            "at_least": Key("the lake's share, and no more too many (default `99.995%`)", _probe(_COUNTS)),
+            "slot_minutes": Key("how long a slot is that is compared (default 5)", _probe(_COUNTS)),
+            "phase": Key("the minute of the day, in UTC, at which a slot begins (default 0)", _probe(_COUNTS)),
+            "late": Key(
+                "when counts of a complete slice come late: `restate` asks for it again (the default), `keep` does not",
+                _probe(_COUNTS),
+            ),
         },
     ),
     Section(

@@ -41,7 +41,7 @@ class CenterTick:
             warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
         )
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
-        self.outside = OutsideWorld(self.center, self.store.database, os.environ)
+        self.outside = OutsideWorld(self.center, self.store, os.environ)
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._events: EventLogDetector | None = None
         self._due: dict[str, float] = {}

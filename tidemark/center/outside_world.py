@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from tidemark.center.detectors.late_counts import LateCountsDetector
 from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
 from tidemark.center.detectors.outside import OutsideDetector
 from tidemark.crawl.all_probes import look_at
@@ -14,6 +15,7 @@ from tidemark.crawl.crawler import Crawler
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
 from tidemark.dependency_model.arrival.circuit_breaker import CircuitState
+from tidemark.state_store.record_counts import RecordCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,37 +23,45 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from tidemark.center.center import DependencyCenter
-    from tidemark.crawl.probed_slice import Materializations
+    from tidemark.crawl.probed_slice import CountedRecords, Materializations
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.database import Database
+    from tidemark.state_store.store import StateStore
 
 
-def look_once(graph: DependencyGraph, slice_: Slice, secrets: ConnectionSecrets, assets: Materializations) -> Sight:
+def look_once(
+    graph: DependencyGraph,
+    slice_: Slice,
+    secrets: ConnectionSecrets,
+    assets: Materializations,
+    counts: CountedRecords,
+) -> Sight:
     """What the probe of the slice's entity sees now. Raises TidemarkError, with secrets masked."""
     probe = graph.entity(slice_.entity).probe
     if probe is None:
         raise ProbeError("the entity has no probe", found=slice_.entity)
-    context = ProbeContext(secrets, _now, assets, probe.timeout_seconds)
+    context = ProbeContext(secrets, _now, assets, counts, probe.timeout_seconds)
     return look_at(probe, ProbedSlice.of(graph, slice_), context)
 
 
 class OutsideWorld:
     """A crawler, the detector that it reports to, and the threads in which probes look."""
 
-    def __init__(self, center: DependencyCenter, database: Database, env: Mapping[str, str]) -> None:
-        self._center, self._database, self._secrets = center, database, ConnectionSecrets(env)
+    def __init__(self, center: DependencyCenter, store: StateStore, env: Mapping[str, str]) -> None:
+        self._center, self._database, self._secrets = center, store.database, ConnectionSecrets(env)
         self._assets: MaterializedAssets | None = None
+        self._counts = RecordCounts(store.database)
+        self._late = LateCountsDetector(self._counts, center, store.read, self._look)
         self._detector = self._new_detector()
 
     def poll(self, instance: dg.DagsterInstance) -> int:
-        """See OutsideDetector.poll."""
+        """See OutsideDetector.poll and LateCountsDetector.poll."""
         if self._assets is None:
             self._assets = MaterializedAssets(instance)
         self._assets.instance = instance
-        return self._detector.poll(instance)
+        return self._detector.poll(instance) + self._late.poll()
 
     def begin_anew(self) -> None:
         """Another center may have been active: what is watched follows from what is stored."""
@@ -75,7 +85,7 @@ class OutsideWorld:
     def _look(self, slice_: Slice) -> Sight:
         if self._assets is None:
             raise ProbeError("there is no Dagster storage yet")
-        return look_once(self._center.graph, slice_, self._secrets, self._assets)
+        return look_once(self._center.graph, slice_, self._secrets, self._assets, self._counts)
 
     def _run(self, slice_: Slice, work: Callable[[], None]) -> None:
         """In a thread that no process waits for; Dagster's storage is asked from the thread that has it open."""

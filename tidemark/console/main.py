@@ -23,6 +23,8 @@ COMMANDS: Final = (
     CommandEntry("lineage", "The model", "Show which columns a column comes from, and which come from it."),
     CommandEntry("status", "The model", "Say what is late, failed, invalid and waiting, and for what."),
     CommandEntry("probe", "The model", "Look at one slice of an external table, now."),
+    CommandEntry("completeness", "The model", "Show how many records of a slice came, and what is missing."),
+    CommandEntry("counts", "The model", "Take in counts of records from the source and the lake."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
     CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),

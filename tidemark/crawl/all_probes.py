@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probes import (
+    counted_records,
     dagster_asset,
     delta_table,
     files,
@@ -35,6 +36,7 @@ _LOOKS: Final[Mapping[str, SliceProbe]] = {
         "http": http_json.look,
         "kafka": kafka_offsets.look,
         "dagster": dagster_asset.look,
+        "counts": counted_records.look,
         "own": own_probe.look,
     }.items()
 }
@@ -66,7 +68,7 @@ def _address(probe: Probe) -> str:
         return probe.kafka.servers
     if probe.own is not None:
         return probe.own.entry_point
-    if probe.dagster is not None:
+    if probe.dagster is not None or probe.counts is not None:
         return ""
     given: str = getattr(probe.source, "url", None) or getattr(probe.source, "table", None) or probe.source.path
     return urlsplit(given).netloc if "://" in given else ""

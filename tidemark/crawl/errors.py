@@ -3,7 +3,8 @@
 TransientError
 `-- ProbeError            a source did not answer, or answered what nobody can read: it is asked again, later
 TerminalError
-`-- ProbeSettingError     a variable or an entry point that a probe names is not there
+|-- ProbeSettingError     a variable or an entry point that a probe names is not there
+`-- CountReportError      a line that is no count of records
 """
 
 from __future__ import annotations
@@ -17,3 +18,7 @@ class ProbeError(TransientError):
 
 class ProbeSettingError(TerminalError):
     """A variable or an entry point that a probe names is not there."""
+
+
+class CountReportError(TerminalError):
+    """A line that is no count of records."""

@@ -49,6 +49,16 @@ class Materializations(Protocol):
         """(number of the event, rows) of the newest materialization; None where there is none."""
 
 
+class CountedRecords(Protocol):
+    """Counts of records by event time, in minutes since 1970-01-01T00:00Z."""
+
+    def within(self, name: str, first: int, end: int) -> list[tuple[int, str, str, int]]:
+        """(minute, side, part, records) of the minutes `[first, end)`."""
+
+    def final_until(self, name: str) -> int:
+        """The minute up to which the source's counts are final."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProbeContext:
     """What probes need besides the declaration. `clock` is aware; no look may take longer than `timeout_seconds`."""
@@ -56,6 +66,7 @@ class ProbeContext:
     secrets: ConnectionSecrets
     clock: Callable[[], datetime]
     materializations: Materializations
+    counts: CountedRecords
     timeout_seconds: int = 20
 
 

@@ -21,6 +21,7 @@ from tidemark.state_store.schema import (
     CURSORS,
     LEASES,
     MIGRATIONS,
+    RECORD_COUNTS,
     SCHEDULES,
     SLICES,
     SNAPSHOTS,
@@ -114,6 +115,7 @@ ALL: Final = (
     Migration(7, "snapshots are tagged and restated", _tagged_snapshots),
     Migration(8, "leases have fencing tokens", _fencing_tokens),
     Migration(9, "the catalog's notes", _create(CATALOG_TABLES, CATALOG_PARTITIONS, CATALOG_SCHEMAS, CATALOG_COUNTS)),
+    Migration(10, "counts of records by event time", _create(RECORD_COUNTS)),
 )
 
 

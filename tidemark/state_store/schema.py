@@ -179,3 +179,16 @@ CATALOG_COUNTS = Table(
     Column("counts", String, nullable=False),
 )
 """How many of an entity's slices were how after transition `seq`, as JSON: counted again once there are later ones."""
+
+RECORD_COUNTS = Table(
+    "record_counts",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("minute", BigInteger, primary_key=True, autoincrement=False),
+    Column("side", String, primary_key=True),
+    Column("part", String, primary_key=True),
+    Column("records", BigInteger, nullable=False),
+    Column("report", BigInteger, nullable=False),
+    Index("record_counts_by_report", "report"),
+)
+"""How many records of a minute (since 1970) a part of the source, or of the lake, has; `report` numbers reports."""

@@ -10,6 +10,7 @@ import pytest
 
 from tests.center.test_center import CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
+from tidemark.center.detectors.late_counts import LateCountsDetector
 from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
 from tidemark.center.detectors.outside import OutsideDetector
 from tidemark.center.outside_world import look_once
@@ -17,12 +18,16 @@ from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.crawl.crawler import Crawler
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
+from tidemark.state_store.record_counts import RecordCount, RecordCounts, Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tidemark.dependency_model.arrival.sighting import Sight
+
 ASSET = dg.AssetKey(["clicks"])
+SIDES: tuple[Side, ...] = ("source", "lake")
 
 
 class OutsideWorld(CenterWorld):
@@ -34,13 +39,16 @@ class OutsideWorld(CenterWorld):
         self.detector = self.open_detector()
 
     def open_detector(self) -> OutsideDetector:
-        assets, secrets = MaterializedAssets(self.instance), ConnectionSecrets(self.env)
 
         def run(_: Slice, work: Callable[[], None]) -> None:
             work()
 
-        crawler = Crawler(lambda slice_: look_once(self.graph, slice_, secrets, assets), run)
+        crawler = Crawler(self.look, run)
         return OutsideDetector(crawler, self.center, self.store.database, lambda: self.now)
+
+    def look(self, slice_: Slice) -> Sight:
+        assets, counts = MaterializedAssets(self.instance), RecordCounts(self.store.database)
+        return look_once(self.graph, slice_, ConnectionSecrets(self.env), assets, counts)
 
     def go_on(self, minutes: int) -> None:
         for _ in range(minutes):
@@ -177,3 +185,32 @@ def test_no_secret_is_stored_or_shown(tmp_path: Path, instance: dg.DagsterInstan
     told = [*errors, *map(repr, records), *map(repr, world.store.read.after(0))]
     assert len(records) == 2
     assert not any("canary" in text for text in told)
+
+
+def test_late_counts_ask_for_a_complete_hour_again(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    texts = {
+        name: f"kind: Virtual\nperiod: hour\nstart: 2024-06-02T22\nend: 2024-06-03\n"
+        f"probe: {{counts: {{of: foo, late: {late}}}, settle_for: 1m}}"
+        for name, late in (("clicks", "restate"), ("kept", "keep"))
+    }
+    world = OutsideWorld(
+        tmp_path, instance, **texts, report="{period: hour, start: 2024-06-02T22, depends_on: [clicks]}"
+    )
+    counts, minute = RecordCounts(world.store.database), int(datetime(2024, 6, 2, 20, 7, tzinfo=UTC).timestamp()) // 60
+    late = LateCountsDetector(counts, world.center, world.store.read, world.look)
+    counts.report([RecordCount("foo", minute, side, "0", 100) for side in SIDES], {"foo": minute + 600})
+    assert late.poll() == 0
+    world.go_on(10)
+    assert "report@2024-06-02T22" in world.ready()
+    counts.report([RecordCount("foo", minute + 1, "source", "1", 1)], {})
+    assert late.poll() == 1
+    assert late.poll() == 0
+    assert world.status("clicks@2024-06-02T22")[0] is RunState.WAITING
+    assert world.status("clicks@2024-06-02T23")[0] is RunState.COMPLETED
+    assert world.status("kept@2024-06-02T22")[0] is RunState.COMPLETED
+    assert "report@2024-06-02T22" not in world.ready()
+    counts.report([RecordCount("foo", minute + 1, "lake", "1", 1)], {})
+    world.go_on(30)
+    assert world.status("clicks@2024-06-02T22")[0] is RunState.COMPLETED
+    assert "report@2024-06-02T22" in world.ready()
+    assert world.center.status(Slice("clicks", "2024-06-02T22")).generation == 2

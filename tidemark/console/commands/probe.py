@@ -67,12 +67,14 @@ def _look(warehouse: Warehouse, slice_: Slice) -> Sight:
     from tidemark.center.outside_world import look_once  # noqa: PLC0415
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
     from tidemark.crawl.connection_secrets import ConnectionSecrets  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+    from tidemark.state_store.record_counts import RecordCounts  # noqa: PLC0415
 
-    secrets = ConnectionSecrets(os.environ)
+    secrets, counts = ConnectionSecrets(os.environ), RecordCounts(Database.of(warehouse.settings))
     home = dagster_home(warehouse.settings, os.environ)
     prepare_home(warehouse.settings, home)
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        return look_once(warehouse.graph, slice_, secrets, MaterializedAssets(instance))
+        return look_once(warehouse.graph, slice_, secrets, MaterializedAssets(instance), counts)
 
 
 def _as_data(slice_: Slice, sight: Sight, verdicts: Sequence[RuleVerdict]) -> dict[str, object]:

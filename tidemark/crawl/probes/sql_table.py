@@ -7,7 +7,7 @@ import time
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.probe import SqlProbe
 
 _DRIVERS: Final = {"postgresql": "postgresql+psycopg2", "mysql": "mysql+pymysql", "mariadb": "mysql+pymysql"}
+_OF_MYSQL: Final = frozenset({"mysql", "mariadb"})
 _SQLITE_STEPS: Final = 10_000
 
 
@@ -38,7 +39,9 @@ def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
         engine = _engine(url, context.timeout_seconds)
         try:
             with engine.connect() as connection:
-                rows, newest = connection.execute(text(query), values).one()
+                if dialect in _OF_MYSQL:
+                    connection.exec_driver_sql("SET time_zone = '+00:00'")
+                rows, newest = connection.exec_driver_sql(query, values).one()
         finally:
             engine.dispose()
     except (SQLAlchemyError, OSError) as error:
@@ -50,35 +53,34 @@ def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     return by_watermark(seen, source.watermark, newest, probed, context.clock()) if rows else seen
 
 
-def statement(source: SqlProbe, probed: ProbedSlice, dialect: str) -> tuple[str, dict[str, Any]]:
+def statement(source: SqlProbe, probed: ProbedSlice, dialect: str) -> tuple[str, tuple[Any, ...]]:
     """The query and the values that are bound to it: count of the slice's rows, and the table's watermark.
 
+    In the driver's own form: SQLAlchemy's texts read a colon or a percent sign inside of a quoted name as their own.
     Raises IdentifierError for a name that the database cannot hold.
     """
+    mark = "?" if dialect == "sqlite" else "%s"
     table = ".".join(_quote(part, dialect) for part in source.table.split("."))
-    partition = probed.texts(source.partition)
-    values: dict[str, Any] = {f"value_{number}": value for number, value in enumerate(partition.values())}
-    conditions = [f"{_quote(name, dialect)} = :value_{number}" for number, name in enumerate(partition)]
+    conditions: list[tuple[str, object]] = [("1 =", 1)]  # drivers read a text otherwise where nothing is bound
+    conditions += [(f"{_quote(name, dialect)} =", value) for name, value in probed.texts(source.partition).items()]
     if source.time_column is not None and probed.window is not None:
         column = _quote(source.time_column, dialect)
-        conditions += [f"{column} >= :window_start", f"{column} < :window_end"]
-        values["window_start"] = _bound(probed.window.start, dialect)
-        values["window_end"] = _bound(probed.window.end, dialect)
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        conditions.append((f"{column} >=", _bound(probed.window.start, dialect)))
+        conditions.append((f"{column} <", _bound(probed.window.end, dialect)))
+    where = " AND ".join(f"{condition} {mark}" for condition, _ in conditions)
     watermark = "NULL"
     if source.watermark is not None:
         watermark = f"(SELECT max({_quote(source.watermark, dialect)}) FROM {table})"  # noqa: S608 - every name is quoted
-    return f"SELECT count(*), {watermark} FROM {table}{where}", values  # noqa: S608 - every name is quoted, every value bound
+    query = f"SELECT count(*), {watermark} FROM {table} WHERE {where}"  # noqa: S608 - every name is quoted
+    return query, tuple(value for _, value in conditions)
 
 
 def _quote(name: str, dialect: str) -> str:
-    """The name for a text of SQLAlchemy's, where a colon begins a bound value."""
-    quoted = mysql.quote(name) if dialect in ("mysql", "mariadb") else standard.quote(name, _standard(dialect))
-    return quoted.replace(":", "\\:")
-
-
-def _standard(dialect: str) -> standard.Dialect:
-    return "sqlite" if dialect == "sqlite" else "postgresql"
+    """The name for a driver: those that bind by `%s` read two percent signs as one."""
+    if dialect == "sqlite":
+        return standard.quote(name, "sqlite")
+    quoted = standard.quote(name, "postgresql") if dialect == "postgresql" else mysql.quote(name)
+    return quoted.replace("%", "%%")
 
 
 def _bound(instant: datetime, dialect: str) -> object:
@@ -114,7 +116,7 @@ def _arguments(backend: str, seconds: int) -> Mapping[str, Any]:
         options = f"-c default_transaction_read_only=on -c statement_timeout={seconds}s -c timezone=UTC"
         return {"connect_timeout": seconds, "options": options}
     ends = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), seconds)
-    return {**ends, "init_command": "SET SESSION time_zone = '+00:00', transaction_read_only = 1"}
+    return {**ends, "init_command": "SET SESSION TRANSACTION READ ONLY"}
 
 
 def _read_only_file(path: str, seconds: int) -> sqlite3.Connection:

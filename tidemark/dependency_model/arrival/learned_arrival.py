@@ -15,6 +15,7 @@ KEPT: Final = 30
 ENOUGH: Final = 4
 """With fewer, what is known of the hour counts, then what is known of the entity."""
 
+_USUAL: Final = 0.85
 _Bucket = tuple[int, int]
 _ANY: Final = -1
 
@@ -58,8 +59,8 @@ def _buckets(end: datetime) -> tuple[_Bucket, ...]:
 
 
 def _expected(delays: deque[float] | tuple[float, ...]) -> ExpectedArrival:
-    """Between the least delay and the 95th percentile: the rare late ones are waited for at growing intervals."""
+    """Between the least delay and one that few exceed: the late ones are waited for at growing intervals."""
     ordered: list[float] = []
     for delay in delays:
         insort(ordered, delay)
-    return ExpectedArrival(ordered[0], ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))])
+    return ExpectedArrival(ordered[0], ordered[int((len(ordered) - 1) * _USUAL)])

@@ -11,6 +11,7 @@ from tidemark.dependency_model.entity.consistency import broken_rules
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
 from tidemark.dependency_model.entity.probe import (
+    CountsProbe,
     DagsterProbe,
     DeltaProbe,
     FilesProbe,
@@ -32,7 +33,18 @@ if TYPE_CHECKING:
 _ADAPTER = TypeAdapter(Entity)
 INTERNAL = frozenset({"layer", "file", "computed"})
 """Fields of an entity that no file declares."""
-_PROBES = (Probe, DeltaProbe, FilesProbe, PartitionsProbe, SqlProbe, HttpProbe, KafkaProbe, DagsterProbe, OwnProbe)
+_PROBES = (
+    Probe,
+    DeltaProbe,
+    FilesProbe,
+    PartitionsProbe,
+    SqlProbe,
+    HttpProbe,
+    KafkaProbe,
+    DagsterProbe,
+    CountsProbe,
+    OwnProbe,
+)
 _MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, *_PROBES)
 _KEYS = sorted({f.name for cls in _MODELS for f in fields(cls)} | {"dates"})
 

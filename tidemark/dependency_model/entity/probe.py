@@ -6,13 +6,14 @@ read. Passwords stand in environment variables that are named, `${PARTNER_URL}`:
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from datetime import timedelta
+from fractions import Fraction
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
+from tidemark.dependency_model.completeness.slot import LateCounts
 from tidemark.dependency_model.entity.field_types import STRICT, ColumnField, DurationField, NameField, PeriodField
 from tidemark.dependency_model.entity.slice_text import placeholders
 
@@ -124,6 +125,27 @@ class KafkaProbe:
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
+class CountsProbe:
+    """Counts of records that the source and the lake report under a name (seed capability C4).
+
+    The slice is there once the source's counts of it are final and the lake has `at_least` this share of each slot, and
+    no more too many. Slots are of so many minutes, the first of a day in UTC at minute `phase` of it. When counts of a
+    complete slice come late it is asked for again, or kept, as `late` says.
+    """
+
+    of: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    at_least: Annotated[str, Field(pattern=r"^(100(\.0+)?|\d{1,2}(\.\d{1,6})?)%$")] = "99.995%"
+    slot_minutes: Annotated[int, Field(ge=1, le=1440)] = 5
+    phase: Annotated[int, Field(ge=0, lt=1440)] = 0
+    late: LateCounts = LateCounts.RESTATE
+
+    @property
+    def share(self) -> Fraction:
+        """`at_least` as a number, exactly."""
+        return Fraction(self.at_least.rstrip("%")) / 100
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class DagsterProbe:
     """An asset of this or another code location: the partition is materialized, or each one of a shorter period."""
 
@@ -161,6 +183,7 @@ class Probe:
     http: HttpProbe | None = None
     kafka: KafkaProbe | None = None
     dagster: DagsterProbe | None = None
+    counts: CountsProbe | None = None
     own: OwnProbe | None = None
     system: NameField | None = None
     settle_for: DurationField = timedelta(minutes=1)
@@ -191,20 +214,32 @@ class Probe:
 
     def named(self) -> frozenset[str]:
         """The placeholders of all its texts; `window` where the source is read by the slice's window."""
-        names = {name for text in _texts(self.source) for name, _ in placeholders(text)}
+        names = {name for text in _texts(self.kind, self.source) for name, _ in placeholders(text)}
         by_window = (
             self.kafka is not None
+            or self.counts is not None
             or self.own is not None
             or (self.sql is not None and self.sql.time_column is not None)
         )
         return frozenset(names | ({"window"} if by_window else set()))
 
 
-SOURCES: Final = ("delta", "files", "partitions", "sql", "http", "kafka", "dagster", "own")
+SOURCES: Final = ("delta", "files", "partitions", "sql", "http", "kafka", "dagster", "counts", "own")
 
 
-def _texts(source: Any) -> Iterator[str]:
-    for field in fields(source):
-        value = getattr(source, field.name)
-        if field.name in ("partition", "path", "table", "url") and isinstance(value, (str, dict)):
+_TEXTS: Final = {
+    "delta": ("table", "partition"),
+    "files": ("path",),
+    "partitions": ("partition",),
+    "sql": ("partition",),
+    "http": ("url",),
+    "dagster": ("partition",),
+}
+"""Which keys of a source hold texts with placeholders."""
+
+
+def _texts(kind: str, source: Any) -> Iterator[str]:
+    for name in _TEXTS.get(kind, ()):
+        value = getattr(source, name)
+        if value is not None:
             yield from (value,) if isinstance(value, str) else value.values()

@@ -1,0 +1,86 @@
+"""Counts of records in the state store: the source's against the lake's, slot by slot (C4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.crawl.content import content_of
+from tidemark.crawl.errors import ProbeError
+from tidemark.dependency_model.arrival.sighting import Sight
+from tidemark.dependency_model.completeness.roll_up import RollUp, SlotGrid, WindowChange
+from tidemark.dependency_model.completeness.slot import Slot, ratio
+from tidemark.dependency_model.time.local_calendar import Calendar
+from tidemark.dependency_model.time.window import seconds_of
+
+if TYPE_CHECKING:
+    from tidemark.crawl.probed_slice import CountedRecords, ProbeContext, ProbedSlice
+    from tidemark.dependency_model.entity.probe import CountsProbe
+
+_MINUTE: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CountedWindow:
+    """What is counted of a slice: its slots with whether each is complete, and the windows that are complete in it.
+
+    `parts` are (side, part, records) of all of its slots.
+    """
+
+    slots: tuple[tuple[Slot, bool], ...]
+    windows: tuple[WindowChange, ...]
+    parts: tuple[tuple[str, str, int], ...]
+    final_until: datetime
+
+    @property
+    def source(self) -> int:
+        """Records at the source."""
+        return sum(slot.source for slot, _ in self.slots)
+
+    @property
+    def lake(self) -> int:
+        """Records in the lake."""
+        return sum(slot.lake for slot, _ in self.slots)
+
+    @property
+    def open_slots(self) -> tuple[Slot, ...]:
+        """Those that are not complete."""
+        return tuple(slot for slot, is_complete in self.slots if not is_complete)
+
+
+def look(source: CountsProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
+    """See CountsProbe."""
+    counted = counted_window(source, probed, context.counts)
+    why = f"{counted.lake} of {counted.source} records, {ratio(counted.source, counted.lake):.3%}"
+    if counted.open_slots:
+        why += f"; {len(counted.open_slots)} of {len(counted.slots)} slots are open"
+    content = content_of((slot.start, slot.source, slot.lake) for slot, _ in counted.slots)
+    return Sight(is_there=not counted.open_slots, why=why, content=content, rows=counted.lake)
+
+
+def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedRecords) -> CountedWindow:
+    """All slots that share a minute with the slice. Raises ProbeError for a slice without a window."""
+    if probed.window is None:
+        raise ProbeError("counts are of windows", found=str(probed.slice))
+    grid = SlotGrid(source.slot_minutes, source.phase)
+    first = grid.slot(seconds_of(probed.window.start) // _MINUTE)
+    last = grid.slot(seconds_of(probed.window.end) // _MINUTE - 1)
+    roll_up = RollUp(Calendar(probed.time_zone), grid, _instant(first.start), source.share)
+    rows = counts.within(source.of, first.start, last.end)
+    for minute, side, _, records in rows:
+        roll_up.add(minute, **{side: records})
+    final = counts.final_until(source.of)
+    windows = roll_up.close(_instant(min(final, last.end)))
+    known = {slot.start: (slot, is_complete) for slot, is_complete in roll_up.slots()}
+    starts = range(first.start, last.end, grid.minutes)
+    slots = tuple(known.get(start, (Slot(start, start + grid.minutes), False)) for start in starts)
+    parts: dict[tuple[str, str], int] = {}
+    for _, side, part, records in rows:
+        parts[side, part] = parts.get((side, part), 0) + records
+    told = tuple((side, part, records) for (side, part), records in parts.items())
+    return CountedWindow(slots, tuple(windows), told, _instant(final))
+
+
+def _instant(minute: int) -> datetime:
+    return datetime.fromtimestamp(minute * _MINUTE, UTC)

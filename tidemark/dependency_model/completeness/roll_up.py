@@ -1,0 +1,135 @@
+"""Slots to windows, incrementally (seed capability C4): 5 minutes, 10 minutes, hours and days of one table.
+
+A slot is complete once the source's counts are final and the lake agrees with them; a window is complete once complete
+slots cover all of its minutes. Each level counts its covered minutes, so that a count costs what it changes and never
+what is known. Counts come in any order; `late` says whether what comes late makes a window incomplete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.dependency_model.completeness.slot import AT_LEAST, LateCounts, Slot
+from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from fractions import Fraction
+
+    from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
+
+LEVELS: Final = (Period.FIVE_MINUTES, Period.TEN_MINUTES, Period.HOUR, Period.DAY)
+_MINUTE: Final = 60
+
+
+class WindowChange(NamedTuple):
+    """A window, by its period and slice key, was completed, or is not complete any more."""
+
+    period: Period
+    key: str
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SlotGrid:
+    """Slots of so many minutes, the first of a day at minute `phase` of it in UTC: 10 and 8 give [15:58, 16:08)."""
+
+    minutes: int = 5
+    phase: int = 0
+
+    def slot(self, minute: int) -> Slot:
+        """The slot that a minute lies in."""
+        start = (minute - self.phase) // self.minutes * self.minutes + self.phase
+        return Slot(start, start + self.minutes)
+
+
+class RollUp:
+    """The windows of one table on one clock; what was before `begins` is not waited for, and completes nothing."""
+
+    def __init__(
+        self,
+        calendar: Calendar,
+        slots: SlotGrid,
+        begins: datetime,
+        at_least: Fraction = AT_LEAST,
+        late: LateCounts = LateCounts.RESTATE,
+    ) -> None:
+        self._grid, self._at_least, self._late = slots, at_least, late
+        self._levels: tuple[tuple[Period, Grid, dict[int, int]], ...] = tuple(
+            (period, calendar.grid(period), {}) for period in LEVELS
+        )
+        self._slots: dict[int, Slot] = {}
+        self._complete: set[int] = set()
+        self._closed = slots.slot(seconds_of(begins) // _MINUTE).start
+
+    def add(self, minute: int, source: int = 0, lake: int = 0) -> list[WindowChange]:
+        """So many more records of this minute's slot were counted. Raises ParseError for fewer than none in all."""
+        slot = self._slots.get(start := self._grid.slot(minute).start)
+        if slot is None:
+            slot = self._slots[start] = self._grid.slot(minute)
+        if slot.source + source < 0 or slot.lake + lake < 0:
+            raise ParseError("fewer records than none", found=f"{slot.source + source} and {slot.lake + lake}")
+        slot.source += source
+        slot.lake += lake
+        return list(self._judge(slot))
+
+    def close(self, instant: datetime) -> list[WindowChange]:
+        """The source's counts are final up to an instant; slots of which nothing was heard held nothing."""
+        until = seconds_of(instant) // _MINUTE
+        changes: list[WindowChange] = []
+        while self._closed + self._grid.minutes <= until:
+            slot = self._slots.setdefault(self._closed, self._grid.slot(self._closed))
+            self._closed = slot.end
+            changes += self._judge(slot)
+        return changes
+
+    def is_complete(self, period: Period, key: str) -> bool:
+        """Whether a window is complete."""
+        _, grid, covered = next(level for level in self._levels if level[0] is period)
+        ordinal = grid.ordinal(key)
+        return covered.get(ordinal, 0) == _minutes(grid, ordinal)
+
+    def slots(self) -> Iterator[tuple[Slot, bool]]:
+        """Each slot that is known, in order, and whether it is complete."""
+        for start in sorted(self._slots):
+            yield self._slots[start], start in self._complete
+
+    def forget_before(self, instant: datetime) -> None:
+        """Nothing older is counted any more."""
+        minute = seconds_of(instant) // _MINUTE
+        for start in [start for start, slot in self._slots.items() if slot.end <= minute]:
+            del self._slots[start]
+            self._complete.discard(start)
+        for _, grid, covered in self._levels:
+            for ordinal in [ordinal for ordinal in covered if grid.window(ordinal).end <= instant]:
+                del covered[ordinal]
+
+    def _judge(self, slot: Slot) -> Iterator[WindowChange]:
+        was = slot.start in self._complete
+        now = slot.end <= self._closed and slot.agrees(self._at_least)
+        if was == now or (was and self._late is LateCounts.KEEP):
+            return
+        if now:
+            self._complete.add(slot.start)
+        else:
+            self._complete.discard(slot.start)
+        yield from self._cover(slot, is_complete=now)
+
+    def _cover(self, slot: Slot, *, is_complete: bool) -> Iterator[WindowChange]:
+        for period, grid, covered in self._levels:
+            for ordinal in range(grid.at(slot.start * _MINUTE), grid.at(slot.end * _MINUTE - 1) + 1):
+                first, last = grid.start(ordinal) // _MINUTE, grid.start(ordinal + 1) // _MINUTE
+                overlap = min(slot.end, last) - max(slot.start, first)
+                before = covered.get(ordinal, 0)
+                after = covered[ordinal] = before + (overlap if is_complete else -overlap)
+                if (before == last - first) != (after == last - first):
+                    yield WindowChange(period, grid.key(ordinal), is_complete)
+
+
+def _minutes(grid: Grid, ordinal: int) -> int:
+    return (grid.start(ordinal + 1) - grid.start(ordinal)) // _MINUTE

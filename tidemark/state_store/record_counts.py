@@ -1,0 +1,103 @@
+"""Counts of records by event time, as sources and the lake report them (seed capability C4).
+
+A part of a side (a Kafka partition, a commit, a file) says how many records of a minute it has. What it says again
+replaces what it said, so that a report that comes twice counts once, and the order of reports does not matter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tidemark.state_store.schema import RECORD_COUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from tidemark.state_store.database import Database
+
+Side = Literal["source", "lake"]
+_FINAL: Final = "final"
+"""The side of the one row a name that holds, as its records, the minute up to which the source's counts are final."""
+
+
+class RecordCount(NamedTuple):
+    """`minute` since 1970-01-01T00:00Z."""
+
+    name: str
+    minute: int
+    side: Side
+    part: str
+    records: int
+
+
+class RecordCounts:
+    """The counts of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def report(self, counts: Sequence[RecordCount], final: Mapping[str, int]) -> None:
+        """Take counts, and by name the minute up to which the source's are final, in one transaction.
+
+        Raises StateStoreDownError.
+        """
+        with self._database.writing() as connection:
+            number = connection.execute(select(func.coalesce(func.max(RECORD_COUNTS.c.report), 0))).scalar_one() + 1
+            known = {name: _final(connection, name) for name in final}
+            rows = [{**count._asdict(), "report": number} for count in counts]
+            rows += [
+                {"name": name, "minute": 0, "side": _FINAL, "part": "", "records": max(until, known[name])}
+                | {"report": number}
+                for name, until in final.items()
+            ]
+            if rows:
+                _put(connection, rows)
+
+    def within(self, name: str, first: int, end: int) -> list[tuple[int, str, str, int]]:
+        """(minute, side, part, records) of the minutes `[first, end)`."""
+        columns = RECORD_COUNTS.c
+        query = (
+            select(columns.minute, columns.side, columns.part, columns.records)
+            .where(columns.name == name, columns.minute >= first, columns.minute < end, columns.side != _FINAL)
+            .order_by(columns.minute, columns.side, columns.part)
+        )
+        with self._database.reading() as connection:
+            return [(row.minute, row.side, row.part, row.records) for row in connection.execute(query)]
+
+    def final_until(self, name: str) -> int:
+        """The minute up to which the source's counts are final; 0 where it never said."""
+        with self._database.reading() as connection:
+            return _final(connection, name)
+
+    def reported_after(self, report: int, most: int) -> list[tuple[int, str, int]]:
+        """(report, name, minute) of counts that were reported after a report, in that order."""
+        columns = RECORD_COUNTS.c
+        query = (
+            select(columns.report, columns.name, columns.minute)
+            .where(columns.report > report, columns.side != _FINAL)
+            .order_by(columns.report)
+            .limit(most)
+        )
+        with self._database.reading() as connection:
+            return [(row.report, row.name, row.minute) for row in connection.execute(query)]
+
+
+def _final(connection: Connection, name: str) -> int:
+    columns = RECORD_COUNTS.c
+    query = select(columns.records).where(columns.name == name, columns.minute == 0, columns.side == _FINAL)
+    return connection.execute(query).scalar() or 0
+
+
+def _put(connection: Connection, rows: list[dict[str, object]]) -> None:
+    """New rows, or new numbers in those that are there."""
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = insert(RECORD_COUNTS)
+    new = {"records": statement.excluded.records, "report": statement.excluded.report}
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=["name", "minute", "side", "part"], set_=new), rows
+    )
