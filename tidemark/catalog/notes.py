@@ -63,13 +63,17 @@ class SchemaNote(NamedTuple):
 
 @dataclass
 class TableUpdate:
-    """What a look at a table brought: `is_anew` where `partitions` are all there are, those before are forgotten."""
+    """What a look at a table brought: `is_anew` where `partitions` are all there are, those before are forgotten.
+
+    `commits` is how many were read.
+    """
 
     entity: str
     note: TableNote
     is_anew: bool = False
     partitions: dict[Slice, PartitionContents] = field(default_factory=dict)
     schemas: list[SchemaNote] = field(default_factory=list)
+    commits: int = 0
 
 
 class CatalogNotes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
@@ -53,8 +53,7 @@ class HeldFile(NamedTuple):
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """After commit `version` the files were those of `digest`; equal `number`, equal rows. `own` is by our own word."""
 
     version: int
@@ -170,13 +169,11 @@ class PartitionContents:
     def vouch(self) -> None:
         """What is there now is what its run told: from now on our own word."""
         last = self.contents[-1]
-        self.contents[-1] = Content(last.version, last.digest, last.number, own=True, operation=last.operation)
+        self.contents[-1] = last._replace(own=True)
 
     def to_json(self) -> str:
         """Text that `of_json` reads back."""
-        files = {name: [file.rows, file.size_bytes, list(file.paths)] for name, file in self.files.items()}
-        contents = [list(asdict(content).values()) for content in self.contents]
-        return json.dumps([files, contents, self.missing, self.is_other_table], separators=(",", ":"))
+        return json.dumps([self.files, self.contents, self.missing, self.is_other_table], separators=(",", ":"))
 
     @classmethod
     def of_json(cls, text: str) -> Self:

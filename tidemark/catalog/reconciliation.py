@@ -47,6 +47,8 @@ class Reconciliation:
     def __init__(self, warehouse: Warehouse, store: StateStore) -> None:
         self._warehouse, self._store = warehouse, store
         self.notes, self._registry = CatalogNotes(store.database), SnapshotRegistry(store.database)
+        self._on_disk: dict[str, frozenset[str]] = {}
+        self._vacuumed: set[str] = set()
         self.tables = [
             LookedTable(entity, warehouse.table_path(name), is_computed=entity.source is None)
             for name, entity in warehouse.entities.items()
@@ -58,7 +60,8 @@ class Reconciliation:
     ) -> Reconciled | None:
         """Compare one table; None where its writers are too quick just now. `now` is in epoch seconds.
 
-        With `verify`, hourly, and after a VACUUM its files are looked for on disk too. Raises UnreadableLogError and
+        With `verify`, hourly, and after a VACUUM its files are looked for on disk too: after one by Spark as soon as
+        the same process looks again. Raises UnreadableLogError and
         TableFeatureError.
         """
         for _ in range(_TRIES):
@@ -68,6 +71,11 @@ class Reconciliation:
             if not _has_moved(table, note, update):
                 return reconciled
         return None
+
+    def note(self, update: TableUpdate) -> None:
+        """Write what a look brought, once it was told."""
+        self.notes.write(update)
+        self._vacuumed.discard(update.entity)
 
     def _without_log(self, table: LookedTable, note: TableNote | None) -> TableUpdate | None:
         """A table that was never there."""
@@ -80,7 +88,7 @@ class Reconciliation:
         newest = update.note if update else note
         if newest is None or newest.position == NO_LOG:
             return update
-        is_vacuumed = newest.vacuumed != (note.vacuumed if note else -1)
+        is_vacuumed = newest.vacuumed != (note.vacuumed if note else -1) or self._lost_files(table)
         if not (verify or is_vacuumed or now - newest.verified_at >= _VERIFIED_SECONDS):
             return update
         update = update or TableUpdate(table.entity.name, newest)
@@ -88,6 +96,19 @@ class Reconciliation:
         if table.is_computed:
             self._count_missing(table, update)
         return update
+
+    def _lost_files(self, table: LookedTable) -> bool:
+        """Whether files of a captured table are gone since the last look: Spark's VACUUM says nothing in the log.
+
+        The files of a computed slice are live ones, which no VACUUM takes.
+        """
+        if table.is_computed:
+            return False
+        before, now = self._on_disk.get(table.entity.name, frozenset()), paths_on_disk(table.path)
+        self._on_disk[table.entity.name] = now
+        if not before <= now:
+            self._vacuumed.add(table.entity.name)
+        return table.entity.name in self._vacuumed
 
     def _count_missing(self, table: LookedTable, update: TableUpdate) -> None:
         """Of each partition how many files are not on disk; those of which that changed are judged."""

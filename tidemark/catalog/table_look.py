@@ -72,10 +72,12 @@ class _Look:
         self._partitions: dict[Slice, PartitionContents] = {}
         self._before: dict[Slice, PartitionContents] = notes.partitions(table.entity.name) if is_anew else {}
         self._schemas: list[SchemaNote] = []
+        self._commits = 0
 
     def take(self, commit: CommitChanges) -> None:
         """One commit, in order."""
         self.version = commit.version
+        self._commits += 1
         self._at = commit.at or self._at
         if str(commit.info.get("operation", "")) == _VACUUMED:
             self._vacuumed = commit.version
@@ -107,7 +109,8 @@ class _Look:
         if self._is_anew:
             self._compare_with_before(is_other_table=self._table_id != self._note.table_id)
             note = replace(note, verified_at=0, table_id=self._table_id)
-        return TableUpdate(self._table.entity.name, note, self._is_anew, self._partitions, self._schemas)
+        name = self._table.entity.name
+        return TableUpdate(name, note, self._is_anew, self._partitions, self._schemas, self._commits)
 
     def _compare_with_before(self, *, is_other_table: bool) -> None:
         """A table that was read again keeps what is known of before: which content was sound."""

@@ -21,7 +21,7 @@ COMMANDS: Final = (
     CommandEntry("graph", "The model", "Show which table needs which."),
     CommandEntry("new", "The model", "Write the files of a new table from a query."),
     CommandEntry("lineage", "The model", "Show which columns a column comes from, and which come from it."),
-    CommandEntry("status", "The model", "Say what is late, failed, invalid and waiting, and for what."),
+    CommandEntry("status", "The model", "Say what is late, failed, flawed and waiting, and for what."),
     CommandEntry("probe", "The model", "Look at one slice of an external table, now."),
     CommandEntry("completeness", "The model", "Show how many records of a slice came, and what is missing."),
     CommandEntry("counts", "The model", "Take in counts of records from the source and the lake."),

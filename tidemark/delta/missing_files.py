@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.delta.internals.log_replay import read_history
-from tidemark.delta.vacuum import files_on_disk
+from tidemark.delta.vacuum import folders_on_disk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,4 +44,5 @@ def readable_versions(path: Path) -> ReadableVersions:
 
 def paths_on_disk(path: Path) -> frozenset[str]:
     """Data files and deletion vectors of a table, by their path in its folder."""
-    return frozenset(name for name, _ in files_on_disk(path))
+    root = len(str(path)) + 1
+    return frozenset(f"{folder}/{name}"[root:] for folder, names in folders_on_disk(path) for name in names)

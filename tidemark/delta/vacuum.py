@@ -51,7 +51,7 @@ def plan_vacuum(
     """
     now = now or datetime.now(UTC)
     # First the files, then the log: what a writer adds in between is not in the list.
-    on_disk = dict(files_on_disk(path))
+    on_disk = dict(_on_disk(path))
     history = read_history(path)
     kept = kept_versions(history.commits, retention, [*claims, *claims_of_readers(locks, path)], now)
     versions = [version.version for version in kept]
@@ -112,11 +112,17 @@ def _needless(
     }
 
 
-def files_on_disk(path: Path) -> Iterator[tuple[str, tuple[int, float]]]:
-    """Data and vectors by their path in the table's folder, with bytes and time of change; no log, no manifests."""
+def folders_on_disk(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """The names of data and vectors in each folder of the table's; no log, no manifests."""
     for folder, folders, names in os.walk(path):
         folders[:] = [name for name in folders if not _is_hidden(name)]
-        for file in (Path(folder, name) for name in names if not _is_hidden(name)):
+        yield folder, [name for name in names if not _is_hidden(name)]
+
+
+def _on_disk(path: Path) -> Iterator[tuple[str, tuple[int, float]]]:
+    """Data and vectors by their path in the table's folder, with bytes and time of change."""
+    for folder, names in folders_on_disk(path):
+        for file in (Path(folder, name) for name in names):
             told = file.stat()
             yield str(file.relative_to(path)), (told.st_size, told.st_mtime)
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from tests.console.commands.slices_there import report
+from tests.console.commands.slices_there import DONE, report
+from tidemark.console.commands.status import StatusLook, watched
+from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
 from tidemark.dependency_model.status import Event
 from tidemark.system.settings import Settings
@@ -70,3 +72,39 @@ def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:
 def test_an_owner_whose_slices_are_all_there_has_no_trouble(settings: Settings) -> None:
     report(settings)
     assert status("--owner", "nobody@school.example", exit_code=0) == "0 entities, 0 slices completed\n"
+
+
+def test_each_flaw_is_told_by_its_name_and_makes_the_exit_code(settings: Settings) -> None:
+    report(settings, ["ods_orders@2026-03-28"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.DELETED])
+    report(settings, ["dws_course_orders_1d@2026-03-29"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.OVERWRITTEN])
+    report(settings, ["dwd_orders@2026-03-29"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.TAINTED])
+    report(settings, ["dwd_orders@2026-03-28"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.LACKING])
+    told = entries()
+    assert (told["ods_orders"]["absent"], told["ods_orders"]["completed"]) == (["2026-03-28"], 0)
+    assert "2026-03-28" not in told["ods_orders"]["waiting"]
+    assert told["dws_course_orders_1d"]["foreign"] == ["2026-03-29"]
+    assert (told["dwd_orders"]["tainted"], told["dwd_orders"]["invalid"]) == (["2026-03-29"], [])
+    assert told["dwd_orders"]["incomplete"] == ["2026-03-28"]
+    shown = status()
+    assert "1 tainted (2026-03-29), 1 incomplete (2026-03-28)" in shown
+    assert "1 absent" in shown.splitlines()[-1]
+
+
+def test_watching_tells_again_what_has_changed_and_nothing_twice(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(settings)
+    look = StatusLook(None, None, everything=False, as_json=True)
+    things = [("dwd_orders@2026-03-29", DONE), None, ("ods_orders@2026-03-28", [Event.DELETED]), None]
+    done: list[bool] = []
+
+    def pause() -> None:
+        happens = things.pop(0)
+        if happens:
+            report(settings, [happens[0]], happens[1])
+        done.extend([True] * (not things))
+
+    assert watched(look, lambda: bool(done), pause) is ExitCode.FAILED
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    absent = [{entry["entity"]: entry for entry in line["entities"]}["ods_orders"]["absent"] for line in lines]
+    assert absent == [[], [], ["2026-03-28"]]

@@ -44,13 +44,15 @@ _QUALITY: Final = {Quality.PASSED: Event.QUALITY_PASSED, Quality.IGNORED: Event.
 
 @dataclass(slots=True)
 class StorageReport:
-    """What a pass did: tables it came to, and those with anything new; partitions it judged; slices by what was told.
+    """What a pass did: tables it came to and those with anything new, commits it read, partitions it judged.
 
-    `troubles` are tables whose log cannot be read, with why; `is_whole` where it came to every table.
+    Then slices, by what was told of them. `troubles` are tables whose log cannot be read, with why; `is_whole` where
+    it came to every table.
     """
 
     tables: int = 0
     changed: int = 0
+    commits: int = 0
     judged: int = 0
     absent: int = 0
     foreign: int = 0
@@ -117,8 +119,9 @@ class StorageDetector:
         if facts:
             self._center.report(facts)
         if reconciled.update is not None:
-            self._reconciliation.notes.write(reconciled.update)
+            self._reconciliation.note(reconciled.update)
             report.changed += reconciled.update.note != note
+            report.commits += reconciled.update.commits
         report.judged += reconciled.looked
         for fact in facts:
             report.absent += fact.event is Event.DELETED

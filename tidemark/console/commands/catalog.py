@@ -52,7 +52,7 @@ def catalog(
                 75 the state store does not answer, or with --reconcile another center is active, which does it.
     With --json: {"entities": [...]}, or of one {"entity": {...}, "schemas": [...], "slices": [...]}, as GET /v1/catalog
                   and GET /v1/catalog/ENTITY answer; with --reconcile beside it "reconciled": {"tables", "changed",
-                  "judged", "absent", "foreign", "recovered", "is_whole", "troubles"}.
+                  "commits", "judged", "absent", "foreign", "recovered", "is_whole", "troubles"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.catalog_models import catalog_model, page_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.catalog.catalog import Catalog  # noqa: PLC0415

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -11,9 +13,10 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.outdated_slices import print_outdated
 from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.overview import EntityOverview
@@ -27,48 +30,118 @@ _HEADINGS: Final = (
     "newest",
     "late",
     "failed",
-    "invalid",
+    "flaws",
     "running",
     "waiting",
 )
-_LISTS: Final = ("late", "failed", "invalid", "under_way", "waiting")
-_TROUBLE: Final = ("late", "failed", "invalid")
+_FLAWS: Final = ("invalid", "tainted", "foreign", "absent", "incomplete")
+_LISTS: Final = ("late", "failed", *_FLAWS, "under_way", "waiting")
+_TROUBLE: Final = ("late", "failed", "invalid", "tainted", "foreign", "absent")
+"""What makes the exit code 1: not what is incomplete, as its declaration lets it be."""
 _SHOWN: Final = 20
+_AGAIN: Final = timedelta(minutes=1)
 
 
 @click.command()
 @click.option("--layer", help="Only the entities of this layer.")
 @click.option("--owner", help="Only the entities of this owner.")
 @click.option("--all", "everything", is_flag=True, help="Also entities of which every slice is there.")
+@click.option("--watch", is_flag=True, help="Say it again whenever it has changed, until Ctrl-C.")
+@click.option(
+    "--every", default=5.0, show_default=True, type=click.FloatRange(0.1), metavar="SECONDS", help="With --watch."
+)
 @json_option
-def status(*, layer: str | None, owner: str | None, everything: bool, as_json: bool) -> None:
-    """Say which slices are late, failed, invalid, running or waiting, entity by entity, and what they wait for.
+def status(*, layer: str | None, owner: str | None, everything: bool, watch: bool, every: float, as_json: bool) -> None:
+    """Say which slices are late, failed, flawed, running or waiting, entity by entity, and what they wait for.
 
     A slice is late when its `ready_by` has passed and it is not there. Of the slices that wait, the first one of each
     entity is followed upstream to where the waiting begins; `tidemark explain` follows any other one.
 
-    \b
-    Exit codes: 0 nothing is late, failed or invalid; 1 something is; 2 called wrongly;
-                75 the state store or Kafka does not answer.
-    With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
-                  "failed": [...], "invalid": [...], "under_way": [...], "waiting": [...],
-                  "waits_for": {"slice", "because": [...]} | null, "outdated": [...]}]}; slices are keys, outdated
-                  ones were computed by another version of the query.
-    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
-    from tidemark.system.settings import Settings  # noqa: PLC0415
+    Flaws are: invalid (a rule is broken), tainted (an input was found wrong since), foreign (somebody else has changed
+    its data), absent (its data is gone) and incomplete (it was computed without some inputs).
 
-    now = datetime.now(UTC)
-    stands = WarehouseStatus.of(Settings.load(), now)
-    entries = [entry for entry in stands.entries if layer in (None, entry.layer) and owner in (None, entry.owner)]
-    if as_json:
-        print_json({"now": now.isoformat(), "entities": [_as_data(stands, entry) for entry in entries]})
-    else:
-        _print(stands, entries if everything else [entry for entry in entries if _is_open(entry)])
+    \b
+    Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, with --watch when it was
+                stopped; 2 called wrongly; 75 the state store or Kafka does not answer.
+    With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
+                  "failed": [...], "invalid": [...], "tainted": [...], "foreign": [...], "absent": [...],
+                  "incomplete": [...], "under_way": [...], "waiting": [...],
+                  "waits_for": {"slice", "because": [...]} | null, "outdated": [...]}]}; slices are keys, outdated
+                  ones were computed by another version of the query. With --watch such a line for each change.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    look = StatusLook(layer, owner, everything=everything, as_json=as_json)
+    if not watch:
+        raise SystemExit(look.tell())
+    with stop_signals() as signals:
+        raise SystemExit(watched(look, lambda: bool(signals), lambda: time.sleep(every)))
+
+
+def watched(look: StatusLook, stopped: Callable[[], bool], pause: Callable[[], None]) -> ExitCode:
+    """Say how everything stands, and again whenever that has changed, until stopped."""
+    code = look.tell()
+    while not stopped():
+        pause()
+        if not stopped() and look.is_due(datetime.now(UTC)):
+            code = look.tell()
+    return code
+
+
+@dataclass
+class StatusLook:
+    """Which entities are shown, and how; what was told last is not told again."""
+
+    layer: str | None
+    owner: str | None
+    everything: bool
+    as_json: bool
+    _seen: int = -1
+    _looked_at: datetime | None = None
+    _told: list[dict[str, Any]] | None = None
+
+    def tell(self) -> ExitCode:
+        """Say how everything stands now, where that is not what was told last."""
+        from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
+        from tidemark.system.settings import Settings  # noqa: PLC0415
+
+        now = self._looked_at = datetime.now(UTC)
+        stands = WarehouseStatus.of(Settings.load(), now)
+        self._seen = stands.store.read.last() if stands.store else 0
+        entries = [entry for entry in stands.entries if self._is_wanted(entry)]
+        told = [_as_data(stands, entry) for entry in entries]
+        if told != self._told:
+            self._print(stands, entries, told)
+        self._told = told
+        if stands.store:
+            stands.store.close()
+        is_trouble = any(getattr(entry, name) for entry in entries for name in _TROUBLE)
+        return ExitCode.FAILED if is_trouble else ExitCode.OK
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether anything has happened to any slice since, or a minute is over: something may be late by now."""
+        from tidemark.state_store.store import StateStore  # noqa: PLC0415
+        from tidemark.system.settings import Settings  # noqa: PLC0415
+
+        settings = Settings.load()
+        if self._looked_at is None or now - self._looked_at >= _AGAIN:
+            return True
+        if not settings.state and not settings.state_db.exists():
+            return False
+        store = StateStore.of(settings)
+        try:
+            return store.read.last() != self._seen
+        finally:
+            store.close()
+
+    def _print(self, stands: WarehouseStatus, entries: Sequence[EntityOverview], told: list[dict[str, Any]]) -> None:
+        if self.as_json:
+            print_json({"now": stands.now.isoformat(), "entities": told})
+            return
+        _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])
         print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
         _print_sums(entries)
-    is_trouble = any(getattr(entry, name) for entry in entries for name in _TROUBLE)
-    raise SystemExit(ExitCode.FAILED if is_trouble else ExitCode.OK)
+
+    def _is_wanted(self, entry: EntityOverview) -> bool:
+        return self.layer in (None, entry.layer) and self.owner in (None, entry.owner)
 
 
 def _is_open(entry: EntityOverview) -> bool:
@@ -98,7 +171,9 @@ def _print(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> None:
                 entry.owner,
                 str(entry.completed),
                 _short(entry.newest) if entry.newest else "",
-                *(_counted(getattr(entry, name)) for name in _LISTS),
+                *(_counted(getattr(entry, name)) for name in ("late", "failed")),
+                _flaws(entry),
+                *(_counted(getattr(entry, name)) for name in ("under_way", "waiting")),
             ]
             for entry in entries
         ]
@@ -121,6 +196,12 @@ def _print_sums(entries: Sequence[EntityOverview]) -> None:
     completed = sum(entry.completed for entry in entries)
     style = "bold red" if any(sums[name] for name in _TROUBLE) else "green"
     print_line(f"{len(entries)} entities, {completed} slices completed{': ' + told if told else ''}", style)
+
+
+def _flaws(entry: EntityOverview) -> str:
+    """`1 invalid (2026-03-24), 2 absent (2026-03-24 .. 2026-03-26)`."""
+    counted = ((name, _counted(getattr(entry, name))) for name in _FLAWS)
+    return ", ".join(" ".join((text.split(" ")[0], name, *text.split(" ")[1:])) for name, text in counted if text)
 
 
 def _counted(slices: Sequence[Slice]) -> str:

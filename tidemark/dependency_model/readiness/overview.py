@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.release import release
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled, next_state
-from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
+from tidemark.dependency_model.status.slice_status import FOREIGN, PARTIAL, RunState, SliceStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +29,11 @@ _DEEPEST: Final = 64
 
 @dataclass(slots=True)
 class EntityOverview:
-    """The slices of one entity whose time has come, oldest first; `late` ones are among those that are not there."""
+    """The slices of one entity whose time has come, oldest first; `late` ones are among those that are not there.
+
+    A failed quality reaches `invalid` ones, an input of `tainted` ones was found wrong, `incomplete` ones went without
+    some inputs; the data of `absent` ones is gone, that of `foreign` ones somebody else has changed.
+    """
 
     entity: str
     layer: str
@@ -39,6 +43,10 @@ class EntityOverview:
     late: list[Slice] = field(default_factory=list)
     failed: list[Slice] = field(default_factory=list)
     invalid: list[Slice] = field(default_factory=list)
+    tainted: list[Slice] = field(default_factory=list)
+    incomplete: list[Slice] = field(default_factory=list)
+    absent: list[Slice] = field(default_factory=list)
+    foreign: list[Slice] = field(default_factory=list)
     under_way: list[Slice] = field(default_factory=list)
     waiting: list[Slice] = field(default_factory=list)
 
@@ -107,15 +115,27 @@ def _entity_overview(node: Node, statuses: Mapping[Slice, SliceStatus], now: dat
             told.newest = slice_
         elif promised is not None and promised < now:
             told.late.append(slice_)
-        if status.issues or status.tainted:
-            told.invalid.append(slice_)
+        _note_flaws(told, slice_, status)
         if status.run_state is RunState.FAILED:
             told.failed.append(slice_)
         elif status.run_state in _UNDER_WAY:
             told.under_way.append(slice_)
-        elif not is_there and not_before <= now:
+        elif status.run_state is not RunState.ABSENT and not is_there and not_before <= now:
             told.waiting.append(slice_)
     return told
+
+
+def _note_flaws(told: EntityOverview, slice_: Slice, status: SliceStatus) -> None:
+    flaws = (
+        (told.invalid, bool(status.issues)),
+        (told.tainted, status.tainted),
+        (told.incomplete, PARTIAL in status.states),
+        (told.absent, status.run_state is RunState.ABSENT),
+        (told.foreign, FOREIGN in status.states),
+    )
+    for slices, has_it in flaws:
+        if has_it:
+            slices.append(slice_)
 
 
 def _come(node: Node, now: datetime) -> Iterator[tuple[Slice, datetime, datetime | None]]:

@@ -1,0 +1,13 @@
+"""The figure of the catalog: nothing that did not change is read again, and what changed is found."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from benchmarks import catalog
+
+
+def test_what_did_not_change_is_not_read_again() -> None:
+    figure = catalog.measure(Namespace(scale=0.001))
+    assert (figure["slices"], figure["second_commits"]) == (100, 0)
+    assert (figure["changed_commits"], figure["absent"]) == (20, 20)
