@@ -74,9 +74,20 @@ def date_column(equality: Equality, target: Sequence[Column]) -> bool:
     return own == target[0]
 
 
-def is_pure(condition: Bound) -> bool:
-    """Whether a condition says nothing but that two sides are equal."""
-    return isinstance(condition, Call) and condition.name == "="
+def is_pure(condition: Bound, count: int) -> bool:
+    """Whether a condition says nothing but that so many pairs of sides are equal."""
+    return _pairs(condition) == count
+
+
+def _pairs(condition: Bound) -> int:
+    """How many pairs are said to be equal; -1 where something else is said."""
+    match condition:
+        case Call(name="="):
+            return 1
+        case Call(name="and", arguments=arguments):
+            counts = [_pairs(argument) for argument in arguments]
+            return -1 if -1 in counts else sum(counts)
+    return -1
 
 
 def key_of(values: Iterable[Value]) -> Key | None:
@@ -99,28 +110,29 @@ class SideValues:
     ) -> None:
         self._sides, self._environment = sides, environment
         self._known: dict[int, Key | None] = {}
+        self.types: set[tuple[Type, ...]] = set()
+        """Of the sides so far: those of two mentions are compared as they are only where they are the same."""
 
     def slices_by_key(self, slices: Iterable[int]) -> Mapping[Key, list[int]]:
         """The slices by what the sides are on them, without those on which one is NULL. Raises LookupError."""
         known, by_key = self._known, dict[Key, list[int]]()
         for slice_ in slices:
-            if slice_ not in known:
-                at = self._environment(slice_)
-                known[slice_] = key_of(side(at) for side in self._sides)
-            key = known[slice_]
+            key = known[slice_] if slice_ in known else self._compute(slice_)
             if key is not None:
                 by_key.setdefault(key, []).append(slice_)
         return by_key
+
+    def _compute(self, slice_: int) -> Key | None:
+        at = self._environment(slice_)
+        self._known[slice_] = key = key_of(side(at) for side in self._sides)
+        if key is not None:
+            self.types.add(tuple(type_ for type_, _ in key))
+        return key
 
 
 def is_timeless(sides: Iterable[Bound]) -> bool:
     """Whether no business time goes into sides."""
     return not any(isinstance(part, Parameter) for side in sides for part in value_parts(side))
-
-
-def types_of(keys_: Iterable[Key]) -> frozenset[tuple[Type, ...]]:
-    """The types of the sides: those of two mentions are compared as they are only where they are the same."""
-    return frozenset(tuple(type_ for type_, _ in key) for key in keys_)
 
 
 def _necessary(condition: Bound) -> Iterator[tuple[Bound, Bound]]:

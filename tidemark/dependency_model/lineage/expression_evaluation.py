@@ -25,8 +25,9 @@ from tidemark.dependency_model.lineage.bound_expression import (
 from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
 from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS
+from tidemark.dependency_model.lineage.functions.date_digits import rises_with_its_date
 from tidemark.dependency_model.lineage.functions.sequences import sequence_values, span_of
-from tidemark.dependency_model.lineage.value_range import Range, Special, Value, hull, truth_of
+from tidemark.dependency_model.lineage.value_range import Range, Special, Value, hull, monotone, truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -262,6 +263,10 @@ class Evaluator:
         if lazy is not None:
             return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
         function, conversion = FUNCTIONS[call.name], self._conversion
+        if rises_with_its_date(call):
+            return lambda env: monotone(
+                lambda *values: function(conversion, *values), *(argument(env) for argument in arguments)
+            )
 
         def compute(environment: Environment) -> Value:
             values = [argument(environment) for argument in arguments]

@@ -24,20 +24,21 @@ from tidemark.dependency_model.lineage.equal_columns import (
     date_column,
     equalities,
     is_null_with_its_row,
-    is_timeless,
     mention_of,
-    types_of,
+)
+from tidemark.dependency_model.lineage.equal_columns import (
+    is_timeless as are_timeless,
 )
 from tidemark.dependency_model.lineage.setting_tree import SettingNode, setting_tree
 from tidemark.dependency_model.lineage.slice_question import Condition, Setting, SliceQuestion, Variable
 from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, needed_slices
+from tidemark.dependency_model.lineage.timeless_reach import TimelessReach, is_timeless
 from tidemark.dependency_model.lineage.value_range import Special, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tidemark.dependency_model.lineage.bound_expression import Bound
-    from tidemark.dependency_model.lineage.equal_columns import Key
     from tidemark.dependency_model.lineage.expression_evaluation import Environment, Evaluator
     from tidemark.dependency_model.lineage.relation import Constraint, Relation
 
@@ -76,6 +77,7 @@ class SliceNarrowing:
         self._compile = evaluator.compile
         self._from_beginning: dict[Occurrence, FromBeginning] = {}
         self._side_values: dict[tuple[object, ...], SideValues] = {}
+        self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
         self._unevaluated = evaluator.unevaluated
         self.unevaluated: dict[Occurrence, Call] = {}
         """By mention: a call over dates alone that could not be evaluated, where that let slices in."""
@@ -174,6 +176,11 @@ class SliceNarrowing:
             if partners is not None:
                 is_filtered = domains[target] is not None
                 return self._with_partners(target, other, conditions, partners, is_filtered=is_filtered)
+            if domains[other] is None and domains[target] is not None and _are_equalities(conditions):
+                return None  # equal to what may be anything
+            reached = self._joined(target, other, conditions, domains)
+            if reached is not None:
+                return reached
         settings, tree = self._settings(target, others, domains)
         if settings is None:
             return None
@@ -200,17 +207,19 @@ class SliceNarrowing:
         if before is None and not dated:
             return None
         try:
-            theirs = self._keys(other, domain, [equality.other for equality in equal])
+            their_sides = self._sides(other, [equality.other for equality in equal])
+            theirs = their_sides.slices_by_key(domain)
             if before is None:
                 before = self._dated(target, (key[dated[0]] for key in theirs))
-            ours = self._keys(target, before, [equality.own for equality in equal])
+            our_sides = self._sides(target, [equality.own for equality in equal])
+            ours = our_sides.slices_by_key(before)
         except LookupError:
             return None
-        if len(types_of([*theirs, *ours])) > 1:
+        if len(their_sides.types | our_sides.types) > 1:
             return None
         return {ordinal: theirs[key] for key, ordinals in ours.items() if key in theirs for ordinal in ordinals}
 
-    def _keys(self, occurrence: Occurrence, slices: Iterable[int], sides: Sequence[Bound]) -> Mapping[Key, list[int]]:
+    def _sides(self, occurrence: Occurrence, sides: Sequence[Bound]) -> SideValues:
         name = (occurrence, *map(id, sides))
         values = self._side_values.get(name)
         if values is None:
@@ -220,9 +229,9 @@ class SliceNarrowing:
                 return dict(zip(variable.columns, variable.space.point(ordinal), strict=True))
 
             values = SideValues([self._compile(side) for side in sides], environment)
-            if is_timeless(sides):
+            if are_timeless(sides):
                 self._side_values[name] = values
-        return values.slices_by_key(slices)
+        return values
 
     def _dated(self, target: Occurrence, values: Iterable[tuple[Type, object]]) -> list[int]:
         """The slices of dates. Raises LookupError where a value is none."""
@@ -241,7 +250,7 @@ class SliceNarrowing:
     ) -> list[int]:
         """The slices that some partner lets in; `is_filtered` where the variable's own conditions did already."""
         judged = [] if is_filtered else self._alone[target]
-        if not judged and all(condition.is_equality for condition in conditions if condition.others):
+        if not judged and _are_equalities(conditions):
             return sorted(partners)
         absent = list(self._absent(target, other))
         kept: list[int] = []
@@ -249,6 +258,42 @@ class SliceNarrowing:
             settings = [*absent, *(self._setting(other, partner) for partner in partners[ordinal])]
             kept += self._filter(target, self._question(target, conditions, settings), [ordinal])
         return kept
+
+    def _joined(
+        self,
+        target: Occurrence,
+        other: Occurrence,
+        conditions: Sequence[Condition],
+        domains: Mapping[Occurrence, Domain],
+    ) -> list[int] | None:
+        """The slices that timeless conditions join to many slices of the other one; None where that cannot be told."""
+        joining = [condition for condition in conditions if condition.others]
+        domain, before = domains[other], domains[target]
+        if domain is None or len(domain) <= _FEW or not all(map(is_timeless, joining)):
+            return None
+        if any(self._absent(target, other)):
+            return None
+        said = frozenset(condition.constraint for condition in joining)
+        is_known = (said, other, target) in self._reaches
+        try:
+            if before is not None and not is_known:
+                return self._reach(said, target, other, joining).reaching(before, domain)
+            reached = self._reach(said, other, target, joining).reached(domain)
+        except LookupError:
+            return None
+        if before is not None:
+            return sorted({*reached} & {*before})
+        alone = self._alone[target]
+        return self._filter(target, self._question(target, alone, [()]), reached) if alone else reached
+
+    def _reach(
+        self, said: frozenset[Constraint], given: Occurrence, sought: Occurrence, joining: Sequence[Condition]
+    ) -> TimelessReach:
+        key = (said, given, sought)
+        if key not in self._reaches:
+            variables = self._variables
+            self._reaches[key] = TimelessReach(variables[given], variables[sought], joining, self._unevaluated)
+        return self._reaches[key]
 
     def _settings(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain]
@@ -336,6 +381,11 @@ class SliceNarrowing:
 
 def _no_date() -> int:
     raise LookupError
+
+
+def _are_equalities(conditions: Iterable[Condition]) -> bool:
+    """Whether those that speak of other mentions say nothing but that sides are equal."""
+    return all(condition.is_equality for condition in conditions if condition.others)
 
 
 def _stop(slices: FromBeginning) -> int:

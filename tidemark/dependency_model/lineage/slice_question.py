@@ -55,7 +55,7 @@ class Condition:
     @property
     def is_equality(self) -> bool:
         """Whether it says nothing else."""
-        return bool(self.equalities) and is_pure(self.constraint.condition)
+        return bool(self.equalities) and is_pure(self.constraint.condition, len(self.equalities))
 
     def truth(self, environment: Environment) -> int:
         """Whether a row may count: with itself, or with the NULLs that stand for it."""

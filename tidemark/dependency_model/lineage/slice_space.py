@@ -136,11 +136,26 @@ def needed_slices(
 
     Where they go back to its beginning the first stretch begins with the first slice that there is.
 
-    `ask` tells of a box whether some slice of it may be needed, and whether all are. One begins at the slice `near`,
-    where the answer usually is, and cuts what lies farther away into longer stretches. Raises TooManyBoxesError.
+    `ask` tells of a box whether some slice of it may be needed, and whether all are. Raises TooManyBoxesError.
     """
-    middle = min(max(space.unit_of(near), space.first), space.last)
-    stack = [(middle + 1, space.last), (space.first, middle - 1), (middle, middle)]
+    stretches = needed_stretches(space, ask, range(near, near + 1), budget)
+    return None if stretches and stretches[-1].stop >= end_of(space) else stretches
+
+
+def end_of(space: SliceSpace) -> int:
+    """Behind the last slice that there is."""
+    return space.slices(space.last, space.last).stop
+
+
+def needed_stretches(
+    space: SliceSpace, ask: Callable[[Box], tuple[bool, bool]], near: range, budget: int = 4_000
+) -> list[range]:
+    """The same, with what goes on to the end of time.
+
+    One begins at the slices `near`, where the answer usually is, and cuts what lies farther away into longer stretches.
+    """
+    before, behind = (min(max(space.unit_of(at), space.first), space.last) for at in (near.start, near.stop - 1))
+    stack = [(behind + 1, space.last), (space.first, before - 1), (before, behind)]
     stretches: list[range] = []
     while stack:
         low, high = stack.pop()
@@ -150,14 +165,12 @@ def needed_slices(
         if budget < 0:
             raise TooManyBoxesError
         some, every = ask(space.box(low, high))
-        if every and high == space.last:
-            return None
         if every:
             stretches.append(space.slices(low, high))
         elif some and low == high:
             stretches += _inside(space, low, ask)
         elif some:
-            cut = _cut(low, high, middle)
+            cut = _cut(low, high, before if high < before else behind)
             stack += [(low, cut), (cut + 1, high)]
     return sorted((stretch for stretch in stretches if stretch), key=lambda stretch: stretch.start)
 

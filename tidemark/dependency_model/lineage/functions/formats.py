@@ -40,6 +40,11 @@ def is_ordered(form: str) -> bool:
     return bool(letters) and _ORDER.startswith(letters)
 
 
+def is_all_digits(form: object) -> bool:
+    """Whether texts of a pattern are digits alone, and rise as moments do."""
+    return isinstance(form, str) and form in FORMATS and is_ordered(form) and not _PART.sub("", form)
+
+
 def print_instant(day: int, second: int, form: str) -> str:
     """An instant in a pattern. Raises ValueError for a pattern with other parts."""
     if form not in FORMATS:
