@@ -17,4 +17,5 @@ def test_a_small_world_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     figure = json.loads(capsys.readouterr().out)
     assert (figure["world_entities"], figure["differing"]) == (800, 0)
     assert figure["compared"] > 0
+    assert (figure["tainted"], figure["taint_10k_s"] > 0) == (100, True)
     assert figure["closure_ms_most"] >= figure["closure_ms_p90"] >= figure["closure_ms"] > 0

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, UsedSlice
+    from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.consequence import KnownStatuses
 
 _UNKNOWN = SliceStatus()
@@ -35,6 +36,13 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
         event = Event(REPROCESS[graph.entity(manifest.slice.entity).reprocess].changed)
         if event is not Event.KEPT:
             yield event
+
+
+def has_bad_inputs(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> bool:
+    """Whether a slice asks for one that is tainted or invalid: for runs of which nobody told what they read."""
+    needed = (upstream for requirement in graph.requirements(slice_) for upstream in requirement.slices)
+    statuses = (known.get(upstream) or _UNKNOWN for upstream in needed)
+    return any(status.tainted or status.issues for status in statuses)
 
 
 def _has_changed(status: SliceStatus, used: UsedSlice) -> bool:

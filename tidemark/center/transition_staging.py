@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.center.inputs_changed_during_run import late_events
+from tidemark.center.inputs_changed_during_run import has_bad_inputs, late_events
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import steps
 from tidemark.dependency_model.status.report_to_events import events_of
@@ -62,7 +62,7 @@ class Staging:
             return False
         run = fact.data.run_id
         events = events_of(fact.event, status, of_known_run=run is None or run == self.run_of(fact.slice))
-        for number, event in enumerate(self._with_checks(fact, events)):
+        for number, event in enumerate(self._with_checks(fact, events, was_tainted=status.tainted)):
             told = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
             self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, told)
         if run is not None and events:
@@ -112,8 +112,11 @@ class Staging:
             run = self._below.run_of(slice_) if self._below else self._memory.runs.get(slice_)
         return run
 
-    def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
-        """Without rules a slice that is there has passed; what changed while it was computed is reconciled."""
+    def _with_checks(self, fact: Fact, events: tuple[Event, ...], *, was_tainted: bool) -> Iterator[Event]:
+        """Without rules a slice that is there has passed; what changed while it was computed is reconciled.
+
+        A taint stays where a run by hand computed the slice again while its inputs are not good yet.
+        """
         yield from events
         if not events or events[-1] not in _FINISHED:
             return
@@ -122,6 +125,8 @@ class Staging:
         manifest = self._memory.manifests.get(fact.slice)
         if manifest is not None:
             yield from self._late(manifest)
+        elif was_tainted and events[-1] is Event.BACKFILLED and has_bad_inputs(self._graph, fact.slice, self):
+            yield Event.TAINTED
 
     def _late(self, manifest: SliceManifest) -> Iterator[Event]:
         status = self.get(manifest.slice)

@@ -1,7 +1,8 @@
 """Errors of the command line itself.
 
 TerminalError
-└── ProjectFolderError   a new project would be written over something
+├── NothingComputedError   a question about slices of a project that has none yet
+└── ProjectFolderError     a new project would be written over something
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+class NothingComputedError(TerminalError):
+    """A question about slices of a project that has none yet."""
 
 
 class ProjectFolderError(TerminalError):

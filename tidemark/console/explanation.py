@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-    from tidemark.console.slice_provenance import SliceRecord
+    from tidemark.console.slice_provenance import SliceRecord, TaintRecord
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Clause, Explanation
@@ -30,11 +30,16 @@ class Background:
 
     held_back: Mapping[Slice, Sequence[str]] = field(default_factory=dict)
     record: SliceRecord | None = None
+    taint: TaintRecord | None = None
 
     def as_data(self) -> dict[str, Any]:
         """The same for programs."""
         held_back = {str(slice_): list(reasons) for slice_, reasons in self.held_back.items()}
-        return {"held_back": held_back, "record": self.record.as_data() if self.record else None}
+        return {
+            "held_back": held_back,
+            "record": self.record.as_data() if self.record else None,
+            "taint": self.taint.as_data() if self.taint else None,
+        }
 
 
 def print_explanation(
@@ -51,6 +56,9 @@ def print_explanation(
         print_line(f"  does not exist: {entity.name} starts at {entity.start}{ends}", "yellow")
     for name, words in (*_times(entity, explanation), *_record(entity, background.record)):
         print_line(f"  {name:12} {words}")
+    if background.taint:
+        since = _local(background.taint.since, ZoneInfo(entity.time_zone))
+        print_line(f"  {'tainted':12} {background.taint.why} (by {background.taint.who}, {since})", "red")
     for reason in background.held_back.get(explanation.slice, ()):
         print_line(f"  {'held back by':12} {reason}", "yellow")
     print_line("upstream" if explanation.clauses else "has no upstream that is declared")

@@ -27,6 +27,7 @@ COMMANDS: Final = (
     CommandEntry("counts", "The model", "Take in counts of records from the source and the lake."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
+    CommandEntry("taint", "The model", "Mark slices as wrong, with all that was built from them."),
     CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),

@@ -54,6 +54,28 @@ class SliceRecord:
         return {**asdict(self), "completed_at": self.completed_at.isoformat()}
 
 
+@dataclass(frozen=True)
+class TaintRecord:
+    """Who found a slice, or what it was built from, wrong: why, and when (aware)."""
+
+    who: str
+    why: str
+    since: datetime
+
+    def as_data(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {**asdict(self), "since": self.since.isoformat()}
+
+
+def taint_record(store: StateStore, slice_: Slice) -> TaintRecord | None:
+    """Of a slice that is tainted; None for any other."""
+    current = store.read.current(slice_)
+    if current is None or not current.status.tainted:
+        return None
+    marks = [step for step in store.read.history(slice_) if step.event is Event.TAINTED]
+    return TaintRecord(marks[-1].who, marks[-1].why, marks[-1].record_time) if marks else None
+
+
 def slice_record(warehouse: Warehouse, store: StateStore, slice_: Slice, home: Path | None) -> SliceRecord | None:
     """The record of a slice; None where it was never complete. `home` is Dagster's, where it has one."""
     history = store.read.history(slice_)

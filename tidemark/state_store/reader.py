@@ -9,6 +9,7 @@ from sqlalchemy import CompoundSelect, Select, and_, func, select, tuple_
 
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import text_array
+from tidemark.state_store.launch_reads import launch_reads
 from tidemark.state_store.row_codec import (
     CURRENT,
     TRANSITION,
@@ -80,6 +81,9 @@ class StateReader(Protocol):
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         """The last `launched` or `forced` of each of the slices."""
+
+    def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
+        """Of those of the slices that had a run: what its last one read, with generations; None if nobody told it."""
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
         """Those of the event ids that are written."""
@@ -198,6 +202,11 @@ class SqlStateReader:
                 )
                 newest.update((transition.slice, transition) for transition in map(transition_of, rows))
         return newest
+
+    def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
+        wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
+        with self._database.reading() as connection:
+            return dict(launch_reads(connection, wanted))
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
         wanted = list(event_ids)

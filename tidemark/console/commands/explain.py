@@ -19,7 +19,7 @@ from tidemark.dependency_model.status import RunState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.console.slice_provenance import SliceRecord
+    from tidemark.console.slice_provenance import SliceRecord, TaintRecord
     from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.explanation import Explanation
 
@@ -51,7 +51,8 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
                   "or_older", "met", "reason", "due", "missing", "slices": [{"slice", "status"}]}],
                   "downstream": [...]}, and beside it "held_back": {slice: [sentence, ...]} and "record":
                   {"completed_at", "who", "run_id", "rows", "size_bytes", "version", "seconds",
-                  "read": [{"first", "last", "slices", "generation", "version"}]}; what is not known is null.
+                  "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"};
+                  what is not known is null.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.explanation import explanation_model  # noqa: PLC0415
     from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
@@ -63,7 +64,7 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
     graph, slice_ = stands.warehouse.graph, Slice(entity, slice_key, parts_of(parts))
     explanation = explained(graph, slice_, state=state, known=stands.stored, now=now, depth=_DEPTH)
     exists = graph.exists(slice_)
-    background = Background(_held_back(stands, explanation), _record(stands, slice_))
+    background = Background(_held_back(stands, explanation), _record(stands, slice_), _taint(stands, slice_))
     if as_json:
         status_of = stands.stored.status if stands.stored else None
         model = explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json")
@@ -92,3 +93,9 @@ def _record(stands: WarehouseStatus, slice_: Slice) -> SliceRecord | None:
 
     home = existing_home(dagster_home(stands.warehouse.settings, os.environ))
     return slice_record(stands.warehouse, stands.store, slice_, home)
+
+
+def _taint(stands: WarehouseStatus, slice_: Slice) -> TaintRecord | None:
+    from tidemark.console.slice_provenance import taint_record  # noqa: PLC0415 - keeps --help fast
+
+    return taint_record(stands.store, slice_) if stands.store else None

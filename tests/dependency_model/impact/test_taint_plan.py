@@ -1,0 +1,82 @@
+"""A taint goes by what was read, and by the graph only where nobody told it; against going through all pairs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from random import Random
+
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from tests.dependency_model.impact.test_closure import SERIES
+from tests.dependency_model.world import graph
+from tidemark.dependency_model.impact import downstream_closure
+from tidemark.dependency_model.impact.taint_plan import taint_plan
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Quality, RunState, SliceStatus
+
+WORLD = graph(**SERIES)
+UNTIL = datetime(2024, 4, 20, tzinfo=UTC)
+HOUR, OTHER_HOUR = Slice("clicks", "2024-03-28T15"), Slice("clicks", "2024-03-28T16")
+DAY, WEEK = Slice("daily", "2024-03-28"), Slice("weekly", "2024-03-25")
+DOWN = list(downstream_closure(WORLD, [HOUR], UNTIL))
+
+
+def there(generation: int = 1, *, tainted: bool = False) -> SliceStatus:
+    return SliceStatus(
+        RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED, tainted=tainted, generation=generation
+    )
+
+
+def test_where_nobody_told_what_was_read_the_graph_says_it() -> None:
+    plan = taint_plan(WORLD, [HOUR], DOWN, dict.fromkeys([HOUR, *DOWN], there()), {})
+    assert set(plan.marked) == {HOUR, *DOWN}
+    assert (plan.marked[HOUR], plan.marked[DAY], plan.marked[WEEK]) == (HOUR, HOUR, DAY)
+
+
+def test_what_read_an_earlier_generation_or_went_without_it_is_left_alone() -> None:
+    statuses = dict.fromkeys([HOUR, *DOWN], there()) | {HOUR: there(2)}
+    earlier = taint_plan(WORLD, [HOUR], DOWN, statuses, {DAY: [(HOUR, 1)]})
+    assert (set(earlier.marked), set(earlier.left_alone)) == ({HOUR}, set(DOWN))
+    without = taint_plan(WORLD, [HOUR], DOWN, statuses, {DAY: [(OTHER_HOUR, 1)]})
+    assert set(without.marked) == {HOUR}
+    same = taint_plan(WORLD, [HOUR], DOWN, statuses, {DAY: [(HOUR, 2)], WEEK: []})
+    assert DAY in same.marked
+    assert WEEK in same.left_alone
+
+
+def test_what_is_tainted_or_not_there_is_told_apart_and_gone_on_from() -> None:
+    statuses = dict.fromkeys(DOWN, there()) | {DAY: there(tainted=True)}
+    plan = taint_plan(WORLD, [HOUR], DOWN, statuses, {})
+    assert (plan.absent, plan.known) == ((HOUR,), (DAY,))
+    assert WEEK in plan.marked
+
+
+def test_an_older_slice_that_would_do_counts_as_read() -> None:
+    world = graph(
+        a="{period: day, start: 2024-03-01}",
+        b="{period: day, start: 2024-03-01, depends_on: [{entity: a, offset: last_available}]}",
+    )
+    cause, users = Slice("a", "2024-03-28"), [Slice("b", "2024-03-28"), Slice("b", "2024-04-02")]
+    plan = taint_plan(world, [cause], users, dict.fromkeys([cause, *users], there()), {})
+    assert set(plan.marked) == {cause, *users}
+
+
+@hypothesis_settings(max_examples=150, deadline=None)
+@given(st.integers(min_value=0, max_value=2**32))
+def test_it_is_what_going_through_all_pairs_until_nothing_changes_gives(seed: int) -> None:
+    random = Random(seed)
+    slices = [HOUR, *DOWN]
+    statuses = {slice_: there(random.randint(1, 2)) for slice_ in slices}
+    reads = {
+        slice_: [(read, random.randint(1, 2)) for read in random.sample(slices, k=random.randint(0, 4))]
+        for slice_ in DOWN
+    }
+    wrong, before = {HOUR}, set[Slice]()
+    while wrong != before:
+        before = set(wrong)
+        for reader, told in reads.items():
+            if any(read in wrong and statuses[read].generation == generation for read, generation in told):
+                wrong.add(reader)
+    assert set(taint_plan(WORLD, [HOUR], DOWN, statuses, reads).marked) == wrong
