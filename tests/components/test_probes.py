@@ -1,0 +1,106 @@
+"""Probes on real servers: PostgreSQL, MariaDB and Kafka, written by others; odd names, read-only, secrets masked."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import psycopg2
+import pytest
+from confluent_kafka import Producer
+from sqlalchemy.exc import DBAPIError
+
+from tests.crawl.source_world import look
+from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.probes.sql_table import _engine, _url
+
+if TYPE_CHECKING:
+    from tests.components.postgres import Postgres
+    from tidemark.console.servers.kafka import Kafka
+    from tidemark.console.servers.mariadb import MariaDb
+
+pytestmark = pytest.mark.components
+
+DAY, NEXT = "2026-03-29", "2026-03-30"
+ODD = """a%(b)s"';:x"""
+
+
+def seen(probe: str, env: dict[str, str]) -> list[tuple[bool, int | None]]:
+    sights = [look(probe, key, env=env) for key in (DAY, NEXT)]
+    return [(sight.is_there, sight.rows) for sight in sights]
+
+
+def test_postgresql(postgres_server: Postgres) -> None:
+    env = {"DB": postgres_server.url}
+    quoted = ODD.replace('"', '""').replace("%", "%%")
+    with closing(psycopg2.connect(postgres_server.dsn)) as session, session, session.cursor() as cursor:
+        cursor.execute(f'CREATE TABLE clicks (at timestamptz, plain timestamp, "{quoted}" date)', ())
+        cursor.execute("INSERT INTO clicks VALUES ('2026-03-29 23:59:59Z', '2026-03-29 23:59:59', '2026-03-29')")
+        cursor.execute("INSERT INTO clicks VALUES ('2026-03-30 00:00:00Z', '2026-03-30 00:00:00', '2026-03-30')")
+    day = [(True, 1), (False, 1)]
+    assert seen("sql: {url: '${DB}', table: public.clicks, time_column: at, watermark: at}", env) == day
+    assert seen("sql: {url: '${DB}', table: clicks, time_column: plain, watermark: plain}", env) == day
+    column = ODD.replace("'", "''")
+    assert seen(f"sql: {{url: '${{DB}}', table: clicks, partition: {{'{column}': '{{key}}'}}}}", env) == [(True, 1)] * 2
+    engine = _engine(_url(postgres_server.url), 5)
+    with pytest.raises(DBAPIError, match="read-only"), engine.connect() as connection:
+        connection.exec_driver_sql("DELETE FROM clicks")
+    with pytest.raises(DBAPIError, match="timeout"), _engine(_url(postgres_server.url), 1).connect() as connection:
+        connection.exec_driver_sql("SELECT pg_sleep(30)")
+    with pytest.raises(ProbeError, match="does not exist") as raised:
+        look("sql: {url: '${DB}', table: nowhere, time_column: at}", DAY, env=env)
+    assert str(postgres_server.port) not in str(raised.value)
+
+
+def test_mariadb(mariadb_server: MariaDb) -> None:
+    with mariadb_server.connect() as session, session.cursor() as cursor:
+        cursor.execute("CREATE DATABASE probed")
+        quoted = ODD.replace("`", "``")
+        cursor.execute(f"CREATE TABLE probed.clicks (at DATETIME, `{quoted}` DATE)")
+        cursor.execute("INSERT INTO probed.clicks VALUES ('2026-03-29 23:59:59', '2026-03-29')")
+        session.commit()
+        cursor.execute("CREATE USER prober@'127.0.0.1' IDENTIFIED BY 'canary-pass'")
+        cursor.execute("GRANT ALL ON probed.* TO prober@'127.0.0.1'")
+    try:
+        url = f"mysql://prober:canary-pass@127.0.0.1:{mariadb_server.port}/probed"
+        day = [(True, 1), (False, 0)]
+        assert seen("sql: {url: '${DB}', table: probed.clicks, time_column: at}", {"DB": url}) == day
+        column = ODD.replace("'", "''")
+        by_day = f"sql: {{url: '${{DB}}', table: clicks, partition: {{'{column}': '{{key}}'}}}}"
+        assert seen(by_day, {"DB": url}) == day
+        with pytest.raises(DBAPIError, match="READ ONLY"), _engine(_url(url), 5).connect() as connection:
+            connection.exec_driver_sql("DELETE FROM clicks")
+        with pytest.raises(ProbeError) as raised:
+            look(by_day, DAY, env={"DB": url.replace("canary-pass", "canary-wrong")})
+        assert "canary" not in str(raised.value)
+    finally:
+        with mariadb_server.connect() as session, session.cursor() as cursor:
+            cursor.execute("DROP DATABASE probed")
+            cursor.execute("DROP USER prober@'127.0.0.1'")
+
+
+def test_kafka(kafka_server: Kafka) -> None:
+    """Days that are long over: brokers refuse records that are ahead of their own clock."""
+    probe, midnight = "kafka: {servers: '${KAFKA}', topic: probed}", datetime(2024, 5, 2, tzinfo=UTC)
+    env = {"KAFKA": kafka_server.bootstrap_servers}
+    kafka_server.create_topic("probed", config={"retention.ms": "-1"})
+    producer = Producer({"bootstrap.servers": kafka_server.bootstrap_servers, "log_level": 0})
+
+    def write(*instants: datetime) -> None:
+        for instant in instants:
+            producer.produce("probed", b"x", partition=0, timestamp=int(instant.timestamp() * 1000))
+        assert producer.flush(60) == 0
+
+    def seen_by(now: datetime) -> list[tuple[bool, int | None]]:
+        sights = [look(probe, key, env=env, now=now) for key in ("2024-05-01", "2024-05-02")]
+        return [(sight.is_there, sight.rows) for sight in sights]
+
+    june = datetime(2024, 6, 1, tzinfo=UTC)
+    write(midnight - timedelta(hours=3), midnight - timedelta(seconds=1))
+    assert seen_by(june) == [(False, 2), (False, 0)]
+    write(june + timedelta(days=1))
+    assert seen_by(june) == [(False, 2), (False, 0)], "its clock is ahead of ours"
+    assert seen_by(june + timedelta(days=1)) == [(True, 2), (True, 0)]
+    with pytest.raises(ProbeError):
+        look(probe.replace("probed", "nowhere"), DAY, env=env)
