@@ -52,6 +52,11 @@ def problems(folder: Path, yaml: str, sql: str = "") -> list[str]:
             "SELECT 1 AS a\n",
             ["t.yaml:2 a query or function computes it, or an asset of your own: not both"],
         ),
+        (
+            "period: day\nkind: Virtual\nprobe: {own: {entry_point: nobody_has_it}}\n",
+            "",
+            ["t.yaml:3 no such entry point of tidemark.probes"],
+        ),
         (CAPTURED.replace("Snapshot", "TimeSeries"), "", ["t.yaml:2 only a Snapshot is captured"]),
         (CAPTURED + "sub_partitions: {region: [cn]}\n", "", ["t.yaml:5 a captured table has no parts"]),
         (

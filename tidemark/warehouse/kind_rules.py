@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tidemark.crawl.probes.own_probe import GROUP, installed
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.entity.yaml_document import read_document
@@ -96,9 +97,18 @@ def _of_any_kind(entity: Entity) -> Iterator[Problem]:
         yield "start", EntityError("it has no slices", expected=f"a {entity.period} between its start and its end")
     if entity.is_static and entity.export:
         yield "export", EntityError("a Static entity has no slices to publish", hint="export what is made of it")
+    yield from _probe(entity)
     for dimension, parts in entity.sub_partitions.items():
         if dimension in PARTITION_COLUMNS:
             yield "sub_partitions", EntityError(f"'{dimension}' is a column of the business time", hint="rename it")
         wrong = next((value for value in parts if not _SEPARATORS.isdisjoint(value)), None)
         if wrong is not None:
             yield "sub_partitions", EntityError("a part's name has neither '|' nor ','", found=wrong)
+
+
+def _probe(entity: Entity) -> Iterator[Problem]:
+    """A probe of the project's own has to be installed."""
+    own = entity.probe.own if entity.probe else None
+    if own is not None and own.entry_point not in installed():
+        names = ", ".join(installed()) or "none is installed"
+        yield "probe", EntityError(f"no such entry point of {GROUP}", expected=names, found=own.entry_point)

@@ -1,0 +1,56 @@
+"""A real Dagster instance and the readiness sensor: what another program puts down releases exactly its day's run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import pytest
+
+from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tests.dagster.sensors.test_readiness import runs_of
+from tidemark.dagster.sensors.readiness import readiness_sensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_WITHIN_SECONDS = 120.0
+WRITER = """
+import sys, duckdb
+duckdb.sql("COPY (SELECT 1 AS id, 10 AS amount, 'cn' AS region) TO '%s/part.parquet' (FORMAT parquet)" % sys.argv[1])
+"""
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as opened:
+        yield opened
+
+
+def test_a_day_that_another_program_delivers_is_asked_for(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    folder = tmp_path / "in" / "2026-03-24"
+    folder.mkdir(parents=True)
+    subprocess.run([sys.executable, "-c", WRITER, str(folder)], check=True, timeout=60)
+    probe = f"probe: {{files: {{path: '{tmp_path}/in/{{key}}'}}, settle_for: 0m, fresh_for: 0m}}"
+    sales = f"period: day\nkind: Virtual\nend: 2026-03-26\nquality: [{{row_count: {{min: 1}}}}]\n{probe}\n"
+    declared = {name: (f"{yaml}end: 2026-03-26\n", sql) for name, (yaml, sql) in DECLARED.items()}
+    warehouse = small_warehouse(tmp_path, {**declared, "sales": (sales, DECLARED["sales"][1])})
+    sensor = readiness_sensor(warehouse)
+    requests: list[dg.RunRequest] = []
+    until = time.monotonic() + _WITHIN_SECONDS
+    while not requests and time.monotonic() < until:
+        result = sensor(dg.build_sensor_context(instance=instance))
+        requests += list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
+        time.sleep(0.05)
+    assert runs_of(requests) == [("totals", "2026-03-24")]
+    assert instance.get_materialized_partitions(dg.AssetKey(["sales"])) == {"2026-03-24"}
+    (observed,) = instance.fetch_observations(dg.AssetKey(["sales"]), limit=10).records
+    assert observed.partition_key == "2026-03-24"
+    checks = instance.event_log_storage.get_asset_check_execution_history(
+        dg.AssetCheckKey(dg.AssetKey(["sales"]), "row_count"), limit=10
+    )
+    assert [check.status.value for check in checks] == ["SUCCEEDED"]
