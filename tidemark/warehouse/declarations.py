@@ -36,7 +36,8 @@ class Declarations:
     """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL or plans.
 
     `unread` are the entities of which nobody knows yet what their functions read. `queries` are what runs: each
-    file's SELECT, at its place; `notices` say what else stands in the files and is ignored.
+    file's SELECT, at its place; `notices` say what else stands in the files and is ignored, and
+    what waits longer than one may think.
     """
 
     entities: Mapping[str, Entity]
@@ -149,6 +150,7 @@ class _ReadSoFar:
     def _agree(self, name: str, agreement: Agreement) -> None:
         self.agreed[name] = _computed(agreement.entity)
         self.differences += agreement.differences
+        self.notices += agreement.notices
 
     def _is_declared(self, name: str) -> bool:
         return any(path.stem == name for path in self.root.rglob("*.yaml"))

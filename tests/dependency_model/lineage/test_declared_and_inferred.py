@@ -45,6 +45,24 @@ def test_what_sql_reads_needs_no_yaml() -> None:
     assert (agreement.missing, agreement.differences) == ((), ())
 
 
+def test_a_day_that_reads_its_whole_month_is_told_when_it_is_computed() -> None:
+    agreement = of("", read("up", "all month"), read("hourly", "last of week -1,0"))
+    month, week = (str(notice) for notice in agreement.notices)
+    assert month == (
+        "down.sql:3:6: up: the query reads 'all month', so a day waits for the end of its month; "
+        "where only what is there by then is meant, add: dt <= :biz_date"
+    )
+    assert "hourly: the query reads 'last of week -1,0', so a day waits for the end of its week" in week
+    assert (agreement.missing, agreement.differences) == ((), ())
+
+
+def test_what_is_over_or_stated_is_no_trap() -> None:
+    before = of("", read("up", "all month -1", "to_date month"), read("hourly", "all day"))
+    stated = of("{entity: up, offset: all month}", read("up", "all month"))
+    month = of("", read("up", "all month"), period="month")
+    assert before.notices == stated.notices == month.notices == ()
+
+
 def test_yaml_adds_what_sql_cannot_say() -> None:
     agreement = of("{entity: hourly, weak: {at_least: 22}}", read("hourly", "Range 0-23"))
     (dependency,) = agreement.entity.depends_on

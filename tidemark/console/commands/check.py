@@ -39,7 +39,8 @@ def check(*, as_json: bool) -> None:
     Exit codes: 0 nothing is wrong, 1 something is.
     With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}],
                   "notices": [{"where", "message"}], "outdated": {entity: [slice, ...]}, "not_analysed"}; notices say
-                  what of a file is ignored, outdated slices are older than their query: both are no problem;
+                  what of a file is ignored, and where a slice waits for the end of a longer period; outdated slices
+                  are older than their query: both are no problem;
                   not_analysed says why Spark has not looked at the queries, null where it has.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast

@@ -13,6 +13,7 @@ from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, EntityState
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.lineage.stated_offset import too_narrow, too_wide, with_enclosing
+from tidemark.dependency_model.lineage.waits_for_later_slices import waits_for_later_slices
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.time.sample_slices import sparse_slices
 from tidemark.errors import EntityError, ParseError, QueryError
@@ -31,11 +32,15 @@ _UNUSED_HINT = "leave it out, or say why it is waited for: because: ..."
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The entity with all of its dependencies. `missing` keeps it from being computed, `differences` do not."""
+    """The entity with all of its dependencies. `missing` keeps it from being computed, `differences` do not.
+
+    `notices` are nothing wrong.
+    """
 
     entity: Entity
     missing: tuple[EntityError, ...] = ()
     differences: tuple[EntityError, ...] = ()
+    notices: tuple[EntityError, ...] = ()
 
 
 def agree_with_queries(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Agreement:
@@ -49,7 +54,8 @@ def agree_with_queries(entity: Entity, reads: Mapping[str, Read], entities: Mapp
     inferred = tuple(
         Dependency(name, offset) for name, read in reads.items() if name not in stated for offset in read.offsets
     )
-    return Agreement(_with(entity, (*filled, *inferred)), missing, differences)
+    notices = waits_for_later_slices(entity.period, (read for name, read in reads.items() if name not in stated))
+    return Agreement(_with(entity, (*filled, *inferred)), missing, differences, tuple(notices))
 
 
 def agree_with_plan(
@@ -72,7 +78,7 @@ def agree_with_plan(
     natural = (Dependency(name) for name, read in known.items() if not read.offsets and name not in stated)
     entity = _with(agreement.entity, (*agreement.entity.depends_on, *natural))
     if reads is None:
-        return Agreement(entity, (), agreement.differences)
+        return replace(agreement, entity=entity, missing=())
     reasoned = {dependency.entity for dependency in entity.depends_on if dependency.because}
     unused = (
         QueryError(f"{name}: {_UNUSED}", where=where, hint=_UNUSED_HINT)
@@ -80,7 +86,7 @@ def agree_with_plan(
         if name not in reads and name not in reasoned
     )
     open_ = (problem for problem in agreement.missing if _UNUSED not in problem.message)
-    return Agreement(entity, (), (*agreement.differences, *open_, *unused))
+    return Agreement(entity, (), (*agreement.differences, *open_, *unused), agreement.notices)
 
 
 def _filled(dependency: Dependency, read: Read | None) -> Iterable[Dependency]:
