@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -31,8 +31,11 @@ _DEPTH = 4
 @click.argument("slice_key", metavar="SLICE")
 @click.option("--state", default="completed", show_default=True, help="The state to reach, such as estimated.")
 @click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
+@click.option("--as-of", type=click.DateTime(), help="How it stood at this time (UTC), and what it had read by then.")
 @json_option
-def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as_json: bool) -> None:
+def explain(
+    entity: str, slice_key: str, *, state: str, parts: Sequence[str], as_of: datetime | None, as_json: bool
+) -> None:
     """Say what a slice waits for, slice by slice and why, and what waits for it.
 
     Where something has been computed already, it also says how the slice stands, and follows what is missing upwards,
@@ -42,6 +45,9 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
     SLICE is the business time that the entity is cut by: a day 2026-03-29, an hour 2026-03-29T03 (the second 02 of an
     autumn night is 2026-10-25T02+01:00), a week by its first day, a month 2026-03, a quarter 2026-Q1, a year 2026;
     `static` for an entity without periods.
+
+    With --as-of it says how the slice stood at a time that is past, which run had computed it, and which slices that
+    run had read, in which generations and at which versions of their tables.
 
     \b
     Exit codes: 0 explained, 1 no such entity or slice, or it is before the entity's start or after its end;
@@ -53,6 +59,8 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
                   {"completed_at", "who", "run_id", "rows", "size_bytes", "version", "seconds",
                   "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"};
                   what is not known is null.
+    With --as-of: {"slice", "as_of", "run_state", "states", "valid", "tainted", "generation", "completed_at", "who",
+                  "run_id", "version", "read": [{"slice", "generation", "version"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.explanation import explanation_model  # noqa: PLC0415
     from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
@@ -62,6 +70,8 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
     now = datetime.now(UTC)
     stands = WarehouseStatus.of(Settings.load(), now)
     graph, slice_ = stands.warehouse.graph, Slice(entity, slice_key, parts_of(parts))
+    if as_of is not None:
+        _tell_as_of(stands, slice_, as_of.replace(tzinfo=UTC), as_json=as_json)
     explanation = explained(graph, slice_, state=state, known=stands.stored, now=now, depth=_DEPTH)
     exists = graph.exists(slice_)
     background = Background(_held_back(stands, explanation), _record(stands, slice_), _taint(stands, slice_))
@@ -72,6 +82,19 @@ def explain(entity: str, slice_key: str, *, state: str, parts: Sequence[str], as
     else:
         print_explanation(graph, explanation, background, exists=exists)
     raise SystemExit(ExitCode.OK if exists else ExitCode.FAILED)
+
+
+def _tell_as_of(stands: WarehouseStatus, slice_: Slice, when: datetime, *, as_json: bool) -> NoReturn:
+    """The past alone: what is waited for now is another question."""
+    from tidemark.console.slice_as_of import SliceAsOf, print_as_of, slice_as_of  # noqa: PLC0415 - keeps --help fast
+
+    stands.warehouse.graph.window(slice_)
+    told = slice_as_of(stands.store, slice_, when) if stands.store else SliceAsOf(slice_, when, None, None, None)
+    if as_json:
+        print_json(told.as_data())
+    else:
+        print_as_of(told)
+    raise SystemExit(ExitCode.OK)
 
 
 def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice, list[str]]:
