@@ -82,6 +82,16 @@ def test_the_interface_is_described(client: Client) -> None:
     assert client.ask("GET", "/openapi.json", token=None)[0] == 401
 
 
+def test_the_catalog_is_asked_of_all_entities_and_of_one(client: Client) -> None:
+    status, answer = client.ask("GET", "/v1/catalog")
+    assert (status, {"ods", "dwd"} <= {entry["entity"] for entry in answer["entities"]}) == (200, True)
+    status, answer = client.ask("GET", "/v1/catalog/ods?limit=3")
+    assert (status, answer["entity"]["entity"], answer["slices"]) == (200, "ods", [])
+    assert client.ask("GET", "/v1/catalog/odss")[0] == 404
+    assert client.ask("GET", "/v1/catalog/ods?limit=0")[0] == 400
+    assert client.ask("GET", "/v1/catalog", token=None)[0] == 401
+
+
 def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: Client) -> None:
     """They come from another site: in the sandbox they have neither this origin nor a connection."""
     connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)

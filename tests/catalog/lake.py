@@ -18,6 +18,7 @@ from tidemark.center.fact import Fact
 from tidemark.delta.own_commit import OWN_COMMIT
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
+from tidemark.state_store.database import Database
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts
 
@@ -33,10 +34,10 @@ REPORTS: Final = "period: day\ndepends_on: [{entity: sales, offset: Set 0}]\n"
 class Lake:
     """The warehouse, its store, its center, and the table of `sales`, of which `reports` is made."""
 
-    def __init__(self, folder: Path, declared: Mapping[str, tuple[str, str]] | None = None) -> None:
+    def __init__(self, folder: Path, declared: Mapping[str, tuple[str, str]] | None = None, state: str = "") -> None:
         reports = {"reports": (REPORTS, "SELECT count(*) AS n FROM sales WHERE dt = :biz_date\n")}
         self.warehouse = small_warehouse(folder, declared or reports)
-        self.store = StateStore.of(self.warehouse.settings)
+        self.store = StateStore(Database(state)) if state else StateStore.of(self.warehouse.settings)
         self.path = self.warehouse.table_path("sales")
         self.center = DependencyCenter(
             self.warehouse.graph, self.store, since=datetime(2026, 3, 22, tzinfo=UTC), clock=lambda: NOW

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
 from tests.catalog.lake import DAYS, NOW, Lake
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FIRST, SECOND, THIRD = DAYS
+CAPTURED: Final = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
 
 
 @pytest.fixture
@@ -174,6 +178,43 @@ def test_what_dagster_was_made_to_forget_stays_forgotten(lake: Lake) -> None:
     assert lake.shown(f"sales@{FIRST}") == "absent"
 
 
+@pytest.fixture
+def captured(tmp_path: Path) -> Lake:
+    """A captured table of two versions, both tagged and told."""
+    lake = Lake(tmp_path / "captured", {"orders": (CAPTURED, "")})
+    path, registry = lake.warehouse.table_path("orders"), SnapshotRegistry(lake.store.database)
+    for number, day in enumerate(DAYS[:2]):
+        write_deltalake(path, pa.table({"id": [number]}), mode="overwrite")
+        registry.tag([TaggedSnapshot("orders", "day", day, number, 1, NOW)])
+        lake.tell(day, number, 1, entity="orders")
+    assert lake.poll().absent == 0
+    return lake
+
+
+def test_a_strangers_vacuum_makes_tagged_snapshots_absent(captured: Lake) -> None:
+    table = DeltaTable(str(captured.warehouse.table_path("orders")))
+    table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    assert captured.poll().absent == 1
+    assert [captured.shown(f"orders@{day}") for day in DAYS[:2]] == ["absent", "completed"]
+    assert captured.poll().absent == 0
+
+
+def test_files_of_a_captured_table_that_go_without_a_word_in_the_log_are_missed(captured: Lake, tmp_path: Path) -> None:
+    path = captured.warehouse.table_path("orders")
+    (old,) = [action["add"]["path"] for action in _actions(path, 0) if "add" in action]
+    (path / old).rename(tmp_path / "kept")
+    report = captured.poll()
+    assert (report.absent, captured.shown(f"orders@{FIRST}")) == (1, "absent")
+    (tmp_path / "kept").rename(path / old)
+    assert captured.poll(verify=True).recovered == 1
+
+
+def test_a_foreign_write_to_a_captured_table_leaves_its_tagged_versions_what_they_are(captured: Lake) -> None:
+    write_deltalake(captured.warehouse.table_path("orders"), pa.table({"id": [9]}), mode="overwrite")
+    report = captured.poll()
+    assert (report.foreign, report.absent) == (0, 0)
+
+
 def test_what_did_not_change_is_not_read_again(lake: Lake) -> None:
     assert lake.poll().commits == 3
     again = lake.poll()
@@ -205,3 +246,8 @@ def _started(day: str) -> Fact:
 
 def _wiped(day: str) -> Fact:
     return Fact(f"wiped {day}", Slice("sales", day), Event.DELETED, NOW, "dagster")
+
+
+def _actions(path: Path, version: int) -> list[dict[str, Any]]:
+    text = (path / "_delta_log" / f"{version:020d}.json").read_text()
+    return [json.loads(line) for line in text.splitlines()]

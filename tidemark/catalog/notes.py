@@ -65,7 +65,7 @@ class SchemaNote(NamedTuple):
 class TableUpdate:
     """What a look at a table brought: `is_anew` where `partitions` are all there are, those before are forgotten.
 
-    `commits` is how many were read.
+    `commits` is how many were read; `is_verified` where its files were looked for on disk.
     """
 
     entity: str
@@ -74,6 +74,7 @@ class TableUpdate:
     partitions: dict[Slice, PartitionContents] = field(default_factory=dict)
     schemas: list[SchemaNote] = field(default_factory=list)
     commits: int = 0
+    is_verified: bool = False
 
 
 class CatalogNotes:

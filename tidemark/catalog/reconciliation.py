@@ -67,7 +67,7 @@ class Reconciliation:
         for _ in range(_TRIES):
             update = look_at(table, note, self.notes) or self._without_log(table, note)
             update = self._verified(table, note, update, now, verify=verify)
-            reconciled = self._judged(table, note, update, suspects)
+            reconciled = self._judged(table, update, suspects)
             if not _has_moved(table, note, update):
                 return reconciled
         return None
@@ -92,7 +92,7 @@ class Reconciliation:
         if not (verify or is_vacuumed or now - newest.verified_at >= _VERIFIED_SECONDS):
             return update
         update = update or TableUpdate(table.entity.name, newest)
-        update.note = replace(newest, verified_at=now)
+        update.note, update.is_verified = replace(newest, verified_at=now), True
         if table.is_computed:
             self._count_missing(table, update)
         return update
@@ -120,12 +120,9 @@ class Reconciliation:
                 contents.missing = missing
                 update.partitions[slice_] = contents
 
-    def _judged(
-        self, table: LookedTable, note: TableNote | None, update: TableUpdate | None, suspects: Iterable[Slice]
-    ) -> Reconciled:
+    def _judged(self, table: LookedTable, update: TableUpdate | None, suspects: Iterable[Slice]) -> Reconciled:
         if not table.is_computed:
-            is_verified = update is not None and update.note.verified_at != (note.verified_at if note else 0)
-            return Reconciled(update, self._snapshots(table) if is_verified else [])
+            return Reconciled(update, self._snapshots(table) if update is not None and update.is_verified else [])
         is_new = update is not None
         update = self._with_suspects(table, update, suspects)
         if update is None:
