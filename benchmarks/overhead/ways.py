@@ -27,7 +27,6 @@ from tidemark.delta.replace_partition import partition_predicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import date
     from pathlib import Path
 
     import dagster as dg
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from tidemark.compute.runtime import Runtime
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.partition_columns import PartitionValue
     from tidemark.warehouse.warehouse import Warehouse
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -149,5 +149,5 @@ def _manifest(runtime: Runtime, slice_: Slice) -> SliceManifest:
     return manifest
 
 
-def _literal(value: date | str) -> Any:
+def _literal(value: PartitionValue) -> Any:
     return F.lit(value)

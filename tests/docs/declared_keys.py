@@ -139,6 +139,12 @@ SECTIONS: Final = (
                 "own clock where it names a zone",
                 "period: day\nsub_partitions:\n  region: {cn: {time_zone: Asia/Shanghai}, eu: {}}",
             ),
+            "partition_columns": Key(
+                "the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`, each with its "
+                "form: `date`; a text of `yyyy`, `MM`, `dd`, `HH` and `mm`; or `int` and such a text. A longer period "
+                "leaves out those of units that it does not have",
+                "period: hour\ntime_zone: UTC\npartition_columns: {ds: int yyyyMMdd, hh: HH}",
+            ),
             "quality": Key(
                 "rules that a slice's rows must keep before others may read it (see below)",
                 "period: day\nquality: [{unique: [course_id]}]",

@@ -34,4 +34,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "time_zone": ("", "days and hours of all tables begin by it"),
     "week_start": ("", "the first day of weeks"),
     "holidays": ("", "who tells workdays: a country (`FR`), a region, a market (`XNYS`), or `weekdays`"),
+    "partition_columns": (
+        "`dt`, `hour` and `minute`",
+        "the columns that tell a row's slice where a declaration names none: `{ds: yyyyMMdd}`, or `ds=yyyyMMdd`",
+    ),
 }

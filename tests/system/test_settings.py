@@ -102,3 +102,18 @@ def test_settings_are_frozen(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path)
     with pytest.raises(ValidationError, match="frozen"):
         settings.olap = "other"
+
+
+def test_partition_columns_of_the_file_and_of_the_environment(tmp_path: Path) -> None:
+    root = str(write_project(tmp_path, {}, "partition_columns: {ds: int yyyyMMdd, hh: HH}\n"))
+    settings = Settings.load({"TIDEMARK_ROOT": root})
+    assert settings.declaration_defaults["partition_columns"] == {"ds": "int yyyyMMdd", "hh": "HH"}
+    assert hash(settings)
+    other = Settings.load({"TIDEMARK_ROOT": root, "TIDEMARK_PARTITION_COLUMNS": "p_date=date, hh=HH"})
+    assert other.declaration_defaults["partition_columns"] == {"p_date": "date", "hh": "HH"}
+    assert (
+        "partition_columns"
+        not in Settings.load({"TIDEMARK_ROOT": str(write_project(tmp_path / "q", {}))}).declaration_defaults
+    )
+    with pytest.raises(SettingsError, match="does not rise with time"):
+        Settings.load({"TIDEMARK_ROOT": root, "TIDEMARK_PARTITION_COLUMNS": "ds=ddMM"})

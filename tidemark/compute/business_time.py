@@ -13,24 +13,40 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.partition_columns import PartitionValue
 
 
 def partition_values(period: str, key: str) -> dict[str, dt.date | str]:
-    """The values of the partition columns of a slice's rows: `dt` as a date, `hour` and `minute` as text."""
+    """When a slice starts on its local clock: `dt` as a date, `hour` and `minute` as text."""
     names = partition_columns(Period.parse(period))
     day, *clock = clock_values(key) if len(names) > 1 else (dagster_key(period, key),)
     return {"dt": dt.date.fromisoformat(day), **dict(zip(names[1:], clock, strict=True))}
 
 
-def slice_values(entity: Entity, slice_: Slice) -> dict[str, dt.date | str]:
-    """The values of all partition columns of a slice's rows: of its time, then of its part; none of a static one."""
-    times = partition_values(str(entity.period), slice_.key) if entity.period else {}
-    return {**times, **dict(slice_.sub)}
+def time_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
+    """The values of the columns that tell the time of a slice's rows; none of a static one."""
+    if entity.period is None:
+        return {}
+    day, *clock = partition_values(str(entity.period), slice_.key).values()
+    if not isinstance(day, dt.date):
+        raise TypeError(day)
+    return {column.name: column.value(day, *map(str, clock)) for column in entity.times}
+
+
+def slice_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
+    """The values of all partition columns of a slice's rows: of its time, then of its part."""
+    return {**time_values(entity, slice_), **dict(slice_.sub)}
 
 
 def slice_columns(entity: Entity) -> tuple[str, ...]:
     """The names of the partition columns of an entity's table."""
-    return (*partition_columns(entity.period), *sorted(entity.sub_partitions))
+    return tuple(slice_column_types(entity))
+
+
+def slice_column_types(entity: Entity) -> dict[str, str]:
+    """The types of the partition columns of an entity's table, by name, in Spark's words."""
+    times = {column.name: column.type for column in entity.times}
+    return {**times, **dict.fromkeys(sorted(entity.sub_partitions), "string")}
 
 
 def sql_parameters(graph: DependencyGraph, slice_: Slice) -> dict[str, dt.date | dt.datetime | str]:

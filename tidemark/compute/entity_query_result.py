@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
-from pyspark.sql.types import DateType, NullType, StringType, StructField, StructType
+from pyspark.sql.types import DateType, IntegerType, NullType, StringType, StructField, StructType
 
-from tidemark.compute.business_time import slice_columns, sql_parameters
+from tidemark.compute.business_time import slice_column_types, sql_parameters
 from tidemark.delta.delta_rs_table import read_table, table_exists
 from tidemark.errors import EntityError
 from tidemark.warehouse.dagster_partition_keys import first_slice
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
+
+
+_TYPES: Final = {"date": DateType(), "string": StringType(), "int": IntegerType()}
 
 
 def query_result(session: SparkSession, warehouse: Warehouse, slice_: Slice) -> DataFrame:
@@ -65,9 +68,9 @@ def _untyped(warehouse: Warehouse, name: str) -> StructType:
             found=name,
             hint="name the columns of its query: SELECT a, b instead of SELECT *",
         )
-    times = slice_columns(warehouse.entities[name])
+    times = slice_column_types(warehouse.entities[name])
     fields = [StructField(column, NullType()) for column in columns if column not in times]
-    return StructType([*fields, *(StructField(c, DateType() if c == "dt" else StringType()) for c in times)])
+    return StructType([*fields, *(StructField(c, _TYPES[type_]) for c, type_ in times.items())])
 
 
 def _read_by(warehouse: Warehouse, name: str) -> list[str]:
@@ -95,6 +98,6 @@ def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:
 
 
 def _with_time(warehouse: Warehouse, name: str, table: DataFrame) -> DataFrame:
-    times = slice_columns(warehouse.entities[name])
-    missing = [column for column in times if column not in table.columns]
-    return table.withColumns({c: F.lit(None).cast("date" if c == "dt" else "string") for c in missing})
+    times = slice_column_types(warehouse.entities[name])
+    missing = {column: type_ for column, type_ in times.items() if column not in table.columns}
+    return table.withColumns({column: F.lit(None).cast(type_) for column, type_ in missing.items()})

@@ -68,7 +68,7 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
 
     function = warehouse.functions[name]
     subjects = {
-        other: EntityOutline(other, entity.period, entity.calendar, entity.start)
+        other: EntityOutline(other, entity.period, entity.calendar, entity.start, declared=entity.partition_columns)
         for other, entity in warehouse.entities.items()
     }
     texts = analyzed_plans(session, warehouse, name, business_times(subjects[name]))

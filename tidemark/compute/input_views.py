@@ -13,14 +13,14 @@ from pyspark.sql import functions as F
 
 from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.capture.snapshots.late.snapshot_with_late_changes import with_late_changes
-from tidemark.compute.business_time import partition_values, slice_values, sql_parameters
+from tidemark.compute.business_time import slice_values, sql_parameters, time_values
 from tidemark.compute.entity_query_result import empty, has_columns, query_result
 from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
+from tidemark.delta.replace_partition import literal
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.lineage.select_text import select_text
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
-from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.warehouse.declarations import naming_of
 
 if TYPE_CHECKING:
@@ -119,16 +119,16 @@ class Inputs:
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
         """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
         whole = functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
-        times = partition_columns(self._warehouse.entities[slices[0].entity].period)
+        times = [column.name for column in self._warehouse.entities[slices[0].entity].times]
         return whole.select(*(name for name in whole.columns if name not in times), *times)
 
     def _snapshot(self, slice_: Slice) -> DataFrame:
         """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
-        times = partition_values(self._period(slice_.entity), slice_.key)
+        times = time_values(self._warehouse.entities[slice_.entity], slice_)
         tagged = self.snapshot_tag(slice_)
         table = self._versions.read(self._warehouse.table_path(slice_.entity), tagged.version)
         rows = self._with_late_changes(table, slice_, tagged) if tagged.is_restated else table
-        return rows.withColumns({name: F.lit(value) for name, value in times.items()})
+        return rows.withColumns({name: literal(value) for name, value in times.items()})
 
     def _with_late_changes(self, version: DataFrame, slice_: Slice, tagged: TaggedSnapshot) -> DataFrame:
         captured = self._warehouse.captured_table_of(slice_.entity)
@@ -139,9 +139,6 @@ class Inputs:
     def snapshot_tag(self, slice_: Slice) -> TaggedSnapshot:
         """The version that the slice is a tag for. Raises SnapshotMissingError."""
         return readable_snapshot(self._warehouse, self._registry, slice_)
-
-    def _period(self, name: str) -> str:
-        return str(self._warehouse.entities[name].period)
 
 
 def has_rows(warehouse: Warehouse, name: str) -> bool:
@@ -163,8 +160,9 @@ def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slic
 def any_of(partitions: Iterable[Mapping[str, object]]) -> Column:
     """A predicate on partition columns that Delta prunes by."""
     partitions = list(partitions)
-    if list(partitions[0]) == ["dt"]:
-        return F.col("dt").isin([values["dt"] for values in partitions])
+    if len(partitions[0]) == 1:
+        (name,) = partitions[0]
+        return F.col(name).isin([values[name] for values in partitions])
     return functools.reduce(lambda a, b: a | b, map(_equals, partitions))
 
 

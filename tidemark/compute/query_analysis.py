@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from deltalake import DeltaTable
 
-from tidemark.compute.business_time import slice_columns, sql_parameters
+from tidemark.compute.business_time import slice_column_types, sql_parameters
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.errors import EntityError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
@@ -145,8 +145,8 @@ def _with_time(schema: Schema, entity: Entity) -> Schema:
     """With the columns of business time, which a table of snapshots does not have and a query does not give."""
     there = {field["name"] for field in schema["fields"]}
     more: list[dict[str, object]] = [
-        {"name": name, "type": "date" if name == "dt" else "string", "nullable": True, "metadata": {}}
-        for name in slice_columns(entity)
+        {"name": name, "type": "integer" if type_ == "int" else type_, "nullable": True, "metadata": {}}
+        for name, type_ in slice_column_types(entity).items()
         if name not in there
     ]
     return {**schema, "fields": [*schema["fields"], *more]}

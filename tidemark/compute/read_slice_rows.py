@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.compute.business_time import partition_values
+from tidemark.compute.business_time import slice_values
 from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import query_rows
 from tidemark.delta.file_statistics import require_table
-from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +29,11 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
     require_table(path)
     condition = "true" if where is None else where
     if not warehouse.is_snapshot(slice_.entity):
-        values = partition_values(period_of(warehouse.graph, slice_.entity), slice_.key)
-        own = [f"{name} = '{value}'" for name, value in values.items()]
+        values = slice_values(warehouse.entities[slice_.entity], slice_)
+        own = [
+            f'"{name}" = {value}' if isinstance(value, int) else f"\"{name}\" = '{value}'"
+            for name, value in values.items()
+        ]
         return query_rows(path, " AND ".join([*own, f"({condition})"]), limit)
     tagged = readable_snapshot(warehouse, runtime.registry, slice_)
     if not tagged.is_restated:

@@ -16,7 +16,6 @@ from tidemark.dependency_model.entity.quality_rules import Reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date
     from pathlib import Path
 
     import pyarrow as pa
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.partition_columns import PartitionValue
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -151,5 +151,5 @@ class Computer:
     def _entity(self, slice_: Slice) -> Entity:
         return self._warehouse.entities[slice_.entity]
 
-    def _partition(self, slice_: Slice) -> dict[str, date | str]:
+    def _partition(self, slice_: Slice) -> dict[str, PartitionValue]:
         return slice_values(self._entity(slice_), slice_)

@@ -21,13 +21,15 @@ def rewrite_query(
 ) -> tuple[RewrittenQuery, tuple[QueryError, ...]]:
     """The SELECT of a file, with parameters for placeholders, and what is left out. Raises QueryError."""
     from tidemark.console.project_option import read_project  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.lineage.computed_table import ComputedTable  # noqa: PLC0415
     from tidemark.dependency_model.lineage.foreign_file import rewrite_file  # noqa: PLC0415
     from tidemark.dependency_model.lineage.foreign_sql.rewriting import QueryOrigin  # noqa: PLC0415
-    from tidemark.dependency_model.lineage.select_text import ComputedTable  # noqa: PLC0415
-    from tidemark.dependency_model.time.partition_columns import partition_columns  # noqa: PLC0415
+    from tidemark.dependency_model.time.partition_columns import parse_partition_columns, time_columns  # noqa: PLC0415
 
-    entities = frozenset(read_project()[1].entities)
-    table = ComputedTable(entity, partition_columns(period), period)
+    settings, read = read_project()
+    entities = frozenset(read.entities)
+    times = time_columns(period, parse_partition_columns(dict(settings.partition_columns)))
+    table = ComputedTable(entity, tuple(column.name for column in times), period, times)
     return rewrite_file(text, file, table, QueryOrigin(system, period, parameters, entities))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ from deltalake.exceptions import DeltaError
 
 from tidemark.delta.errors import ConditionRefusedError
 from tidemark.delta.live_file import file_name
+from tidemark.dependency_model.time.partition_columns import PartitionValue
 from tidemark.quoting.standard import quote
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from pyspark.sql import DataFrame, SparkSession
 
-PartitionValue = date | str
 Partition = Mapping[str, PartitionValue]
 
 

@@ -16,7 +16,6 @@ from pyspark.sql import functions as sf
 from tidemark.delta.commit_conflict import RETRYABLE, BackOff, with_retries
 from tidemark.delta.delta_rs_table import (
     Partition,
-    PartitionValue,
     TableMetrics,
     read_table,
     table_exists,
@@ -28,6 +27,7 @@ from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
 from tidemark.delta.own_commit import WRITE
 from tidemark.delta.schema_evolution import new_columns
+from tidemark.dependency_model.time.partition_columns import PartitionValue
 from tidemark.quoting.spark import quote, sql_literal
 from tidemark.system.crash_points import crash_point
 from tidemark.system.errors import SchemaChangedError
@@ -50,7 +50,7 @@ def replace_partition(df: DataFrame, path: Path, partition: Partition) -> Replac
 def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path) -> Replaced:
     """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
 
-    The partition columns (dates as DATE, else STRING) are appended here; frames must not have them. The partition
+    The partition columns (DATE, STRING or INT) are appended here; frames must not have them. The partition
     without columns is the whole table. Columns new in the
     frames are added to the table (NULL in older rows). Where another writer gets in between, the frames are evaluated
     and written again. Raises, before anything is written, SchemaChangedError when they lack a column of the table or
@@ -170,7 +170,14 @@ def partition_predicate(partition: Partition) -> str:
 
 
 def literal(value: PartitionValue) -> Column:
-    return sf.lit(value).cast("date" if isinstance(value, date) else "string")
+    """A value of a partition column with its type."""
+    return sf.lit(value).cast(_type_of(value))
+
+
+def _type_of(value: PartitionValue) -> str:
+    if isinstance(value, int):
+        return "int"
+    return "date" if isinstance(value, date) else "string"
 
 
 def partitions_last(rows: DataFrame, partition: Partition) -> DataFrame:

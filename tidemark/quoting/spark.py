@@ -20,8 +20,10 @@ def text_literal(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def sql_literal(value: date | str) -> str:
-    """A date or text literal."""
+def sql_literal(value: date | str | int) -> str:
+    """A date, text or number literal."""
+    if isinstance(value, int):
+        return str(value)
     return f"DATE'{value.isoformat()}'" if isinstance(value, date) else text_literal(value)
 
 

@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
+from tidemark.dependency_model.time.partition_columns import parse_partition_columns
 from tidemark.dependency_model.time.workdays import known_workdays
-from tidemark.errors import CalendarError
+from tidemark.errors import CalendarError, ParseError
 from tidemark.system.errors import SettingsError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
@@ -50,6 +51,21 @@ def _names(given: object) -> object:
     return tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else given
 
 
+def _forms(given: object) -> object:
+    """`{ds: yyyyMMdd}`, or `ds=yyyyMMdd, hh=HH` of the environment, as pairs."""
+    if isinstance(given, str):
+        return tuple(tuple(word.strip() for word in part.split("=", 1)) for part in given.split(","))
+    return tuple(given.items()) if isinstance(given, dict) else given
+
+
+def _known_forms(forms: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    try:
+        parse_partition_columns(dict(forms))
+    except ParseError as error:
+        raise ValueError(str(error)) from error
+    return forms
+
+
 Layer = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
@@ -60,6 +76,7 @@ class Settings(BaseModel):
     `schemas` are names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`.
     Days and hours begin by `time_zone`, weeks on `week_start`, `holidays` tells workdays: the defaults of every
     declaration.
+    `partition_columns` are the columns that tell the slice of a row where a declaration names none: `{ds: yyyyMMdd}`.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together.
@@ -98,6 +115,9 @@ class Settings(BaseModel):
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
     week_start: Annotated[str, AfterValidator(_week_day)] = "monday"
     holidays: Annotated[str, AfterValidator(_known_holidays)] = ""
+    partition_columns: Annotated[
+        tuple[tuple[str, str], ...], BeforeValidator(_forms), AfterValidator(_known_forms)
+    ] = ()
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:
@@ -155,9 +175,14 @@ class Settings(BaseModel):
         return self.root / DECLARATIONS
 
     @property
-    def declaration_defaults(self) -> dict[str, str]:
+    def declaration_defaults(self) -> dict[str, str | dict[str, str]]:
         """What declarations need not say each."""
-        return {"time_zone": self.time_zone, "week_start": self.week_start, "holidays": self.holidays}
+        defaults: dict[str, str | dict[str, str]] = {
+            "time_zone": self.time_zone,
+            "week_start": self.week_start,
+            "holidays": self.holidays,
+        }
+        return {**defaults, "partition_columns": dict(self.partition_columns)} if self.partition_columns else defaults
 
     @property
     def slots(self) -> int:

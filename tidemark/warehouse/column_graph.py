@@ -112,10 +112,9 @@ def _analyse(name: str, text: str, known: Mapping[str, Names], entities: Mapping
     from tidemark.dependency_model.lineage.column_lineage import column_lineage  # noqa: PLC0415 - loads the SQL parser
     from tidemark.dependency_model.lineage.known_tables import Table, Tables  # noqa: PLC0415
     from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
-    from tidemark.dependency_model.time.partition_columns import partition_columns  # noqa: PLC0415
 
     tables = {
-        entity.name.lower(): Table(entity.name, partition_columns(entity.period), known.get(entity.name))
+        entity.name.lower(): Table(entity.name, tuple(column.name for column in entity.times), known.get(entity.name))
         for entity in entities.values()
     }
     lineage = column_lineage(read_query(text, file=f"{name}.sql"), Tables(tables))
@@ -128,5 +127,5 @@ def _analyse(name: str, text: str, known: Mapping[str, Names], entities: Mapping
 def _key(entity: Entity, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> str:
     upstreams = dict.fromkeys(dependency.entity for dependency in entity.depends_on)
     parts = [analysis_version(), entity.name, text]
-    parts += [f"{name} {entities[name].period} {known.get(name)}" for name in upstreams if name in entities]
+    parts += [f"{name} {entities[name].times} {known.get(name)}" for name in upstreams if name in entities]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
+from tidemark.dependency_model.lineage.computed_table import ComputedTable
 from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_plan, agree_with_queries
 from tidemark.dependency_model.lineage.qualified_names import Naming
-from tidemark.dependency_model.lineage.select_text import ComputedTable, select_text
+from tidemark.dependency_model.lineage.select_text import select_text
 from tidemark.dependency_model.suggestion import did_you_mean
-from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
@@ -204,9 +204,8 @@ def naming_of(entities: Mapping[str, Entity], settings: Settings) -> Naming:
 
 
 def _written(entity: Entity) -> ComputedTable:
-    return ComputedTable(
-        entity.name, (*partition_columns(entity.period), *sorted(entity.sub_partitions)), entity.period
-    )
+    columns = (*(column.name for column in entity.times), *sorted(entity.sub_partitions))
+    return ComputedTable(entity.name, columns, entity.period, entity.times)
 
 
 def _of_rules(entity: Entity, root: Path, naming: Naming) -> Iterator[QueryText]:

@@ -108,7 +108,9 @@ class InferenceCache:
         queries = [read_query(text.text, file=text.file, first_line=text.first_line) for text in texts]
         if self._subjects is None:
             self._subjects = {
-                entity.name: EntityOutline(entity.name, entity.period, entity.calendar, entity.start)
+                entity.name: EntityOutline(
+                    entity.name, entity.period, entity.calendar, entity.start, declared=entity.partition_columns
+                )
                 for entity in entities.values()
             }
         subjects = self._subjects
@@ -167,8 +169,9 @@ def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
 
 
 def _signature(entity: Entity) -> str:
-    """How time cuts an entity."""
-    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.holidays} {entity.start}"
+    """How time cuts an entity, and how its rows tell it."""
+    forms = "".join(f" {column.name}:{column.declared}" for column in entity.partition_columns)
+    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.holidays} {entity.start}{forms}"
 
 
 @lru_cache(maxsize=1)

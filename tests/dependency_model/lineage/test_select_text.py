@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.dependency_model.lineage.select_text import ComputedTable, select_text
+from tidemark.dependency_model.lineage.computed_table import ComputedTable
+from tidemark.dependency_model.lineage.select_text import select_text
 from tidemark.dependency_model.time import Period
 from tidemark.errors import QueryError
 

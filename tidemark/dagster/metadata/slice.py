@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tidemark.compute.slice_computer import ComputedSlice
 
 HISTORY_SLICES: Final = 48
-_TIMES: Final = ("dt", "hour", "minute")
 
 Metadata = dict[str, dg.MetadataValue[Any]]
 
@@ -53,7 +52,7 @@ class SliceDrawings:
         """`partitions` are those of the slices to be drawn: they and the slices before them are read."""
         self._entity, self._columns = entity, list(partitions[0])
         table = DeltaTable(str(path))
-        self._rows = table.to_pandas(filters=[("dt", "in", self._days(table, partitions))])
+        self._rows = table.to_pandas(filters=[(self._columns[0], "in", self._stretch(table, partitions))])
         self._times = self._rows[self._columns].astype(str).apply(tuple, axis=1)
 
     def metadata(self, slice_key: str, partition: Mapping[str, object]) -> Metadata:
@@ -70,11 +69,19 @@ class SliceDrawings:
         values: Metadata = {str(name): dg.FloatMetadataValue(float(value)) for name, value in known.items()}
         return {"plot": dg.MarkdownMetadataValue(lines(title, first, drawn)), **values}
 
-    def _days(self, table: DeltaTable, partitions: Sequence[Mapping[str, object]]) -> list[date]:
+    def _stretch(self, table: DeltaTable, partitions: Sequence[Mapping[str, object]]) -> list[object]:
+        """The values of the first column, with its type, of the slices and those before them."""
         first, last = min(map(_spelled, partitions)), max(map(_spelled, partitions))
         stored = sorted({tuple(values[name] for name in self._columns) for values in table.partitions()})
         before = [time for time in stored if time < first][-HISTORY_SLICES:]
-        return sorted({date.fromisoformat(time[0]) for time in stored if (*before, first)[0] <= time <= last})
+        texts = sorted({time[0] for time in stored if (*before, first)[0] <= time <= last})
+        return [_of_type(partitions[0][self._columns[0]], text) for text in texts]
+
+
+def _of_type(like: object, text: str) -> object:
+    if isinstance(like, date):
+        return date.fromisoformat(text)
+    return int(text) if isinstance(like, int) else text
 
 
 def _spelled(partition: Mapping[str, object]) -> tuple[str, ...]:
@@ -116,7 +123,7 @@ def _figure(value: object) -> dg.MetadataValue[Any]:
 
 def _measures(rows: pd.DataFrame) -> list[str]:
     """Rates and amounts (decimals) before counts; the key column of a many-row slice is no measure."""
-    names = [str(name) for name in rows.columns if name not in _TIMES]
+    names = [str(name) for name in rows.columns]
     candidates = names if len(rows) == 1 else names[1:]
     decimals = [name for name in candidates if rows[name].map(lambda v: isinstance(v, decimal.Decimal)).any()]
     return decimals or [name for name in candidates if rows[name].dtype.kind in "if"]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.quality_rules import RowCount
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT
 from tidemark.dependency_model.time.local_calendar import Calendar
+from tidemark.dependency_model.time.partition_columns import units_of
 from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.zone import Zone
 from tidemark.errors import EntityError, ParseError, TidemarkError
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity.probe import Probe
 
+_SECONDS_TO_2000: Final = 946_684_800
 Broken = Iterator[tuple[str, EntityError]]
 
 
@@ -32,6 +35,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _snapshot(entity)
     yield from _sub_partitions(entity)
     yield from _probe(entity)
+    yield from _partition_columns(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -116,6 +120,47 @@ def _probed_rules(entity: Entity, probe: Probe) -> Broken:
         yield "quality", EntityError("a probe counts rows alone", expected=RowCount.NAME, found=", ".join(others))
     if entity.quality and not probe.counts_rows:
         yield "quality", EntityError("the probe counts no rows", hint="give http the field that does: rows: data.count")
+
+
+def _partition_columns(entity: Entity) -> Broken:
+    """What is declared has to tell slices apart, also the hour that an autumn day repeats."""
+    if entity.period is None or not entity.partition_columns:
+        return
+    units = {unit for column in entity.times for unit in column.units}
+    missing = [unit for unit in units_of(entity.period) if unit not in units]
+    if missing:
+        problem = EntityError(
+            f"partition columns that do not tell one {entity.period} from another",
+            expected=f"also one with {', '.join(missing)}",
+            found=", ".join(f"{column.name}: {column.declared}" for column in entity.partition_columns),
+        )
+        yield "partition_columns", problem
+    number = next((column for column in entity.times if "HH" in column.units and column.type != "string"), None)
+    if number is not None and _changes_clock(entity.time_zone):
+        yield (
+            "partition_columns",
+            EntityError(
+                f"{number.name} is a number, which does not tell the hour that {entity.time_zone} repeats in autumn",
+                expected=f"a text: {number.pattern}",
+                found=number.declared,
+            ),
+        )
+    joined = next((column for column in entity.times if {"HH", "mm"} <= {*column.units}), None)
+    if joined is not None and _changes_clock(entity.time_zone):
+        hint = f"{joined.pattern.partition('mm')[0]} and a column of its own with mm"
+        yield (
+            "partition_columns",
+            EntityError(f"{joined.name} does not rise with time where {entity.time_zone} repeats an hour", hint=hint),
+        )
+    taken = next((column.name for column in entity.times if column.name in entity.sub_partitions), None)
+    if taken is not None:
+        yield "partition_columns", EntityError(f"'{taken}' is a sub-partition and a column of time")
+
+
+@lru_cache(maxsize=1024)
+def _changes_clock(time_zone: str) -> bool:
+    """Whether a zone's clock is changed from 2000 on."""
+    return any(change >= _SECONDS_TO_2000 for change in Zone.load(time_zone).changes)
 
 
 def _snapshot(entity: Entity) -> Broken:

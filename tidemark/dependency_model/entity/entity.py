@@ -16,6 +16,7 @@ from tidemark.dependency_model.entity.field_types import (
     DurationField,
     HolidaysField,
     NameField,
+    PartitionColumnsField,
     PeriodField,
     StartField,
     TimeOfDayField,
@@ -25,6 +26,7 @@ from tidemark.dependency_model.entity.probe import Probe
 from tidemark.dependency_model.entity.quality_rules import QualityField
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.local_calendar import Calendar
+from tidemark.dependency_model.time.partition_columns import PartitionColumn, time_columns
 
 
 class EntityKind(Enum):
@@ -106,6 +108,7 @@ class Entity:
     `weekdays`.
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
+    `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`.
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
     captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
     snapshot is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their
@@ -126,6 +129,7 @@ class Entity:
     owner: str = ""
     states: tuple[EntityState, ...] = ()
     sub_partitions: SubPartitionsField = Field(default_factory=dict)
+    partition_columns: PartitionColumnsField = ()
     quality: tuple[QualityField, ...] = ()
     probe: Probe | None = None
     ready_by: TimeOfDayField | None = None
@@ -151,6 +155,11 @@ class Entity:
     def calendar(self) -> Calendar:
         """The local clock that cuts its slices."""
         return _calendar(self.time_zone, self.week_start, self.holidays)
+
+    @property
+    def times(self) -> tuple[PartitionColumn, ...]:
+        """The columns that tell the time of a row's slice."""
+        return time_columns(self.period, self.partition_columns)
 
     @property
     def is_static(self) -> bool:

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity.entity import Entity
 
-DEFAULT_KEYS = ("time_zone", "week_start", "holidays", "start", "end", "owner", "tags", "reprocess", "project")
+DEFAULT_KEYS = (
+    "time_zone",
+    "week_start",
+    "holidays",
+    "start",
+    "end",
+    "owner",
+    "tags",
+    "reprocess",
+    "project",
+    "partition_columns",
+)
 
 
 def parse_entity(

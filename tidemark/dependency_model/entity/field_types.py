@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.time.cron import Cron
 from tidemark.dependency_model.time.local_calendar import Calendar
+from tidemark.dependency_model.time.partition_columns import PartitionColumn, parse_partition_columns
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.workdays import known_workdays
 from tidemark.errors import TidemarkError
@@ -19,11 +20,12 @@ STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length
 """Every declared value: unknown keys are refused, and no text is longer than some pages of a query."""
 
 _Value = TypeVar("_Value")
+_Given = TypeVar("_Given")
 _DURATION = re.compile(r"(\d{1,5})(min|m|h|d)", re.ASCII)
 _UNITS = {"min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
 
 
-def _parsed_by(parse: Callable[[str], _Value], text: str) -> _Value:
+def _parsed_by(parse: Callable[[_Given], _Value], text: _Given) -> _Value:
     """Run a parser inside a validator: pydantic wants to hear of it as a ValueError."""
     try:
         return parse(text)
@@ -71,6 +73,19 @@ def _cron(value: object) -> str:
     return _parsed_by(Cron.parse, str(value)).text
 
 
+def _partition_columns(value: object) -> tuple[PartitionColumn, ...]:
+    if isinstance(value, tuple):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError(f"expected columns and their forms, such as {{ds: yyyyMMdd}}, found {value!r}")  # noqa: TRY004 - pydantic's
+    return _parsed_by(_known_partition_columns, tuple((str(name), str(form)) for name, form in value.items()))
+
+
+@lru_cache(maxsize=1024)
+def _known_partition_columns(declared: tuple[tuple[str, str], ...]) -> tuple[PartitionColumn, ...]:
+    return parse_partition_columns(dict(declared))
+
+
 def _duration(value: object) -> timedelta:
     if isinstance(value, timedelta):
         return value
@@ -92,5 +107,6 @@ CronField = Annotated[str, BeforeValidator(_cron)]
 """Five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """`00:30`: half an hour after the window's end, on the local clock."""
+PartitionColumnsField = Annotated[tuple[InstanceOf[PartitionColumn], ...], BeforeValidator(_partition_columns)]
 StartField = Annotated[str, BeforeValidator(_start)]
 """A date, or an hour such as `2026-03-30T00`."""

@@ -66,12 +66,11 @@ def mention_of(bound: Bound) -> Occurrence:
     return next(part.occurrence for part in value_parts(bound) if isinstance(part, Column))
 
 
-def date_column(equality: Equality, target: Sequence[Column]) -> bool:
-    """Whether the target's side is its column `dt` itself."""
-    own = equality.own
-    while isinstance(own, Sourced):
-        own = own.inner
-    return own == target[0]
+def bare(side: Bound) -> Bound:
+    """A side without the FROM items that show it."""
+    while isinstance(side, Sourced):
+        side = side.inner
+    return side
 
 
 def is_pure(condition: Bound, count: int) -> bool:

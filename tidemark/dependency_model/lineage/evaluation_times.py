@@ -11,7 +11,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Literal, Parameter, value_parts
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Parameter, value_parts
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of, first_day
 from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
@@ -22,6 +22,7 @@ from tidemark.errors import ParseError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tidemark.dependency_model.lineage.entity_outline import TimeColumns
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
@@ -41,10 +42,12 @@ _STEP: Final = 7
 _COMPACT: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})?(?:\D.*)?", re.ASCII)
 
 
-def query_times(calendar: Calendar, period: Period, start: str | None, conditions: Iterable[Bound]) -> list[int]:
+def query_times(
+    calendar: Calendar, period: Period, start: str | None, conditions: Iterable[Bound], times: TimeColumns
+) -> list[int]:
     """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
-    parts = [part for condition in conditions for part in _parts(condition)]
-    closely = any(_tells_days_apart(part) for part in parts) or _moves_twice(parts)
+    parts = [part for condition in conditions for part in _parts(condition, times)]
+    closely = any(_tells_days_apart(part, times) for part in parts) or _moves_twice(parts)
     chosen = sparse_slices(calendar, period, start, closely=closely)
     grid = calendar.grid(period)
     first = grid.zone.day_at(grid.start(chosen[0]))
@@ -54,19 +57,19 @@ def query_times(calendar: Calendar, period: Period, start: str | None, condition
     return sorted({*chosen, *(ordinal for ordinal in singled_out if ordinal >= chosen[0])})
 
 
-def _parts(condition: Bound) -> list[Bound]:
+def _parts(condition: Bound, times: TimeColumns) -> list[Bound]:
     """What a condition is made of; nothing where it speaks neither of business time nor of slices."""
     parts = list(value_parts(condition))
-    return parts if _is_timed(parts) else []
+    return parts if _is_timed(parts, times) else []
 
 
-def _is_timed(parts: Iterable[Bound]) -> bool:
-    return any(isinstance(part, Parameter) or (isinstance(part, Column) and part.name == "dt") for part in parts)
+def _is_timed(parts: Iterable[Bound], times: TimeColumns) -> bool:
+    return any(isinstance(part, Parameter) or times.tells(part) for part in parts)
 
 
-def _tells_days_apart(part: Bound) -> bool:
+def _tells_days_apart(part: Bound, times: TimeColumns) -> bool:
     """Whether it does more with a business time or a partition column than to shift it or to find its unit's start."""
-    return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(value_parts(part))
+    return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(value_parts(part), times)
 
 
 def _moves_twice(parts: Iterable[Bound]) -> bool:

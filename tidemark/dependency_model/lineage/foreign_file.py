@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.lineage.dynamic_partition import rows_of_slice, without_dynamic_partition
 from tidemark.dependency_model.lineage.foreign_sql.model_header import without_model_header
 from tidemark.dependency_model.lineage.foreign_sql.rewriting import QueryOrigin, RewrittenQuery, rewrite
-from tidemark.dependency_model.lineage.select_text import ComputedTable, select_text
+from tidemark.dependency_model.lineage.select_text import select_text
 
 if TYPE_CHECKING:
+    from tidemark.dependency_model.lineage.computed_table import ComputedTable
     from tidemark.errors import QueryError
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, walk
+from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
-from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession, TimeColumns
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
@@ -23,7 +23,6 @@ from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFrom
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
-from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,9 +107,9 @@ class Inference:
         unknown = (
             f"{opaque.why or 'an expression that is not known'} ({query.where(opaque.place)})"
             for query, relation in relations
-            if (opaque := unknown_function(name, [relation]))
+            if (opaque := unknown_function(name, [relation], evaluation.times))
         )
-        read = fit_offsets(Read(name, where), needed, evaluation.fit(name), _reason(name, relations))
+        read = fit_offsets(Read(name, where), needed, evaluation.fit(name), _reason(name, relations, evaluation.times))
         return undecidable_if_chosen(read, needed, next(unknown, ""))
 
 
@@ -148,18 +147,14 @@ def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
     return replace(read, offsets=(), undecidable=unknown, evaluated=())
 
 
-def _reason(name: str, relations: Sequence[tuple[Query, Relation]]) -> str:
+def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeColumns) -> str:
     """What in the conditions on a table's partition columns nobody can know, with its place."""
     for query, relation in relations:
         for constraint in relation.constraints:
             parts = list(walk(constraint.condition))
-            if not any(_is_partition_of(part, name) for part in parts):
+            if not any(times.tells(part, name) for part in parts):
                 continue
             for part in parts:
                 if isinstance(part, Opaque) and part.why:
                     return f"{part.why} ({query.where(part.place)})"
     return ""
-
-
-def _is_partition_of(part: Bound, name: str) -> bool:
-    return isinstance(part, Column) and part.occurrence.table == name and part.name in PARTITION_COLUMNS

@@ -11,24 +11,27 @@ from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from tidemark.dependency_model.lineage.computed_table import ComputedTable
     from tidemark.dependency_model.lineage.foreign_sql.moment import Moment
+    from tidemark.dependency_model.time.partition_columns import PartitionColumn
     from tidemark.dependency_model.time.period import Period
 
 _STATIC: Final = re.compile(r"\s*`?(\w+)`?\s*=\s*(.+?)\s*", re.DOTALL)
 _QUOTED: Final = re.compile(r"(['\"])(.*)\1", re.DOTALL)
 
 
-def refuse_other_partition(clause: str, columns: Sequence[str], period: Period | None, where: str) -> None:
+def refuse_other_partition(clause: str, written: ComputedTable, where: str) -> None:
     """Raise QueryError where what stands in the brackets is not the slice that is written."""
     for part in _parts(clause):
         static = _STATIC.fullmatch(part)
         if static is None:
             raise _dynamic(part.strip(), where)
         column, value = static[1].lower(), static[2]
-        if not _is_of_slice(column, value, period):
-            raise _other(column, value, columns, where)
+        own = _own_value(column, written)
+        if not _is_of_slice(own, value, written.period):
+            raise _other(column, value, own if column in written.columns else "", where)
 
 
 def _parts(clause: str) -> Iterator[str]:
@@ -40,11 +43,27 @@ def _parts(clause: str) -> Iterator[str]:
     yield clause[start:]
 
 
-def _is_of_slice(column: str, value: str, period: Period | None) -> bool:
-    if value.startswith(":"):
-        return value == (
-            ":biz_date" if column == "dt" else f":biz_{column}" if column in PARTITION_COLUMNS else f":{column}"
-        )
+def _own_value(column: str, written: ComputedTable) -> str:
+    """What a partition column is on the slice, as a query writes it."""
+    declared = next((time for time in written.times if time.name == column), None)
+    if declared is not None:
+        return _declared_value(declared)
+    return ":biz_date" if column == "dt" else f":biz_{column}" if column in PARTITION_COLUMNS else f":{column}"
+
+
+def _declared_value(column: PartitionColumn) -> str:
+    if column.type == "date":
+        return ":biz_date"
+    if column.type == "string" and column.pattern in ("HH", "mm"):
+        return ":biz_hour" if column.pattern == "HH" else ":biz_minute"
+    moment = ":period_start" if "HH" in column.units else ":biz_date"
+    text = f"date_format({moment}, '{column.pattern}')"
+    return text if column.type == "string" else f"CAST({text} AS INT)"
+
+
+def _is_of_slice(own: str, value: str, period: Period | None) -> bool:
+    if "".join(value.split()) == "".join(own.split()):
+        return True
     quoted = _QUOTED.fullmatch(value)
     inner = quoted[2] if quoted else value
     for placeholder in placeholders(inner):
@@ -69,11 +88,9 @@ def _dynamic(column: str, where: str) -> QueryError:
     )
 
 
-def _other(column: str, value: str, columns: Sequence[str], where: str) -> QueryError:
-    if column in columns:
-        expected = (
-            f":biz_{column}" if column in PARTITION_COLUMNS[1:] else ":biz_date" if column == "dt" else f":{column}"
-        )
+def _other(column: str, value: str, own: str, where: str) -> QueryError:
+    if own:
+        expected = own
         hint = "the rows go to the slice that is computed: read what it needs, or shift the entity that reads it"
     else:
         expected, hint = "a column of the SELECT", f"select it: {value} AS {column}"

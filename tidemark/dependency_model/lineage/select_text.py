@@ -28,7 +28,7 @@ from tidemark.errors import QueryError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tidemark.dependency_model.time.period import Period
+    from tidemark.dependency_model.lineage.computed_table import ComputedTable
 
 _QUERY: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "FROM", "("})
 _STATEMENT: Final = re.compile(r"[^;]+")
@@ -43,15 +43,6 @@ _CREATE: Final = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b(?:\s+IF\s+NOT
 _TEMPLATE: Final = re.compile(r"\{#.*?#\}|\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
 """What stands before a statement of a template."""
 _NO_NAME: Final = re.compile(r"[${}]")
-
-
-@dataclass(frozen=True, slots=True)
-class ComputedTable:
-    """The entity that a file computes: its name, and the columns that tell a row's slice."""
-
-    entity: str
-    columns: tuple[str, ...] = ()
-    period: Period | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +196,7 @@ class _SelectReader:
     def _partition(self, clause: str, start: int) -> None:
         place = place_at(self._text, start)
         if self._written is not None:
-            refuse_other_partition(
-                clause, self._written.columns, self._written.period, f"{self._file}:{place.line}:{place.column}"
-            )
+            refuse_other_partition(clause, self._written, f"{self._file}:{place.line}:{place.column}")
         self._ignore(start, f"PARTITION ({_plain(clause)}) is ignored: the slice is the partition that is written")
 
     def _one_select(self) -> str:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.lineage.bound_expression import Call, Column, Exists, Occurrence, Opaque, value_parts
 from tidemark.dependency_model.lineage.equal_columns import (
     SideValues,
-    date_column,
     equalities,
     is_null_with_its_row,
     mention_of,
@@ -30,10 +29,11 @@ from tidemark.dependency_model.lineage.equal_columns import (
     is_timeless as are_timeless,
 )
 from tidemark.dependency_model.lineage.setting_tree import SettingNode, setting_tree
+from tidemark.dependency_model.lineage.shown_partition import day_shown
 from tidemark.dependency_model.lineage.slice_question import Condition, Setting, SliceQuestion, Variable
 from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, needed_slices
 from tidemark.dependency_model.lineage.timeless_reach import TimelessReach, is_timeless
-from tidemark.dependency_model.lineage.value_range import Special, Type
+from tidemark.dependency_model.lineage.value_range import Special
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.lineage.expression_evaluation import Environment, Evaluator
     from tidemark.dependency_model.lineage.relation import Constraint, Relation
+    from tidemark.dependency_model.lineage.value_range import Type
+    from tidemark.dependency_model.time.partition_columns import PartitionColumn
 
 ASSIGNMENTS_LIMIT: Final = 600
 """So many combinations of other tables' slices are looked at; of more, the condition restricts nothing."""
@@ -203,16 +205,18 @@ class SliceNarrowing:
         domain, before = domains[other], domains[target]
         if not equal or domain is None:
             return None
-        dated = [at for at, equality in enumerate(equal) if date_column(equality, self._variables[target].columns)]
-        if before is None and not dated:
+        columns = [(at, self._variables[target].dating(equality.own)) for at, equality in enumerate(equal)]
+        dated = next(((at, column) for at, column in columns if column is not None), None)
+        if before is None and dated is None:
             return None
         try:
             their_sides = self._sides(other, [equality.other for equality in equal])
             theirs = their_sides.slices_by_key(domain)
-            if before is None:
-                before = self._dated(target, (key[dated[0]] for key in theirs))
+            if before is None and dated is not None:
+                at, column = dated
+                before = self._dated(target, column, (key[at] for key in theirs))
             our_sides = self._sides(target, [equality.own for equality in equal])
-            ours = our_sides.slices_by_key(before)
+            ours = our_sides.slices_by_key(before or ())
         except LookupError:
             return None
         if len(their_sides.types | our_sides.types) > 1:
@@ -226,16 +230,16 @@ class SliceNarrowing:
             variable = self._variables[occurrence]
 
             def environment(ordinal: int) -> Environment:
-                return dict(zip(variable.columns, variable.space.point(ordinal), strict=True))
+                return dict(variable.values(variable.space.point(ordinal)))
 
             values = SideValues([self._compile(side) for side in sides], environment)
             if are_timeless(sides):
                 self._side_values[name] = values
         return values
 
-    def _dated(self, target: Occurrence, values: Iterable[tuple[Type, object]]) -> list[int]:
-        """The slices of dates. Raises LookupError where a value is none."""
-        days = {value if type_ is Type.DATE and isinstance(value, int) else _no_date() for type_, value in values}
+    def _dated(self, target: Occurrence, column: PartitionColumn, values: Iterable[tuple[Type, object]]) -> list[int]:
+        """The slices on which a column shows values. Raises LookupError where one is no date."""
+        days = {day_shown(column, type_, value) for type_, value in values}
         space = self._variables[target].space
         return sorted(ordinal for day in days for ordinal in space.on(day))
 
@@ -327,7 +331,7 @@ class SliceNarrowing:
 
     def _setting(self, other: Occurrence, ordinal: int) -> Setting:
         variable = self._variables[other]
-        return ((other, tuple(zip(variable.columns, variable.space.point(ordinal), strict=True))),)
+        return ((other, variable.values(variable.space.point(ordinal))),)
 
     def _absent(self, target: Occurrence, other: Occurrence) -> Iterator[Setting]:
         """No row of another variable, where there may be none."""
@@ -377,10 +381,6 @@ class SliceNarrowing:
     def _note_unevaluated(self, target: Occurrence, question: SliceQuestion) -> None:
         if question.letting_in is not None:
             self.unevaluated.setdefault(target, question.letting_in)
-
-
-def _no_date() -> int:
-    raise LookupError
 
 
 def _are_equalities(conditions: Iterable[Condition]) -> bool:

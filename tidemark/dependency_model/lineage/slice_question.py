@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import Call, Column, Occurrence
-from tidemark.dependency_model.lineage.equal_columns import Equality, is_pure
+from tidemark.dependency_model.lineage.equal_columns import Equality, bare, is_pure
+from tidemark.dependency_model.lineage.shown_partition import shown_values
 from tidemark.dependency_model.lineage.value_range import Range, Special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.lineage.expression_evaluation import Environment
     from tidemark.dependency_model.lineage.relation import Constraint, Side
     from tidemark.dependency_model.lineage.setting_tree import SettingNode
     from tidemark.dependency_model.lineage.slice_space import Box, SliceSpace
+    from tidemark.dependency_model.lineage.value_range import Value
+    from tidemark.dependency_model.time.partition_columns import PartitionColumn
 
 _LOOKS: Final = 64
 """So often a tree is looked at for a box of several slices."""
@@ -32,10 +36,26 @@ class Variable:
     occurrence: Occurrence
     space: SliceSpace
     columns: tuple[Column, ...]
+    times: tuple[PartitionColumn, ...]
+    is_shown_as_it_is: bool
+    """Whether its columns are the date, the hour and the minute themselves."""
+
+    def values(self, box: Box) -> tuple[tuple[Column, Value], ...]:
+        """What its partition columns are in a box."""
+        shown = box if self.is_shown_as_it_is else shown_values(self.times, box)
+        return tuple(zip(self.columns, shown, strict=True))
+
+    def dating(self, side: Bound) -> PartitionColumn | None:
+        """The column that a side is, where it may tell the date."""
+        own = bare(side)
+        column = self.times[self.columns.index(own)] if own in self.columns else None
+        return column if column is not None and "dd" in column.units else None
 
     def put(self, environment: Environment, box: Box) -> None:
         """Let the mention be in a box."""
-        for column, value in zip(self.columns, box, strict=True):
+        for column, value in zip(
+            self.columns, box if self.is_shown_as_it_is else shown_values(self.times, box), strict=True
+        ):
             environment[column] = value
 
 

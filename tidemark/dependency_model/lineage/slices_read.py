@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Column
 from tidemark.dependency_model.lineage.business_time_parameters import parameters
+from tidemark.dependency_model.lineage.entity_outline import TimeColumns
 from tidemark.dependency_model.lineage.evaluation_times import query_times
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
 from tidemark.dependency_model.lineage.offset_fitting import Fit
@@ -16,7 +17,7 @@ from tidemark.dependency_model.lineage.slice_narrowing import Domain, FromBeginn
 from tidemark.dependency_model.lineage.slice_question import Variable
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.type_conversion import Conversion
-from tidemark.dependency_model.time.partition_columns import partition_columns
+from tidemark.dependency_model.time.partition_columns import are_as_by_default
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.dependency_model.time.zone import Zone
 
@@ -60,7 +61,7 @@ class Evaluation:
     def slices_by_table(self, relations: Sequence[Relation], session: QuerySession) -> dict[str, Needed]:
         """By table with slices, at the business times that matter."""
         conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
-        times = query_times(self.calendar, self.period, self.start, conditions)
+        times = query_times(self.calendar, self.period, self.start, conditions, self.times)
         return self.slices_by_table_at(times, relations, session)
 
     def slices_by_table_at(
@@ -81,6 +82,11 @@ class Evaluation:
         return needed
 
     @cached_property
+    def times(self) -> TimeColumns:
+        """Which columns of the tables tell slices."""
+        return TimeColumns.of(self.subjects)
+
+    @cached_property
     def grid(self) -> Grid:
         """The downstream's slices."""
         return self.calendar.grid(self.period)
@@ -96,9 +102,9 @@ class Evaluation:
             occurrence: Variable(
                 occurrence,
                 slice_space(self.subjects[occurrence.table].grid),
-                tuple(
-                    Column(occurrence, column) for column in partition_columns(self.subjects[occurrence.table].period)
-                ),
+                tuple(Column(occurrence, column.name) for column in self.subjects[occurrence.table].times),
+                self.subjects[occurrence.table].times,
+                are_as_by_default(self.subjects[occurrence.table].times),
             )
             for relation in relations
             for occurrence in relation.occurrences

@@ -62,8 +62,7 @@ class TimelessReach:
         return known
 
     def _search(self, slice_: int) -> Sequence[range] | None:
-        columns, box = self._given.columns, self._given.space.point(slice_)
-        setting = ((self._given.occurrence, tuple(zip(columns, box, strict=True))),)
+        setting = ((self._given.occurrence, self._given.values(self._given.space.point(slice_))),)
         question = SliceQuestion(self._sought, self._conditions, [setting], self._unevaluated)
         try:
             stretches = needed_stretches(self._sought.space, question, self._near(slice_))

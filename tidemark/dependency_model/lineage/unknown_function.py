@@ -10,37 +10,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Opaque, value_parts, walk
-from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tidemark.dependency_model.lineage.entity_outline import TimeColumns
     from tidemark.dependency_model.lineage.relation import Relation
 
 
-def unknown_function(table: str, relations: Iterable[Relation]) -> Opaque | None:
+def unknown_function(table: str, relations: Iterable[Relation], times: TimeColumns) -> Opaque | None:
     """An unknown function of nothing but time in a condition on a table's slices."""
     for relation in relations:
         for constraint in relation.constraints:
             if any(target.table == table for target in constraint.targets):
-                opaque = _of_time_alone(constraint.condition, table)
+                opaque = _of_time_alone(constraint.condition, table, times)
                 if opaque is not None:
                     return opaque
     return None
 
 
-def _of_time_alone(condition: Bound, table: str) -> Opaque | None:
-    if not any(_is_time_of(part, table) for part in walk(condition)):
+def _of_time_alone(condition: Bound, table: str, times: TimeColumns) -> Opaque | None:
+    if not any(times.tells(part, table) for part in walk(condition)):
         return None
     unknown = (part for part in value_parts(condition) if isinstance(part, Opaque) and not part.of_data)
-    return next((call for call in unknown if all(map(_is_known_without_data, walk(call)))), None)
+    return next((call for call in unknown if all(_is_known_without_data(part, times) for part in walk(call))), None)
 
 
-def _is_time_of(part: Bound, table: str) -> bool:
-    return isinstance(part, Column) and part.occurrence.table == table and part.name in PARTITION_COLUMNS
-
-
-def _is_known_without_data(part: Bound) -> bool:
+def _is_known_without_data(part: Bound, times: TimeColumns) -> bool:
     if isinstance(part, Column):
-        return part.name in PARTITION_COLUMNS
+        return times.tells(part)
     return not (isinstance(part, Opaque) and part.of_data)

@@ -3,30 +3,145 @@
 `dt` is the local date that the slice starts on; slices shorter than a day have `hour`, and `minute`, as text. The hour
 that an autumn day repeats keeps its offset (`02+01:00`), so that both are partitions of their own and
 `hour BETWEEN '00' AND '23'` still takes the whole day.
+
+An entity or a project may declare others, which show the same: a text such as 20260329, a number, several keys.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tidemark.dependency_model.time.period import Period
+from tidemark.errors import ParseError
+
 if TYPE_CHECKING:
-    from tidemark.dependency_model.time.period import Period
+    from collections.abc import Mapping, Sequence
 
 PARTITION_COLUMNS: Final = ("dt", "hour", "minute")
-"""All of them, from the longest to the shortest."""
+"""All of them that are there by default, from the longest to the shortest."""
+UNITS: Final = ("yyyy", "MM", "dd", "HH", "mm")
+"""What a pattern shows, from the longest to the shortest."""
+
+PartitionValue = date | str | int
+
+_OF_PERIOD: Final = {Period.YEAR: UNITS[:1], Period.QUARTER: UNITS[:2], Period.MONTH: UNITS[:2]}
+_DECLARED: Final = re.compile(r"(?:(int) +)?((?:yyyy|MM|dd|HH|mm|[-_.: ])+)", re.ASCII)
+_UNIT: Final = re.compile("|".join(UNITS))
+_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,127}", re.ASCII)
+_DIGITS: Final = 8
+_FORMS: Final = "date, yyyyMMdd, yyyy-MM-dd, int yyyyMMdd, HH, and the like of yyyy, MM, dd, HH and mm"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionColumn:
+    """`type` is Spark's (`date`, `string`, `int`); `pattern` is how the others show the slice's start."""
+
+    name: str
+    type: str
+    pattern: str = ""
+
+    @classmethod
+    def parse(cls, name: str, declared: str) -> PartitionColumn:
+        """`ds` with `yyyyMMdd`, `int yyyyMMdd` or `date`. Raises ParseError."""
+        if not _NAME.fullmatch(name):
+            raise ParseError("no name of a partition column", expected="small letters, digits and _", found=name)
+        if declared == "date":
+            return cls(name, "date")
+        match = _DECLARED.fullmatch(declared)
+        if match is None:
+            raise ParseError(f"no form of the partition column {name}", expected=_FORMS, found=declared)
+        column = cls(name, match[1] or "string", match[2])
+        column._require_order(declared)
+        return column
+
+    def _require_order(self, declared: str) -> None:
+        """Raise ParseError where its values would not rise with time, or would be no numbers."""
+        places = [UNITS.index(unit) for unit in self.units]
+        if not places or places != list(range(places[0], places[-1] + 1)):
+            raise ParseError(
+                f"the partition column {self.name} does not rise with time",
+                expected="units in a row, the longest first: yyyyMMdd",
+                found=declared,
+            )
+        if self.type == "int" and (_UNIT.sub("", self.pattern) or len(self.pattern) > _DIGITS):
+            raise ParseError(
+                f"the partition column {self.name} is no int",
+                expected=f"at most {_DIGITS} digits and no sign between them",
+                found=declared,
+                hint=f"as a text it can be declared: {self.pattern}",
+            )
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """What of the slice's start it tells."""
+        return UNITS[:3] if self.type == "date" else tuple(_UNIT.findall(self.pattern))
+
+    @property
+    def declared(self) -> str:
+        """The form as it is declared."""
+        return " ".join(part for part in (self.type if self.type != "string" else "", self.pattern) if part)
+
+    def value(self, day: date, hour: str = "", minute: str = "") -> PartitionValue:
+        """What it is on the slice that starts on a local day at an hour (`02`, or `02+01:00`) and minute."""
+        if self.type == "date":
+            return day
+        text = self.text((f"{day.year:04}", f"{day.month:02}", f"{day.day:02}", hour[:2] or "00", minute or "00"))
+        if "HH" in self.pattern:
+            text += hour[2:]
+        return text if self.type == "string" else int(text)
+
+    def text(self, shown: Sequence[str]) -> str:
+        """The pattern with what is shown of year, month, day, hour and minute."""
+        by_unit = dict(zip(UNITS, shown, strict=True))
+        return _UNIT.sub(lambda match: by_unit[match[0]], self.pattern)
+
+
+_DEFAULT: Final = (
+    PartitionColumn("dt", "date"),
+    PartitionColumn("hour", "string", "HH"),
+    PartitionColumn("minute", "string", "mm"),
+)
+
+
+def parse_partition_columns(declared: Mapping[str, str]) -> tuple[PartitionColumn, ...]:
+    """`{ds: yyyyMMdd, hh: HH}`, in that order. Raises ParseError."""
+    return tuple(PartitionColumn.parse(name, form) for name, form in declared.items())
+
+
+def units_of(period: Period) -> tuple[str, ...]:
+    """What it takes to tell slices of a period apart."""
+    if period.is_clock:
+        return UNITS[:4] if period.minutes == 60 else UNITS
+    return _OF_PERIOD.get(period, UNITS[:3])
+
+
+@lru_cache(maxsize=1024)
+def time_columns(period: Period | None, declared: tuple[PartitionColumn, ...] = ()) -> tuple[PartitionColumn, ...]:
+    """The columns that tell the slice of a row: of those that are declared, all that the period has units of."""
+    if period is None:
+        return ()
+    wanted = {*units_of(period)}
+    return tuple(column for column in declared or _DEFAULT if not wanted.isdisjoint(column.units))
+
+
+def are_as_by_default(columns: Sequence[PartitionColumn]) -> bool:
+    """Whether columns show date, hour and minute as those by default do, whatever their names."""
+    return [(column.type, column.pattern) for column in columns] == [
+        (column.type, column.pattern) for column in _DEFAULT[: len(columns)]
+    ]
 
 
 def partition_columns(period: Period | None) -> tuple[str, ...]:
-    """The columns that tell the slice of a row."""
-    if period is None:
-        return ()
-    if not period.is_clock:
-        return PARTITION_COLUMNS[:1]
-    return PARTITION_COLUMNS[:2] if period.minutes == 60 else PARTITION_COLUMNS
+    """The names of the columns that tell the slice of a row, where nothing else is declared."""
+    return tuple(column.name for column in time_columns(period))
 
 
 def clock_values(key: str) -> tuple[str, ...]:
-    """The values of the partition columns, as text, of a slice shorter than a day: date, hour and, if any, minute."""
+    """Date, hour and, if any, minute, as text, of the key of a slice shorter than a day."""
     day, _, clock = key.partition("T")
     if clock[2:3] != ":":
         return day, clock

@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+from tidemark.dependency_model.lineage.computed_table import ComputedTable
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.foreign_file import rewrite_file
 from tidemark.dependency_model.lineage.foreign_sql.placeholder import placeholders
 from tidemark.dependency_model.lineage.foreign_sql.rewriting import QueryOrigin, RewrittenQuery
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
-from tidemark.dependency_model.lineage.select_text import ComputedTable
 from tidemark.dependency_model.time import Period
 from tidemark.dependency_model.time.partition_columns import partition_columns
 

@@ -233,7 +233,22 @@ def _time_field(seconds: int, modulus: int) -> Function:
 
 
 def _made_date(_: Conversion, year: Value, month: Value, day: Value) -> Value:
+    """`make_date(year, month, day)`; over several of them from the least to the greatest date that there is."""
+    parts = [part for part in (year, month, day) if isinstance(part, Range) and part.type is Type.NUMBER]
+    if len(parts) == 3 and not all(part.is_point for part in parts):
+        low = _nearest_date(*(int(part.low) for part in parts))
+        high = _nearest_date(*(int(part.high) for part in parts))
+        return Special.IMPRECISE if low is None or high is None else Range(Type.DATE, low, high)
     return pointwise(lambda *parts: point(Type.DATE, days(date(*(int(part.low) for part in parts)))), year, month, day)
+
+
+def _nearest_date(year: int, month: int, day: int) -> int | None:
+    """The day, since 1970, of a date whose month and day may lie past their ends."""
+    try:
+        first = days(date(year, min(max(month, 1), 12), 1))
+    except ValueError:
+        return None
+    return min(first + max(day, 1) - 1, last_day(first))
 
 
 def _days_since_1970(conversion: Conversion, value: Value) -> Value:

@@ -25,7 +25,7 @@ from tidemark.errors import ParseError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+    from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession, TimeColumns
     from tidemark.dependency_model.lineage.relation import Relation
     from tidemark.dependency_model.lineage.slices_read import Needed
 
@@ -56,7 +56,7 @@ def infer_reads(
         _add(needed_of_table, ordinal, _tables(ways), evaluation.slices_by_table_at([ordinal], ways, session))
         for name in _tables(ways):
             why[name] = why.get(name) or _opaque(name, ways)
-            unknown[name] = unknown.get(name) or _unknown(name, ways)
+            unknown[name] = unknown.get(name) or _unknown(name, ways, evaluation.times)
     reads = {
         name: _read(Read(name, where), needed, why[name], evaluation, plans) for name, needed in needed_of_table.items()
     }
@@ -111,7 +111,7 @@ def _opaque(name: str, ways: Sequence[Relation]) -> str:
     )
 
 
-def _unknown(name: str, ways: Sequence[Relation]) -> str:
+def _unknown(name: str, ways: Sequence[Relation], times: TimeColumns) -> str:
     """The unknown function of time in the conditions on an input."""
-    unknown = unknown_function(name, ways)
+    unknown = unknown_function(name, ways, times)
     return (unknown.why or "an expression that is not known") if unknown else ""

@@ -1,0 +1,20 @@
+"""The table that a query's file computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.time.partition_columns import PartitionColumn
+    from tidemark.dependency_model.time.period import Period
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedTable:
+    """The entity that a file computes: its name, and the columns that tell a row's slice; `times` are declared ones."""
+
+    entity: str
+    columns: tuple[str, ...] = ()
+    period: Period | None = None
+    times: tuple[PartitionColumn, ...] = ()

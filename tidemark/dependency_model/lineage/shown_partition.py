@@ -1,0 +1,86 @@
+"""What declared partition columns show of a box of slices: `ds` as text, as a number, or in several keys.
+
+Over several slices it is a range that holds what each of them shows; of a single slice it is exactly that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, point
+from tidemark.dependency_model.time.date_grid import day_of
+from tidemark.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.dependency_model.time.partition_columns import PartitionColumn
+
+_LEAST: Final = ("", "01", "01", "00", "00")
+_GREATEST: Final = ("9999", "12", "31", "23", "59")
+_TYPES: Final = {"date": Type.DATE, "string": Type.STRING, "int": Type.NUMBER}
+_AFTER_ALL: Final = "~"
+"""Behind the greatest hour, which may have an offset: `23+01:00`."""
+
+
+def shown_values(columns: Sequence[PartitionColumn], box: Sequence[Value]) -> tuple[Value, ...]:
+    """The values of columns on a box: of its days, hours and minutes."""
+    return tuple(_shown(column, box) for column in columns)
+
+
+def day_shown(column: PartitionColumn, type_: Type, value: object) -> int:
+    """The day, since 1970, on which a column that tells the whole date shows a value. Raises LookupError."""
+    if type_ is not _TYPES[column.type]:
+        raise LookupError
+    if isinstance(value, int) and column.type == "date":
+        return value
+    text = str(value)
+    if column.pattern not in ("yyyyMMdd", "yyyy-MM-dd") or len(text) != len(column.pattern):
+        raise LookupError
+    try:
+        return day_of(text if "-" in text else f"{text[:4]}-{text[4:6]}-{text[6:]}")
+    except ParseError as error:
+        raise LookupError from error
+
+
+def _shown(column: PartitionColumn, box: Sequence[Value]) -> Value:
+    days, *clock = box
+    if column.type == "date" or not isinstance(days, Range):
+        return days
+    if column.pattern in ("HH", "mm") and column.type == "string":
+        return clock[0 if column.pattern == "HH" else 1]
+    if "HH" not in column.units and "mm" not in column.units:
+        clock = []
+    if days.is_point and all(isinstance(value, Range) and value.is_point for value in clock):
+        low = column.value(date_of(days.low), *(value.low for value in clock if isinstance(value, Range)))
+        return point(Type.STRING if isinstance(low, str) else Type.NUMBER, low)
+    return _between(column, days, clock)
+
+
+def _between(column: PartitionColumn, days: Range, clock: Sequence[Value]) -> Value:
+    if any(not isinstance(value, Range) for value in clock):
+        return Special.UNKNOWN
+    low, high = _ends(days, [value for value in clock if isinstance(value, Range)])
+    if column.type == "string":
+        return Range(Type.STRING, column.text(low), column.text(high) + (_AFTER_ALL if "HH" in column.units else ""))
+    return Range(Type.NUMBER, int(column.text(low)), int(column.text(high)))
+
+
+def _ends(days: Range, clock: Sequence[Range]) -> tuple[Sequence[str], Sequence[str]]:
+    """The least and the greatest that is shown of each unit: below one that differs, all of it."""
+    firsts, lasts = _units(days.low, [value.low for value in clock]), _units(days.high, [value.high for value in clock])
+    low: list[str] = []
+    high: list[str] = []
+    same = True
+    for at, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+        low.append(first if same and first else _LEAST[at])
+        high.append(min(last, _GREATEST[at]) if same and last else _GREATEST[at])
+        same = same and first == last
+    return low, high
+
+
+def _units(day: int, clock: Sequence[str]) -> tuple[str, ...]:
+    moment = date_of(day)
+    hour, minute = (*clock, "", "")[:2]
+    return f"{moment.year:04}", f"{moment.month:02}", f"{moment.day:02}", hour[:2], minute[:2]
