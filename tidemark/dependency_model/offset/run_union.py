@@ -9,7 +9,25 @@ if TYPE_CHECKING:
 
 
 def union(parts: Sequence[Sequence[int]]) -> Sequence[int]:
-    """All slices of stretches that are each in order, in order and without repeats; a single stretch as it is."""
+    """All slices of stretches that are each in order, in order and without repeats; a single stretch as it is.
+
+    Stretches without gaps that touch or overlap become one, without a look at their slices: an hour of minutes has 60.
+    """
     if len(parts) == 1:
         return parts[0]
-    return sorted({slice_ for part in parts for slice_ in part})
+    ranges = [part for part in parts if isinstance(part, range) and part.step == 1]
+    if len(ranges) != len(parts):
+        return sorted({slice_ for part in parts for slice_ in part})
+    joined = _joined(ranges)
+    return joined[0] if len(joined) == 1 else [slice_ for part in joined for slice_ in part]
+
+
+def _joined(ranges: Sequence[range]) -> list[range]:
+    """Disjoint ranges that hold the same numbers, in order."""
+    joined: list[range] = []
+    for part in sorted((part for part in ranges if part), key=lambda part: part.start):
+        if joined and part.start <= joined[-1].stop:
+            joined[-1] = range(joined[-1].start, max(joined[-1].stop, part.stop))
+        else:
+            joined.append(part)
+    return joined
