@@ -158,6 +158,16 @@ SECTIONS: Final = (
                 "an observation in Dagster tell of late ones",
                 'period: day\nready_by: "00:30"',
             ),
+            "alert_margin": Key(
+                "so long before `ready_by` a slice should be there: `tidemark baseline` calls a promise at risk that "
+                "probably comes later (default: 0m)",
+                'period: day\nready_by: "00:30"\nalert_margin: 10m',
+            ),
+            "priority": Key(
+                "1 to 9 (default: 5): how much a promise matters; of equal margins `tidemark baseline` tells "
+                "higher ones first",
+                'period: day\nready_by: "00:30"\npriority: 8',
+            ),
             "earliest": Key(
                 "a slice does not start before: cron, in its zone (default: the end of its window)",
                 'period: day\nearliest: "0 6 * * *"',

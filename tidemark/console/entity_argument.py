@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 
-def entity_argument(name: str = "entity") -> Callable[[Command], Command]:
+def entity_argument(name: str = "entity", *, required: bool = True) -> Callable[[Command], Command]:
     """An argument that takes any text, and completes to an entity's name."""
-    return click.argument(name, shell_complete=declared_names)
+    return click.argument(name, shell_complete=declared_names, required=required)
 
 
 def declared_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -29,6 +29,7 @@ COMMANDS: Final = (
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
     CommandEntry("taint", "The model", "Mark slices as wrong, with all that was built from them."),
     CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
+    CommandEntry("baseline", "The model", "Say when promised slices will be there, and what makes them late."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),

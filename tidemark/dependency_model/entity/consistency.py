@@ -31,6 +31,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _period(entity)
     yield from _granularity(entity)
     yield from _times(entity)
+    yield from _promise(entity)
     yield from _states(entity)
     yield from _snapshot(entity)
     yield from _sub_partitions(entity)
@@ -44,6 +45,11 @@ def _period(entity: Entity) -> Broken:
     if entity.kind is not EntityKind.STATIC and entity.period is None:
         allowed = ", ".join(period.value for period in Period)
         yield "period", EntityError(f"a {entity.kind.value} entity needs a period", expected=f"one of {allowed}")
+
+
+def _promise(entity: Entity) -> Broken:
+    if entity.alert_margin and entity.ready_by is None:
+        yield "alert_margin", EntityError("nothing is promised of the entity", expected="ready_by beside alert_margin")
 
 
 def _granularity(entity: Entity) -> Broken:

@@ -107,6 +107,9 @@ class Entity:
     `holidays` is the calendar that tells workdays: a country's (`FR`), a region's (`FR-57`), a market's (`XNYS`), or
     `weekdays`.
 
+    A slice is promised by `ready_by`; a predicted finish within `alert_margin` of it is a risk; `priority` tells
+    people how much the promise matters.
+
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`.
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
@@ -133,6 +136,8 @@ class Entity:
     quality: tuple[QualityField, ...] = ()
     probe: Probe | None = None
     ready_by: TimeOfDayField | None = None
+    priority: Annotated[int, Field(ge=1, le=9)] = 5
+    alert_margin: DurationField = timedelta(0)
     earliest: CronField | None = None
     reprocess: Reprocess = Reprocess.ALWAYS
     project: NameField | None = None

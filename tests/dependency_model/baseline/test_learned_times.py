@@ -1,0 +1,85 @@
+"""What a history says: of nothing, of a day, of a jump, of a rhythm that grows."""
+
+from __future__ import annotations
+
+import random
+from math import exp
+
+import pytest
+
+from tidemark.dependency_model.baseline.learned_times import DAY, STEPS, HistoryLabel, LearnedTimes, Observed, learn
+
+_P10, _P90 = round(0.1 * (STEPS - 1)), round(0.9 * (STEPS - 1))
+
+
+def _days(*seconds: float) -> list[Observed]:
+    return [Observed(day * DAY, value, day % 7) for day, value in enumerate(seconds)]
+
+
+def _next(learned: LearnedTimes, day: int) -> tuple[float, float, float]:
+    quantiles = learned.quantiles(day * DAY, day % 7)
+    return float(quantiles[_P10]), learned.typical(day * DAY, day % 7), float(quantiles[_P90])
+
+
+def test_without_history_anything_around_the_typical_is_possible() -> None:
+    learned = learn([], typical=100)
+    low, middle, high = _next(learned, 0)
+    assert learned.label is HistoryLabel.NONE
+    assert middle == pytest.approx(100)
+    assert low < 30
+    assert high > 400
+
+
+def test_one_day_is_believed_widely() -> None:
+    learned = learn(_days(100))
+    low, middle, high = _next(learned, 1)
+    assert learned.label is HistoryLabel.SHORT
+    assert middle == pytest.approx(100)
+    assert low < 75
+    assert 130 < high < 250
+
+
+def test_a_lone_tenfold_time_may_be_the_new_level() -> None:
+    learned = learn(_days(*[100] * 20, 1000))
+    _, middle, _ = _next(learned, 21)
+    quantiles = learned.quantiles(21 * DAY, 0)
+    assert learned.label is HistoryLabel.CHANGED
+    assert middle == pytest.approx(100, rel=0.02)
+    assert quantiles[-3] == pytest.approx(1000, rel=0.1)
+
+
+@pytest.mark.parametrize("factor", [10, 0.1])
+def test_after_a_tenfold_jump_only_the_new_level_counts(factor: float) -> None:
+    learned = learn(_days(*[600] * 20, 600 * factor, 600 * factor, 600 * factor))
+    low, middle, high = _next(learned, 23)
+    assert learned.label is HistoryLabel.CHANGED
+    assert middle == pytest.approx(600 * factor, rel=0.02)
+    assert low > 300 * factor
+    assert high < 2_000 * factor
+    settled = learn(_days(*[600] * 20, *[600 * factor] * 14))
+    assert settled.label is HistoryLabel.STEADY
+    assert settled.typical(34 * DAY) == pytest.approx(600 * factor, rel=0.02)
+
+
+def test_a_weekly_rhythm_that_grows_is_carried_on() -> None:
+    chance = random.Random(7)
+    truth = [100 * exp(0.01 * day) * (2.2 if day % 7 > 4 else 1) for day in range(92)]
+    learned = learn(_days(*(value * exp(chance.gauss(0, 0.1)) for value in truth[:84])))
+    assert learned.label is HistoryLabel.STEADY
+    for day in range(84, 91):
+        low, middle, high = _next(learned, day)
+        assert middle == pytest.approx(truth[day], rel=0.15)
+        assert low < truth[day] < high
+        assert high / low < 1.6
+
+
+def test_the_same_every_day_is_certain() -> None:
+    learned = learn(_days(*[60] * 30))
+    assert learned.quantiles(30 * DAY, 2) == pytest.approx([60] * STEPS)
+
+
+def test_one_odd_day_weeks_ago_changes_nothing() -> None:
+    learned = learn(_days(*[60] * 12, 700, *[60] * 12))
+    low, middle, high = _next(learned, 25)
+    assert learned.label is HistoryLabel.STEADY
+    assert (low, middle, high) == pytest.approx((60, 60, 60), rel=0.02)

@@ -1,0 +1,116 @@
+"""How long the slices of each entity took, or how long after their windows they arrived, as the state store says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+from tidemark.dependency_model.baseline.learned_times import LearnedTimes, Observed, learn, pooled
+from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
+from tidemark.dependency_model.status import Event, RunState
+from tidemark.errors import ParseError
+from tidemark.state_store.timings import timings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.window import Window
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.timings import Timing
+
+LOOKED_BACK: Final = timedelta(days=90)
+_BACKFILLED_AFTER: Final = timedelta(days=3).total_seconds()
+"""What comes so long after its window is no arrival of the day, but a repair or a replay."""
+_DAY: Final = timedelta(hours=23)
+
+
+class RunHistory:
+    """`running`: since when what is under way runs, `failed`: how often the present generation did."""
+
+    def __init__(self, graph: DependencyGraph, told: Iterable[Timing]) -> None:
+        self._graph = graph
+        self._took: dict[str, list[Observed]] = defaultdict(list)
+        self._runs: dict[str, int] = defaultdict(int)
+        self._failures: dict[str, int] = defaultdict(int)
+        self._learned: dict[str, LearnedTimes] = {}
+        self._there: set[Slice] = set()
+        self._launched: dict[Slice, float] = {}
+        self.running: dict[Slice, float] = {}
+        self.failed: dict[Slice, int] = defaultdict(int)
+        for timing in told:
+            if timing.slice.entity in graph:
+                self._note(timing)
+
+    @classmethod
+    def read(cls, graph: DependencyGraph, database: Database, now: datetime) -> RunHistory:
+        """Of the last ninety days. Raises StateStoreDownError."""
+        return cls(graph, timings(database, now - LOOKED_BACK))
+
+    def times(self, entity: str) -> LearnedTimes:
+        """What was learned of an entity; of one without history what the others take."""
+        if entity not in self._learned:
+            took = self._took.get(entity, ())
+            self._learned[entity] = learn(took) if took else learn((), self._typical)
+        return self._learned[entity]
+
+    def failing(self, entity: str) -> float:
+        """The share of its runs that fail."""
+        return self._failures[entity] / (self._runs[entity] + 2) if entity in self._failures else 0.0
+
+    def group(self, slice_: Slice) -> int:
+        """What a slice is compared by: the weekday, or for shorter periods the hour, by its entity's clock."""
+        return self._group(slice_.entity, self._graph.window(slice_))
+
+    @cached_property
+    def _typical(self) -> float:
+        scheduled = [name for name in self._took if is_scheduled(self._graph.entity(name))]
+        return pooled([learn(self._took[name]) for name in scheduled])
+
+    def _group(self, entity: str, window: Window) -> int:
+        local = window.start.astimezone(ZoneInfo(self._graph.entity(entity).time_zone))
+        return local.weekday() if window.duration >= _DAY else local.hour
+
+    def _note(self, timing: Timing) -> None:
+        slice_ = timing.slice
+        if timing.event == Event.FAILED.value:
+            self._failures[slice_.entity] += 1
+            self._runs[slice_.entity] += 1
+            self.failed[slice_] += 1
+        if timing.run_state is RunState.COMPLETED:
+            self._note_completion(timing)
+        if timing.run_state is RunState.LAUNCHED:
+            self._launched[slice_] = timing.at
+        if timing.run_state in (RunState.LAUNCHED, RunState.RUNNING):
+            self.running[slice_] = timing.at
+        else:
+            self.running.pop(slice_, None)
+
+    def _note_completion(self, timing: Timing) -> None:
+        slice_ = timing.slice
+        self.failed.pop(slice_, None)
+        entity = self._graph.entity(slice_.entity)
+        try:
+            window = self._graph.window(slice_)
+        except ParseError:  # of another period, from before the entity was changed
+            return
+        group = self._group(slice_.entity, window)
+        if is_scheduled(entity):
+            begun = self._begun(slice_, timing.at)
+            if begun is not None:
+                self._runs[slice_.entity] += 1
+                self._took[slice_.entity].append(Observed(timing.at, timing.at - begun, group))
+        elif slice_ not in self._there:
+            delay = timing.at - window.end.replace(tzinfo=UTC).timestamp()
+            if delay <= _BACKFILLED_AFTER:
+                self._took[slice_.entity].append(Observed(timing.at, delay, group))
+        self._there.add(slice_)
+
+    def _begun(self, slice_: Slice, ended: float) -> float | None:
+        """When a run started; when it was launched, where that is told only with its end."""
+        begun = self.running.get(slice_)
+        return self._launched.get(slice_, begun) if begun == ended else begun

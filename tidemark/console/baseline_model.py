@@ -1,0 +1,105 @@
+"""The baselines for programs: what `tidemark baseline --json` prints. Instants are in UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.center.baseline import Baseline, PathStep
+    from tidemark.dependency_model.baseline.repair_time import RepairTime
+
+
+class PathStepModel(BaseModel):
+    """A slice of the key path; `repair_by`: a run of it that starts by then still keeps the promise."""
+
+    slice: str
+    start: datetime
+    finish: datetime
+    history: str
+    room_seconds: float
+    repair_by: datetime
+
+
+class BaselineModel(BaseModel):
+    """The promise of one slice; `late` is the probability that it comes after `ready_by`."""
+
+    slice: str
+    owner: str
+    priority: int
+    ready_by: datetime
+    state: str
+    p50: datetime | None
+    p90: datetime | None
+    p99: datetime | None
+    margin_seconds: float | None
+    late: float
+    why_late: list[str]
+    key_path: list[PathStepModel]
+
+
+class RepairModel(BaseModel):
+    """Of so many slices: seconds from now until the last is there, and the seconds of work."""
+
+    slices: int
+    p50_seconds: float
+    p90_seconds: float
+    p99_seconds: float
+    work_seconds: float
+
+
+class BaselinesModel(BaseModel):
+    """What is open or due today, the smallest margin first; those that are `kept` are only counted."""
+
+    now: datetime
+    kept: int
+    baselines: list[BaselineModel]
+
+
+def baselines_model(now: datetime, promised: int, baselines: Iterable[Baseline]) -> BaselinesModel:
+    """Of a moment; `promised` slices, of which `baselines` are open."""
+    models = [_baseline(baseline) for baseline in baselines]
+    return BaselinesModel(now=now, kept=promised - len(models), baselines=models)
+
+
+def repair_model(repair: RepairTime) -> RepairModel:
+    """An estimate, in whole seconds."""
+    return RepairModel(
+        slices=repair.slices,
+        p50_seconds=round(repair.p50),
+        p90_seconds=round(repair.p90),
+        p99_seconds=round(repair.p99),
+        work_seconds=round(repair.work),
+    )
+
+
+def _baseline(baseline: Baseline) -> BaselineModel:
+    return BaselineModel(
+        slice=str(baseline.slice),
+        owner=baseline.owner,
+        priority=baseline.priority,
+        ready_by=baseline.ready_by,
+        state=baseline.state.value,
+        p50=baseline.p50,
+        p90=baseline.p90,
+        p99=baseline.p99,
+        margin_seconds=baseline.margin.total_seconds() if baseline.margin is not None else None,
+        late=round(baseline.late, 3),
+        why_late=list(baseline.causes),
+        key_path=[_step(step) for step in baseline.path],
+    )
+
+
+def _step(step: PathStep) -> PathStepModel:
+    return PathStepModel(
+        slice=str(step.slice),
+        start=step.start,
+        finish=step.finish,
+        history=step.label.value,
+        room_seconds=step.room.total_seconds(),
+        repair_by=step.repair_by,
+    )

@@ -1,0 +1,113 @@
+"""`tidemark baseline`: when promised slices will be there, the chain that decides, and how long a repair takes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+import click
+
+from tidemark.console.entity_argument import entity_argument
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.gantt import print_gantt
+from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.dependency_model.baseline.promise import PromiseState
+from tidemark.dependency_model.slice import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.center.baseline import Baseline
+    from tidemark.dependency_model.baseline.repair_time import RepairTime
+
+_HEADINGS: Final = ("slice", "owner", "priority", "ready by", "predicted", "90 %", "margin", "state")
+_STYLES: Final = {PromiseState.SAFE: "green", PromiseState.AT_RISK: "yellow", PromiseState.OVER: "bold red"}
+
+
+@click.command()
+@entity_argument(required=False)
+@click.option("--repair", metavar="SLICE", help="Also estimate how long it takes to compute this slice anew.")
+@json_option
+def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
+    """Say when each promised slice that is open or due today will be there, before its time comes.
+
+    A slice is promised by its entity's `ready_by`. How long slices take, and when captured and external ones arrive, is
+    learned from the last ninety days: by entity, weekday and hour; `none`, `short` and `changed` history is told. The
+    graph is then worked through as it stands now, with the pools' limits and with retries. Predicted is the median, in
+    the project's time zone; `90 %` of the days it is there by the other time. A promise is over when it is probably
+    late, at risk when it may be (see `alert_margin`), safe otherwise.
+
+    With ENTITY only the promises of one entity, each with its key path (the chain that decides, drawn as a gantt chart
+    with the time until which a failure can be repaired) and with what on it is not as usual.
+
+    \b
+    Exit codes: 0 every promise is safe; 1 one is at risk or over; 2 called wrongly;
+                75 the state store does not answer.
+    With --json: {"now", "kept", "baselines": [{"slice", "owner", "priority",
+                  "ready_by", "state", "p50", "p90", "p99", "margin_seconds", "late", "why_late": [...],
+                  "key_path": [{"slice", "start", "finish", "history", "room_seconds", "repair_by"}]}]}; with --repair
+                  also "repair": {"slices", "p50_seconds", "p90_seconds", "p99_seconds", "work_seconds"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.console.baseline_model import baselines_model, repair_model  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.project_baselines import project_baselines  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    if repair and entity is None:
+        raise click.UsageError("--repair needs the entity of the slice: tidemark baseline ENTITY --repair SLICE")
+    now, settings = datetime.now(UTC), Settings.load()
+    promises = project_baselines(settings, now, entity)
+    told = promises.all()
+    estimate = promises.repair([Slice(entity, repair)]) if repair and entity else None
+    if as_json:
+        model = baselines_model(now, len(promises.promised), told).model_dump(mode="json")
+        print_json({**model, **({"repair": repair_model(estimate).model_dump()} if estimate else {})})
+    else:
+        _print(told, len(promises.promised), ZoneInfo(settings.time_zone), in_detail=entity is not None)
+        if estimate:
+            _print_repair(estimate)
+    is_trouble = any(promise.state is not PromiseState.SAFE for promise in told)
+    raise SystemExit(ExitCode.FAILED if is_trouble else ExitCode.OK)
+
+
+def _print(told: Sequence[Baseline], promised: int, zone: ZoneInfo, *, in_detail: bool) -> None:
+    print_table(_HEADINGS, [_row(promise, zone) for promise in told], [_STYLES[promise.state] for promise in told])
+    for promise in told:
+        if in_detail or promise.state is not PromiseState.SAFE:
+            for sentence in promise.causes:
+                print_line(f"{promise.slice}: {sentence}", "yellow")
+        if in_detail and promise.path:
+            print_line()
+            print_gantt(promise, zone)
+    print_line(f"{promised} promised, {promised - len(told)} there, {len(told)} open")
+
+
+def _row(promise: Baseline, zone: ZoneInfo) -> list[str]:
+    return [
+        str(promise.slice),
+        promise.owner,
+        str(promise.priority),
+        _time(promise.ready_by, zone),
+        _time(promise.p50, zone),
+        _time(promise.p90, zone),
+        _length(promise.margin),
+        promise.state.value,
+    ]
+
+
+def _print_repair(estimate: RepairTime) -> None:
+    p50, p90, work = (_length(timedelta(seconds=value)) for value in (estimate.p50, estimate.p90, estimate.work))
+    print_line(f"computing {estimate.slices} slices anew takes {p50}, nine times of ten at most {p90}: {work} of work")
+
+
+def _time(instant: datetime | None, zone: ZoneInfo) -> str:
+    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}" if instant else ""
+
+
+def _length(length: timedelta | None) -> str:
+    """`-1:05:00`, hours, minutes and seconds."""
+    if length is None:
+        return ""
+    seconds = round(abs(length.total_seconds()))
+    sign = "-" if length < timedelta(0) else ""
+    return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

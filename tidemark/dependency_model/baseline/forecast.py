@@ -1,0 +1,228 @@
+"""When each open slice starts and finishes, as a distribution.
+
+Some dozens of days are played at once, level by level: each slice draws a duration of its own in each of them, starts
+when its last input is there, its time has come and its pool has room, and is tried again where it fails. How long it
+waits for room is taken from one schedule at typical durations (`room.py`). Where every duration is known for certain
+all days are alike, and are that schedule's.
+
+An event moves the slices that it reaches and no others: room is given out anew by the next whole forecast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tidemark.dependency_model.baseline.learned_times import STEPS
+from tidemark.dependency_model.baseline.room import waits_for_room
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tidemark.dependency_model.baseline.slice_network import Numbers, Seconds, SliceNetwork
+
+    Days = npt.NDArray[np.float32]
+
+DAYS: Final = 64
+"""So many days are played."""
+_SEED: Final = 26
+_MOVED: Final = 0.5
+_OVERDUE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """Of each slice, by its number: the row of `tables` (quantiles in seconds, equally spaced levels), and more.
+
+    An arrival's duration counts from its release. `running`: when it started, nan where it did not. `failing`: the
+    share of runs that fail and are tried again `again_after` seconds later.
+    """
+
+    tables: Days
+    row: Numbers
+    running: Seconds
+    failing: Seconds
+    again_after: float = 300.0
+
+
+@dataclass(slots=True)
+class Forecast:
+    """`start` and `finish`: one row a slice, one column a day, seconds after the network's origin; `wait`: for room."""
+
+    network: SliceNetwork
+    durations: Durations
+    took: Days
+    wait: Days
+    start: Days
+    finish: Days
+
+    @classmethod
+    def of(
+        cls, network: SliceNetwork, durations: Durations, capacity: Sequence[int], now: float = 0.0, days: int = DAYS
+    ) -> Forecast:
+        """Of all slices; `capacity` is the room of each pool, `now` an instant after the origin."""
+        took = _draw(network, durations, now, days)
+        count = len(network)
+        forecast = cls(network, durations, took, np.zeros(count, np.float32), *_empty(count, days))
+        typical = cls(network, durations, _typical(network, durations, now), forecast.wait, *_empty(count, 1))
+        typical.play(now)
+        unlimited = typical.start[:, 0].astype(np.float64), typical.finish[:, 0].astype(np.float64)
+        waits = waits_for_room(network, capacity, unlimited, durations.running)
+        forecast.wait[:] = np.where(np.isnan(durations.running), waits, 0.0)
+        forecast.play(now)
+        return forecast
+
+    def play(self, now: float) -> None:
+        """All slices, level by level."""
+        bounds, levels = self.network.up.bounds, self.network.levels
+        release, arrives = self.network.release, self.network.pool < 0
+        ready = np.where(arrives, release, np.maximum(release, now)).astype(np.float32)[:, None]
+        for first, stop in pairwise(levels):
+            begin = ready[first:stop]
+            if bounds[first] != bounds[stop]:
+                edges = slice(bounds[first], bounds[stop])
+                begin = np.maximum(begin, self._inputs(edges, bounds[first:stop] - bounds[first]))
+            self._put(slice(first, stop), begin)
+
+    def event(self, number: int, finish: float) -> Numbers:
+        """A slice ended, or is now known to end, at an instant; returns the slices that moved, itself first."""
+        self.finish[number] = finish
+        self.took[number] = finish - self.start[number]
+        return self._spread(np.array([number]))
+
+    def started(self, number: int, at: float) -> Numbers:
+        """A slice started at an instant; returns the slices that moved."""
+        self.start[number] = at
+        self.durations.running[number] = at
+        self.finish[number] = at + self.took[number]
+        return self._spread(np.array([number]))
+
+    def finishes(self, levels: Sequence[float]) -> Days:
+        """Quantiles of the finish: one row a slice, one column a level."""
+        return quantiles_of(self.finish, levels)
+
+    def starts(self, levels: Sequence[float]) -> Days:
+        """Quantiles of the start."""
+        return quantiles_of(self.start, levels)
+
+    def _spread(self, moved: Numbers) -> Numbers:
+        """Carry on what moved, level by level; the rest stays."""
+        down, levels = self.network.down, self.network.levels
+        told = [moved]
+        open_: dict[int, list[Numbers]] = {}
+        self._open(open_, down.others[down.places(moved)[0]], levels)
+        while open_:
+            level = min(open_)
+            numbers = np.unique(np.concatenate(open_.pop(level)))
+            before = self.finish[numbers]
+            self._move(numbers)
+            changed = numbers[np.any(np.abs(self.finish[numbers] - before) > _MOVED, axis=1)]
+            if len(changed):
+                told.append(changed)
+                self._open(open_, down.others[down.places(changed)[0]], levels)
+        return np.concatenate(told)
+
+    def _open(self, open_: dict[int, list[Numbers]], numbers: Numbers, levels: Numbers) -> None:
+        if not len(numbers):
+            return
+        at = np.searchsorted(levels, numbers, side="right") - 1
+        for level in np.unique(at):
+            open_.setdefault(int(level), []).append(numbers[at == level])
+
+    def _move(self, numbers: Numbers) -> None:
+        places, begins = self.network.up.places(numbers)
+        begin = np.maximum(self.network.release[numbers].astype(np.float32)[:, None], self._inputs(places, begins))
+        self._put(numbers, begin)
+
+    def _inputs(self, places: slice | Numbers, begins: Numbers) -> Days:
+        """When the last input of each slice is there; `begins` are where its edges begin."""
+        up, latest = self.network.up, self.network.latest[places]
+        finished = self.finish[up.others[places]]
+        if not np.all(np.isinf(latest)):
+            finished = np.minimum(finished, latest.astype(np.float32)[:, None])
+        maximum: Days = np.maximum.reduceat(finished, begins, axis=0)
+        return maximum
+
+    def _put(self, numbers: slice | Numbers, begin: Days) -> None:
+        """Starts and finishes of slices that could start at `begin`."""
+        running = self.durations.running[numbers].astype(np.float32)[:, None]
+        start = np.where(np.isnan(running), begin + self.wait[numbers][:, None], running)
+        self.start[numbers] = start
+        self.finish[numbers] = start + self.took[numbers]
+
+
+def quantiles_of(played: Days, levels: Sequence[float]) -> Days:
+    """Of each row; between two days linearly."""
+    ordered = np.sort(played, axis=1)
+    last = ordered.shape[1] - 1
+    columns = []
+    for level in levels:
+        place = level * last
+        below = int(place)
+        part = np.float32(place - below)
+        columns.append(ordered[:, below] * (1 - part) + ordered[:, min(below + 1, last)] * part)
+    return np.stack(columns, axis=1)
+
+
+def _draw(network: SliceNetwork, durations: Durations, now: float, days: int) -> Days:
+    """How long each slice takes on each day, a second try included."""
+    chance = np.random.default_rng(_SEED)
+    took = _given_what_passed(network, durations, now, chance.random((len(network), days), np.float32))
+    fails = np.flatnonzero(durations.failing > 0)
+    failed = chance.random((len(fails), days), np.float32) < durations.failing[fails].astype(np.float32)[:, None]
+    second = _at_level(durations, fails, chance.random((len(fails), days), np.float32))
+    took[fails] += np.where(failed, second + np.float32(durations.again_after), np.float32(0))
+    return took
+
+
+def _typical(network: SliceNetwork, durations: Durations, now: float) -> Days:
+    """The median of each slice, as one day."""
+    return _given_what_passed(network, durations, now, np.full((len(network), 1), 0.5, np.float32))
+
+
+def _given_what_passed(network: SliceNetwork, durations: Durations, now: float, level: Days) -> Days:
+    """Quantiles at levels, given how long each slice has run, or not arrived, already; `level` is used up."""
+    begun = np.where(network.pool < 0, network.release, durations.running)
+    passed = np.where(np.isnan(begun), 0.0, np.maximum(now - begun, 0.0))
+    known = np.flatnonzero(passed > 0)
+    reached = _level_of(durations, known, passed[known])[:, None]
+    drawn = level[known]
+    level[known] = reached + drawn * (1 - reached)
+    took = _at_level(durations, np.arange(len(network)), level)
+    # What has taken longer than it ever did may take half as long again.
+    late = passed[known].astype(np.float32)[:, None]
+    took[known] = np.where(took[known] <= late, late * (1 + _OVERDUE * drawn * (reached >= 1)), took[known])
+    return took
+
+
+def _at_level(durations: Durations, numbers: Numbers, level: Days) -> Days:
+    """The quantile at a level: one row a slice, one column a day."""
+    place = level * np.float32(STEPS - 1)
+    below = np.minimum(place.astype(np.int32), STEPS - 2)
+    place -= below
+    below += (durations.row[numbers] * STEPS).astype(np.int32)[:, None]
+    flat = durations.tables.ravel()
+    low = flat[below]
+    below += 1
+    taken: Days = low + (flat[below] - low) * place
+    return taken
+
+
+def _level_of(durations: Durations, numbers: Numbers, passed: Seconds) -> Days:
+    """At which level of its quantiles each slice is after so many seconds."""
+    rows = durations.tables[durations.row[numbers]]
+    below = np.clip((rows <= passed[:, None]).sum(axis=1) - 1, 0, STEPS - 2)
+    every = np.arange(len(numbers))
+    low, high = rows[every, below], rows[every, below + 1]
+    part = np.clip((passed - low) / np.maximum(high - low, 1e-6), 0.0, 1.0)
+    level: Days = np.where(passed >= rows[:, -1], 1.0, (below + part) / (STEPS - 1)).astype(np.float32)
+    return level
+
+
+def _empty(count: int, days: int) -> tuple[Days, Days]:
+    return np.zeros((count, days), np.float32), np.zeros((count, days), np.float32)

@@ -1,0 +1,91 @@
+"""The chain that decides when a promised slice is there, and what on it is not as it usually is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tidemark.dependency_model.baseline.learned_times import STEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tidemark.dependency_model.baseline.forecast import Forecast
+
+USUAL: Final = round(0.9 * (STEPS - 1))
+"""The place of the quantile up to which a time is usual: nine of ten."""
+_ROOM_SECONDS: Final = 60.0
+
+
+class Cause(Enum):
+    """What makes a promise late; the value completes `it`."""
+
+    FAILED_FOR_GOOD = "failed and waits for a person"
+    FAILED = "failed and is tried again"
+    LATE_INPUT = "has not arrived in its usual time"
+    SLOW_RUN = "runs for longer than usual"
+    WAITING_FOR_ROOM = "waits for room in its pool"
+    WAITING_FOR_PERSON = "waits for a person"
+    SLOWER_THAN_PROMISED = "usually takes too long for the promise"
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A slice by its number, what it does, and how many seconds it is off."""
+
+    number: int
+    cause: Cause
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Troubled:
+    """Slices, by number, that failed; those of `for_good` are not tried again, `held` wait for somebody's word."""
+
+    failed: Collection[int] = frozenset()
+    for_good: Collection[int] = frozenset()
+    held: Collection[int] = frozenset()
+
+
+def key_path(forecast: Forecast, number: int) -> list[int]:
+    """The slices that decide, first to last: from each the input that is there last, most of the days."""
+    network = forecast.network
+    path = [number]
+    while True:
+        here = path[-1]
+        inputs = network.up.others[network.up.bounds[here] : network.up.bounds[here + 1]]
+        if not np.isnan(forecast.durations.running[here]) or not len(inputs):
+            break
+        finishes = forecast.finish[inputs]
+        last = int(np.argmax(np.bincount(np.argmax(finishes, axis=0), minlength=len(inputs))))
+        if np.median(finishes[last]) <= network.release[here]:
+            break
+        path.append(int(inputs[last]))
+    return path[::-1]
+
+
+def deviations(forecast: Forecast, path: Sequence[int], now: float, troubled: Troubled) -> list[Deviation]:
+    """What on a key path deviates from its norm, by how much, the worst first."""
+    told = [deviation for number in path for deviation in _deviations_of(forecast, number, now, troubled)]
+    return sorted(told, key=lambda deviation: (list(Cause).index(deviation.cause) > 1, -deviation.seconds))
+
+
+def _deviations_of(forecast: Forecast, number: int, now: float, troubled: Troubled) -> list[Deviation]:
+    durations, network = forecast.durations, forecast.network
+    usual = float(durations.tables[durations.row[number], USUAL])
+    took = float(np.median(forecast.took[number]))
+    if number in troubled.for_good:
+        return [Deviation(number, Cause.FAILED_FOR_GOOD, took)]
+    if number in troubled.held:
+        return [Deviation(number, Cause.WAITING_FOR_PERSON, took)]
+    if number in troubled.failed:
+        return [Deviation(number, Cause.FAILED, took)]
+    begun = network.release[number] if network.pool[number] < 0 else durations.running[number]
+    if not np.isnan(begun) and now - begun > usual:
+        is_arrival = network.pool[number] < 0
+        return [Deviation(number, Cause.LATE_INPUT if is_arrival else Cause.SLOW_RUN, now - begun - usual)]
+    wait = float(forecast.wait[number])
+    return [Deviation(number, Cause.WAITING_FOR_ROOM, wait)] if wait > _ROOM_SECONDS else []

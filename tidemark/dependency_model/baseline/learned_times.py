@@ -1,0 +1,199 @@
+"""How long something takes, or how long after its window's end it arrives, learned from what it took before.
+
+Times are looked at as logarithms: what doubles is as far off as what halves. A level that moves slowly (Theil and Sen's
+slope), an effect of each group (weekday, or hour), and the quantiles of what is left; medians throughout, so that one
+odd run changes little. Where the level jumps, what was before the jump is forgotten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from math import exp, log, log1p
+from statistics import NormalDist, median
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+STEPS: Final = 41
+LEVELS: Final = np.linspace(0.0, 1.0, STEPS)
+"""The levels at which quantiles are kept."""
+KEPT: Final = 90
+"""So many of the newest observations are looked at."""
+DAY: Final = 86_400.0
+
+_SHORT: Final = 7
+_RHYTHM: Final = 14
+_JUMP: Final = log(2.5)
+_LONE_JUMP: Final = log(6.0)
+_LOOKED_BACK: Final = 14
+_WIDE: Final = log(4.0)
+_NARROW: Final = 0.35
+_FURTHEST: Final = 14.0
+_TYPICAL: Final = 60.0
+_NORMAL: Final = np.array([NormalDist().inv_cdf(float(np.clip(level, 0.004, 0.996))) for level in LEVELS])
+
+
+class HistoryLabel(Enum):
+    """What the history is good for: there is none, of fewer than seven times, its level jumped lately, or steady."""
+
+    NONE = "none"
+    SHORT = "short"
+    CHANGED = "changed"
+    STEADY = "steady"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """It took `seconds` at an instant (seconds since 1970); `group` is the weekday or hour that it is compared by."""
+
+    at: float
+    seconds: float
+    group: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedTimes:
+    """A distribution that depends on when: `level` and `spread` (at `LEVELS`) are logarithms, `drift` is a day's."""
+
+    label: HistoryLabel
+    count: int
+    level: float
+    spread: Array
+    drift: float = 0.0
+    last: float = 0.0
+    effects: Mapping[int, float] = field(default_factory=dict)
+
+    def quantiles(self, at: float, group: int = 0) -> Array:
+        """Seconds at `LEVELS` for an instant (seconds since 1970)."""
+        ahead = min(max((at - self.last) / DAY, 0.0), _FURTHEST) if self.last else 0.0
+        center = self.level + self.drift * ahead + self.effects.get(group, 0.0)
+        return np.maximum(np.expm1(np.minimum(center + self.spread, 20.0)), 0.0)
+
+    def typical(self, at: float, group: int = 0) -> float:
+        """The median in seconds."""
+        return float(self.quantiles(at, group)[STEPS // 2])
+
+
+def learn(observations: Sequence[Observed], typical: float = _TYPICAL) -> LearnedTimes:
+    """What these observations, in order of time, say; without any, `typical` seconds and anything around it."""
+    kept = observations[-KEPT:]
+    if not kept:
+        return LearnedTimes(HistoryLabel.NONE, 0, log1p(typical), _NORMAL * _WIDE)
+    logs = [log1p(max(observed.seconds, 0.0)) for observed in kept]
+    begin = _last_jump(logs)
+    lone = begin > 0 and begin == len(logs) - 1
+    since = 0 if lone else begin
+    learned = _of_one_level(kept[since:], np.array(logs[since:]), is_changed=begin > 0)
+    return _with_lone(learned, logs[-1]) if lone else learned
+
+
+def _of_one_level(kept: Sequence[Observed], logs: Array, *, is_changed: bool) -> LearnedTimes:
+    days = np.array([observed.at for observed in kept]) / DAY
+    groups = np.array([observed.group for observed in kept])
+    count, last = len(kept), kept[-1].at
+    has_rhythm = count >= _RHYTHM
+    drift = _slope(days, logs) if has_rhythm else 0.0
+    flat = logs - drift * (days - days[-1])
+    effects = _effects(groups, flat) if has_rhythm else {}
+    flat = flat - np.array([effects.get(int(group), 0.0) for group in groups])
+    level = float(np.median(flat[-21:]))
+    label = HistoryLabel.SHORT if count < _SHORT else HistoryLabel.STEADY
+    label = HistoryLabel.CHANGED if is_changed and count < 2 * _SHORT else label
+    return LearnedTimes(label, count, level, _spread(flat - level), drift, last, effects)
+
+
+def _last_jump(logs: Sequence[float]) -> int:
+    """Where the present level begins: two in a row far from what was usual, or a last one very far; 0 where it holds.
+
+    Of a level at least three observations are known before something is far from it.
+    """
+    begin = 0
+    for number in range(3, len(logs)):
+        if number - begin < 3:
+            continue
+        usual = median(logs[max(begin, number - _LOOKED_BACK) : number])
+        off = logs[number] - usual
+        if abs(off) <= _JUMP:
+            continue
+        if number + 1 == len(logs):
+            begin = number if abs(off) > _LONE_JUMP else begin
+        elif _is_as_far(off, logs[number + 1] - usual) and _is_new(logs, begin, number, off):
+            begin = number
+    return begin
+
+
+def _is_as_far(off: float, following: float) -> bool:
+    return abs(following) > _JUMP and (off > 0) == (following > 0)
+
+
+def _is_new(logs: Sequence[float], begin: int, number: int, off: float) -> bool:
+    """Whether the level was not there already a week or two before: a slow weekend is a rhythm, not a jump."""
+    before = logs[max(begin, number - _LOOKED_BACK) : number]
+    alike = sum(abs(earlier - logs[number]) < abs(off) / 3 for earlier in before)
+    return alike * 7 < len(before)
+
+
+def _slope(days: Array, logs: Array) -> float:
+    """Theil and Sen's: the median of the slopes of all pairs a week apart or more, at most a tenth a day."""
+    later, earlier = np.triu_indices(len(days), 1)[::-1]
+    apart = days[later] - days[earlier]
+    weeks = np.abs(apart / 7.0 - np.round(apart / 7.0)) < 0.05
+    chosen = (apart >= 6.5) & (weeks if np.count_nonzero(weeks & (apart >= 6.5)) >= _SHORT else True)
+    if not np.any(chosen):
+        return 0.0
+    return float(np.clip(np.median((logs[later] - logs[earlier])[chosen] / apart[chosen]), -0.1, 0.1))
+
+
+def _effects(groups: npt.NDArray[np.int64], flat: Array) -> dict[int, float]:
+    """How far each group's median is from the whole's; drawn towards nothing where there is little of a group."""
+    center = float(np.median(flat))
+    effects: dict[int, float] = {}
+    for group in np.unique(groups):
+        own = flat[groups == group]
+        effects[int(group)] = (float(np.median(own)) - center) * len(own) / (len(own) + 0.5)
+    return effects
+
+
+def _spread(rest: Array) -> Array:
+    """Quantiles of what is left, wider for few observations and in the tails."""
+    count = len(rest)
+    ranks = (np.arange(count) + 0.5) / count
+    spread: Array = np.interp(LEVELS, ranks, np.sort(rest)) * (1.0 + 1.5 / count)
+    if count < _SHORT:
+        return spread + _NORMAL * float(_NARROW * (2.0 / (1.0 + count)) ** 0.5)
+    spread[0] -= 0.5 * (spread[STEPS // 2] - spread[0])
+    spread[-1] += 0.5 * (spread[-1] - spread[STEPS // 2])
+    return spread
+
+
+def _with_lone(learned: LearnedTimes, newest: float) -> LearnedTimes:
+    """One very odd time may be an accident or the new level: of the distribution it gets the last or first sixth."""
+    off = newest - learned.level
+    spread = learned.spread.copy()
+    share = STEPS // 6
+    if off > 0:
+        spread[-share:] = np.maximum(spread[-share:], off)
+    else:
+        spread[:share] = np.minimum(spread[:share], off)
+    return LearnedTimes(
+        HistoryLabel.CHANGED, learned.count, learned.level, spread, learned.drift, learned.last, learned.effects
+    )
+
+
+def given(seconds: float) -> Array:
+    """The quantiles of what is known to take so long."""
+    return np.full(STEPS, seconds)
+
+
+def pooled(learned: Sequence[LearnedTimes]) -> float:
+    """The typical seconds of what has a history, for what has none."""
+    levels = [times.level for times in learned if times.count]
+    return exp(median(levels)) - 1.0 if levels else _TYPICAL

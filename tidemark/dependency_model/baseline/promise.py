@@ -1,0 +1,76 @@
+"""A baseline: what is promised for when, how far the prediction is from it, and the latest start that keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.dependency_model.baseline.forecast import Forecast
+    from tidemark.dependency_model.baseline.slice_network import Seconds, SliceNetwork
+
+AT_RISK: Final = 0.25
+"""From this probability on to come later than the alert margin allows, a promise is at risk."""
+
+
+class PromiseState(Enum):
+    """How a promise stands: before its time as predicted, afterwards as it is."""
+
+    SAFE = "safe"
+    AT_RISK = "at risk"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """Seconds after the network's origin; `seconds` is `ready_by` minus the median finish, negative where it is late.
+
+    `late` is the probability that it comes after `ready_by`.
+    """
+
+    ready_by: float
+    p50: float
+    p90: float
+    p99: float
+    late: float
+    state: PromiseState
+
+    @property
+    def seconds(self) -> float:
+        return self.ready_by - self.p50
+
+
+def margin_of(forecast: Forecast, number: int, ready_by: float, alert_margin: float = 0.0) -> Margin:
+    """Of one slice; `alert_margin` are the seconds before `ready_by` by which it has to be there."""
+    finish = forecast.finish[number]
+    p50, p90, p99 = (float(value) for value in np.quantile(finish, (0.5, 0.9, 0.99)))
+    late = float(np.mean(finish > ready_by))
+    close = float(np.mean(finish > ready_by - alert_margin))
+    at_risk = PromiseState.AT_RISK if close >= AT_RISK else PromiseState.SAFE
+    return Margin(ready_by, p50, p90, p99, late, PromiseState.OVER if late > 0.5 else at_risk)
+
+
+def latest_starts(network: SliceNetwork, took: Seconds, promised: Mapping[int, float]) -> Seconds:
+    """Of each slice the latest start by which all promises are kept that hang on it; infinite where none does.
+
+    `took` are seconds of each slice, `promised` instants by number. Room is not looked at.
+    """
+    finish = np.full(len(network), np.inf)
+    for number, instant in promised.items():
+        finish[number] = instant
+    start = finish - took
+    down = network.down
+    for first, stop in reversed(list(pairwise(network.levels))):
+        numbers = np.flatnonzero(down.bounds[first + 1 : stop + 1] > down.bounds[first:stop]) + first
+        if len(numbers):
+            places, begins = down.places(numbers)
+            needed = np.minimum.reduceat(start[down.others[places]], begins)
+            finish[numbers] = np.minimum(finish[numbers], needed)
+        start[first:stop] = finish[first:stop] - took[first:stop]
+    return start

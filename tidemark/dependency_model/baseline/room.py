@@ -1,0 +1,143 @@
+"""Pools hold so many runs at a time: how long each slice that could start waits for room.
+
+A schedule event by event with one duration each (list scheduling: Graham, Bounds on multiprocessing timing anomalies,
+SIAM J. Appl. Math. 17, 1969). At one instant what ends makes room first; then the slices that may start do, by rank.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tidemark.dependency_model.baseline.slice_network import Seconds, SliceNetwork
+
+
+def waits_for_room(
+    network: SliceNetwork, capacity: Sequence[int], unlimited: tuple[Seconds, Seconds], running: Seconds
+) -> Seconds:
+    """Seconds that each slice waits for room; `unlimited` are its start and finish if there were no limits.
+
+    `running` is when a slice under way started, nan for the others: it has its slot already.
+    """
+    starts, finishes = unlimited
+    if not any(_is_overfull(starts, finishes, network.pool == pool, capacity[pool]) for pool in range(len(capacity))):
+        return np.zeros(len(network))
+    could, started = _Schedule(network, capacity, finishes - starts, running).run()
+    return np.maximum(started - could, 0.0)
+
+
+def _is_overfull(starts: Seconds, finishes: Seconds, in_pool: npt.NDArray[np.bool_], capacity: int) -> bool:
+    """Whether more than its capacity would be in a pool at once."""
+    begin, end = starts[in_pool], finishes[in_pool]
+    if len(begin) <= capacity:
+        return False
+    if np.any(end <= begin):  # what takes no time waits for room, too: only the schedule can tell
+        return True
+    times = np.concatenate((end, begin))
+    steps = np.concatenate((np.full(len(end), -1), np.full(len(begin), 1)))
+    order = np.lexsort((steps, times))
+    return bool(np.max(np.cumsum(steps[order])) > capacity)
+
+
+class _Schedule:
+    """One run of it, by events (time, number).
+
+    Of n slices, i is that slice i ends, n + i that it may start, 2 n + e that edge e is waited for no longer.
+    """
+
+    def __init__(self, network: SliceNetwork, capacity: Sequence[int], durations: Seconds, running: Seconds) -> None:
+        self._count = len(network)
+        self._durations = durations.tolist()
+        self._pool: list[int] = network.pool.tolist()
+        self._rank: list[float] = network.rank.tolist()
+        self._bounds = network.down.bounds.tolist()
+        self._below = network.down.others.tolist()
+        edge_of = np.empty(len(network.latest), np.int64)
+        edge_of[network.up.edges] = np.arange(len(network.latest))
+        latest = network.latest[edge_of[network.down.edges]]
+        self._is_met = [False] * len(latest)
+        self._missing = np.diff(network.up.bounds).tolist()
+        self._could = network.release.tolist()
+        self._started = list(self._could)
+        self._free = list(capacity)
+        self._queues: list[list[tuple[float, int]]] = [[] for _ in capacity]
+        self._events: list[tuple[float, int]] = []
+        self._running = running.tolist()
+        is_running = ~np.isnan(running)
+        for number in np.flatnonzero(is_running).tolist():
+            self._begin(number, self._running[number])
+        first: list[int] = np.flatnonzero((np.diff(network.up.bounds) == 0) & ~is_running).tolist()
+        self._events += [(self._could[number], number + self._count) for number in first]
+        weak: list[int] = np.flatnonzero(np.isfinite(latest)).tolist()
+        self._events += [(float(latest[edge]), edge + 2 * self._count) for edge in weak]
+        heapify(self._events)
+
+    def run(self) -> tuple[Seconds, Seconds]:
+        """When each slice could start, and when it did."""
+        events = self._events
+        while events:
+            now = events[0][0]
+            touched: set[int] = set()
+            while events and events[0][0] == now:
+                touched.add(self._settle(heappop(events)[1], now))
+            for pool in touched:
+                if pool >= 0:
+                    self._fill(pool, now)
+        return np.array(self._could), np.array(self._started)
+
+    def _settle(self, event: int, now: float) -> int:
+        """The pool that has more room or more to do by it."""
+        if event < self._count:
+            return self._end(event, now)
+        if event < 2 * self._count:
+            return self._take_up(event - self._count, now)
+        self._meet(event - 2 * self._count, now)
+        return -1
+
+    def _begin(self, number: int, at: float) -> None:
+        self._started[number] = at
+        self._could[number] = min(self._could[number], at) if self._running[number] == at else self._could[number]
+        pool = self._pool[number]
+        if pool >= 0:
+            self._free[pool] -= 1
+        heappush(self._events, (at + self._durations[number], number))
+
+    def _take_up(self, number: int, now: float) -> int:
+        pool = self._pool[number]
+        if pool < 0:
+            self._begin(number, now)
+        else:
+            heappush(self._queues[pool], (self._rank[number], number))
+        return pool
+
+    def _end(self, number: int, now: float) -> int:
+        for place in range(self._bounds[number], self._bounds[number + 1]):
+            self._meet(place, now)
+        pool = self._pool[number]
+        if pool >= 0:
+            self._free[pool] += 1
+        return pool
+
+    def _meet(self, place: int, now: float) -> None:
+        """An edge is waited for no longer: its input ended, or its time is over."""
+        if self._is_met[place]:
+            return
+        self._is_met[place] = True
+        below = self._below[place]
+        self._could[below] = max(self._could[below], now)
+        self._missing[below] -= 1
+        if not self._missing[below] and isnan(self._running[below]):
+            heappush(self._events, (self._could[below], below + self._count))
+
+    def _fill(self, pool: int, now: float) -> None:
+        queue = self._queues[pool]
+        while queue and self._free[pool] > 0:
+            self._begin(heappop(queue)[1], now)

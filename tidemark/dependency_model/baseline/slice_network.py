@@ -1,0 +1,118 @@
+"""The open slices and what they wait for, as arrays: numbered level by level, so that a level is one step of numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+    Seconds = npt.NDArray[np.float64]
+
+NO_POOL: Final = -1
+"""Nothing runs here: the slice arrives from outside, or is a marker."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeStretches:
+    """Of each of n slices a stretch `bounds[i]:bounds[i + 1]` of `others`; `edges` are the edges' own numbers."""
+
+    bounds: Numbers
+    others: Numbers
+    edges: Numbers
+
+    @classmethod
+    def of(cls, count: int, here: Numbers, there: Numbers) -> Self:
+        """Edges grouped by the slice `here`."""
+        order = np.argsort(here, kind="stable")
+        bounds = np.zeros(count + 1, np.int64)
+        np.cumsum(np.bincount(here, minlength=count), out=bounds[1:])
+        return cls(bounds, there[order], order)
+
+    def places(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+        """The places of these slices' edges, slice after slice, and where each slice's begin among them."""
+        sizes = self.bounds[numbers + 1] - self.bounds[numbers]
+        begins = np.concatenate(([0], np.cumsum(sizes)[:-1])) if len(sizes) else np.zeros(0, np.int64)
+        places = np.repeat(self.bounds[numbers] - begins, sizes) + np.arange(int(sizes.sum()))
+        return places, begins
+
+
+@dataclass(frozen=True, slots=True)
+class SliceNetwork:
+    """n slices in an order in which inputs come first; all instants are seconds after one origin.
+
+    `order` holds of each number the place that its slice was given at. `levels` are the bounds of the levels: slices of
+    one level need only slices of levels before. `release`: not before. `pool`: a number or `NO_POOL`. `rank`: whose
+    turn is first where there is no room. `latest` is of each edge (in the order of `up`) the instant from which on it
+    is waited for no longer, infinite for a strong one.
+    """
+
+    order: Numbers
+    levels: Numbers
+    release: Seconds
+    pool: Numbers
+    rank: Seconds
+    up: EdgeStretches
+    down: EdgeStretches
+    latest: Seconds
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @classmethod
+    def of(
+        cls,
+        release: Seconds,
+        pool: Numbers,
+        edges: tuple[Numbers, Numbers],
+        *,
+        rank: Seconds | None = None,
+        latest: Seconds | None = None,
+    ) -> Self:
+        """From slices in any order; `edges` are (input, slice) pairs of places. Raises ValueError for a cycle."""
+        count = len(release)
+        order, levels = _leveled(count, *edges)
+        number = np.empty(count, np.int64)
+        number[order] = np.arange(count)
+        above, below = number[edges[0]], number[edges[1]]
+        up = EdgeStretches.of(count, below, above)
+        cut = np.full(len(above), np.inf) if latest is None else latest
+        own_rank = np.arange(count, dtype=np.float64) if rank is None else rank
+        return cls(
+            order,
+            levels,
+            release[order].astype(np.float64),
+            pool[order],
+            own_rank[order],
+            up,
+            EdgeStretches.of(count, above, below),
+            cut[up.edges],
+        )
+
+    def numbers(self) -> Numbers:
+        """Of each given place the number."""
+        number = np.empty(len(self), np.int64)
+        number[self.order] = np.arange(len(self))
+        return number
+
+
+def _leveled(count: int, above: Numbers, below: Numbers) -> tuple[Numbers, Numbers]:
+    """Places level by level, and the levels' bounds."""
+    down = EdgeStretches.of(count, above, below)
+    missing = np.bincount(below, minlength=count) if len(below) else np.zeros(count, np.int64)
+    level = np.flatnonzero(missing == 0)
+    order: list[Numbers] = []
+    bounds = [0]
+    while len(level):
+        order.append(level)
+        bounds.append(bounds[-1] + len(level))
+        reached = down.others[down.places(level)[0]]
+        np.subtract.at(missing, reached, 1)
+        level = np.unique(reached[missing[reached] == 0])
+    if bounds[-1] != count:
+        raise ValueError("the slices wait for each other")
+    return (np.concatenate(order) if order else np.zeros(0, np.int64)), np.array(bounds)
