@@ -32,6 +32,7 @@ _ARGUMENTS: Final = {
     "name": "dws_total",
     "table": "ods_sales",
     "slice_key": "2026-03-23",
+    "slices": "2026-03-23",
     "partition": "dt=2026-03-23",
     "instance": "a",
     "offset": "1",
@@ -42,6 +43,7 @@ _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("capture", "audit"): ["--once"],
     ("capture", "accept"): ["--because", "it is known"],
     ("delta", "repair"): ["--from-version", "1"],
+    ("taint",): ["--reason", "it is known"],
 }
 _DECLARED: Final = {
     "project.yaml": "start: 2026-03-23\nowner: o@s.example\n",
@@ -49,6 +51,7 @@ _DECLARED: Final = {
     "dws/dws_total.yaml": "period: day\nexport: true\ndepends_on: [ods_sales]\n",
     "dws/dws_total.sql": "SELECT count(*) AS n FROM ods_sales\n",
 }
+_COUNT: Final = '{"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "lake", "part": "a", "records": 4}\n'
 STORES: Final = {
     "user": "postgresql+psycopg2://u:{}@127.0.0.1:1/db",
     "parameter": "postgresql+psycopg2://127.0.0.1:1/db?user=u&password={}",
@@ -104,7 +107,7 @@ def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def line_of(path: tuple[str, ...], command: click.Command, folder: Path) -> list[str]:
-    given = {**_ARGUMENTS, "folder": str(folder / "elsewhere")}
+    given = {**_ARGUMENTS, "folder": str(folder / "elsewhere"), "file": str(folder / "counts.jsonl")}
     wanted = [given[str(entry.name)] for entry in command.params if isinstance(entry, click.Argument)]
     return [*path, *wanted, *_OPTIONS.get(path, [])]
 
@@ -117,6 +120,7 @@ _FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form == "kafka" el
 @pytest.mark.parametrize("form", _FORMS)
 def test_no_command_prints_it(form: str, tmp_path: Path) -> None:
     write_project(tmp_path / "project", _DECLARED)
+    (tmp_path / "counts.jsonl").write_text(_COUNT, encoding="utf-8")
     env, ran = environment(form, tmp_path), 0
     for path, command in commands(main):
         if path in _SERVERS:

@@ -11,8 +11,7 @@ import pytest
 from tests.olap.examples import all_types
 from tidemark.olap.arrow_types import INSTANT, canonical
 from tidemark.olap.errors import OlapTypeError
-from tidemark.olap.sql_types import arrow_type, sql_type
-from tidemark.quoting.standard import Dialect
+from tidemark.olap.sql_types import OlapDialect, arrow_type, sql_type
 
 
 def test_narrow_and_equal_types_are_widened() -> None:
@@ -49,13 +48,13 @@ def test_what_would_not_come_back_unchanged_is_refused(column: pa.Array) -> None
         canonical(pa.table({"c": column}))
 
 
-@pytest.mark.parametrize("dialect", get_args(Dialect))
-def test_every_stored_type_has_its_name_and_back(dialect: Dialect) -> None:
+@pytest.mark.parametrize("dialect", get_args(OlapDialect))
+def test_every_stored_type_has_its_name_and_back(dialect: OlapDialect) -> None:
     for field in all_types().schema:
         assert arrow_type("c", sql_type(field.type, dialect), dialect) == field.type
 
 
-@pytest.mark.parametrize("dialect", get_args(Dialect))
-def test_a_column_that_others_made_otherwise_is_refused(dialect: Dialect) -> None:
+@pytest.mark.parametrize("dialect", get_args(OlapDialect))
+def test_a_column_that_others_made_otherwise_is_refused(dialect: OlapDialect) -> None:
     with pytest.raises(OlapTypeError, match=f"^c: .* found INTERVAL in {dialect}"):
         arrow_type("c", "INTERVAL", dialect)

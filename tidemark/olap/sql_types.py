@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -11,10 +11,9 @@ import pyarrow.types as kinds
 from tidemark.olap.arrow_types import INSTANT, WALL_CLOCK
 from tidemark.olap.errors import OlapTypeError
 
-if TYPE_CHECKING:
-    from tidemark.quoting.standard import Dialect
+OlapDialect = Literal["duckdb", "postgresql"]
 
-_NAMES: Final[dict[Dialect, dict[pa.DataType, str]]] = {
+_NAMES: Final[dict[OlapDialect, dict[pa.DataType, str]]] = {
     "duckdb": {
         pa.bool_(): "BOOLEAN",
         pa.int16(): "SMALLINT",
@@ -38,18 +37,18 @@ _NAMES: Final[dict[Dialect, dict[pa.DataType, str]]] = {
         INSTANT: "timestamp with time zone",
     },
 }
-_DECIMAL: Final[dict[Dialect, str]] = {"duckdb": "DECIMAL", "postgresql": "numeric"}
+_DECIMAL: Final[dict[OlapDialect, str]] = {"duckdb": "DECIMAL", "postgresql": "numeric"}
 _DECIMAL_TEXT: Final = re.compile(r"(?:DECIMAL|numeric)\((\d+),(\d+)\)")
 
 
-def sql_type(stored: pa.DataType, dialect: Dialect) -> str:
+def sql_type(stored: pa.DataType, dialect: OlapDialect) -> str:
     """The dialect's name of a stored type (see arrow_types)."""
     if kinds.is_decimal128(stored):
         return f"{_DECIMAL[dialect]}({stored.precision},{stored.scale})"
     return _NAMES[dialect][stored]
 
 
-def arrow_type(column: str, declared: str, dialect: Dialect) -> pa.DataType:
+def arrow_type(column: str, declared: str, dialect: OlapDialect) -> pa.DataType:
     """The stored type behind a catalog's type name; raises OlapTypeError for a column that others made otherwise."""
     decimal = _DECIMAL_TEXT.fullmatch(declared)
     if decimal:
