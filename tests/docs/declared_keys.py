@@ -145,6 +145,11 @@ SECTIONS: Final = (
                 "leaves out those of units that it does not have",
                 "period: hour\ntime_zone: UTC\npartition_columns: {ds: int yyyyMMdd, hh: HH}",
             ),
+            "columns": Key(
+                "the names of all other columns of a table that no query here computes: queries and column lineage "
+                "know them before its first slice; without them column lineage looks at the table, where it is there",
+                "period: day\nkind: Virtual\ncolumns: [user_id, city, clicks]",
+            ),
             "quality": Key(
                 "rules that a slice's rows must keep before others may read it (see below)",
                 "period: day\nquality: [{unique: [course_id]}]",

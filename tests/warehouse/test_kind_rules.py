@@ -31,6 +31,7 @@ def problems(folder: Path, yaml: str, sql: str = "") -> list[str]:
     ("yaml", "sql", "expected"),
     [
         ("period: day\n", "", ["t.yaml:1 nothing computes it"]),
+        ("period: day\ncolumns: [a]\n", "SELECT 1 AS a\n", ["t.yaml:2 its query says which columns it has"]),
         ("kind: Static\n", "", ["t.yaml:1 nothing computes it"]),
         (
             "period: day\nkind: Virtual\n",

@@ -46,6 +46,14 @@ def current_version(path: Path) -> int | None:
     return DeltaTable(str(path)).version() if table_exists(path) else None
 
 
+def column_names(path: Path) -> tuple[str, ...] | None:
+    """The columns of the newest version; None where there is no table, or its log cannot be read."""
+    try:
+        return tuple(field.name for field in DeltaTable(str(path)).schema().fields)
+    except DeltaError:
+        return None
+
+
 def is_readable(path: Path, version: int) -> bool:
     """Whether the log still holds a version: what is older than its retention cannot be opened."""
     try:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from tidemark.errors import QueryError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.inference_cache import analysis_version
+from tidemark.warehouse.known_columns import Names, columns_on_disk, declared_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.lineage.column_lineage import ColumnLineage
+    from tidemark.dependency_model.lineage.known_tables import Table
     from tidemark.system.settings import Settings
-
-Names = tuple[str, ...]
-"""Columns as `entity.column`."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,12 @@ class ColumnGraph:
     """Column lineage of entities that have SQL, in both directions.
 
     `same` holds entities whose columns are those of another one: snapshots of a table, the OLAP store's copies.
+    `outside` are the columns of tables that no query computes, where they are known.
     """
 
     entities: Mapping[str, EntityColumns]
     same: Mapping[str, str]
+    outside: Mapping[str, Names] = field(default_factory=dict)
 
     def up(self, name: str) -> Names:
         """The columns that `entity.column` is computed of."""
@@ -57,10 +61,12 @@ class ColumnGraph:
         return self._downstream.get(name, ())
 
     def columns(self, entity: str) -> Names:
-        """The known columns of an entity: of its SQL, or those that others read of it."""
+        """The known columns of an entity: of its SQL, of its table, or those that others read of it."""
         columns_of_entity = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
         if columns_of_entity:
             return tuple(columns_of_entity.direct)
+        if entity in self.outside:
+            return self.outside[entity]
         indirect = {name for columns in self.entities.values() for name in columns.indirect}
         read = {name for name in {*self._downstream, *indirect} if name.rpartition(".")[0] == entity}
         return tuple(sorted(name.rpartition(".")[2] for name in read))
@@ -85,20 +91,47 @@ def column_graph(
     path = cache_path("columns", root, settings)
     old, new = read_cache(path), dict[str, Any]()
     by_entity: dict[str, EntityColumns] = {}
+    outside = _Outside.of(entities, queries, root, settings)
+    known, declared = {**outside.listed, **outside.on_disk}, dict(outside.listed)
     for name in order:
         if name not in queries or name not in entities:
             continue
-        known = {name: tuple(columns.direct) for name, columns in by_entity.items() if columns.is_known}
         key = _key(entities[name], queries[name], known, entities)
-        entry = _valid(old.get(name), key) or {"key": key, **_analyse(name, queries[name], known, entities)}
+        entry = _valid(old.get(name), key) or {
+            "key": key,
+            **_analyse(name, queries[name], (known, declared), entities),
+        }
         new[name] = entry
         direct = {column: tuple(sources) for column, sources in entry["direct"].items()}
         by_entity[name] = EntityColumns(direct, tuple(entry["indirect"]))
+        if by_entity[name].is_known:
+            known[name] = declared[name] = tuple(direct)
     if new != old:
         write_cache(path, new)
-    return ColumnGraph(
-        by_entity, {entity.name: entity.snapshot_of for entity in entities.values() if entity.snapshot_of}
-    )
+    same = {entity.name: entity.snapshot_of for entity in entities.values() if entity.snapshot_of}
+    return ColumnGraph(by_entity, same, outside.with_times(entities))
+
+
+@dataclass(frozen=True)
+class _Outside:
+    """The columns of tables that no query computes: as listed in YAML, and as the tables have them."""
+
+    listed: Mapping[str, Names]
+    on_disk: Mapping[str, Names]
+
+    @classmethod
+    def of(cls, entities: Mapping[str, Entity], queries: Mapping[str, str], root: Path, settings: Settings) -> Self:
+        listed = {
+            entity.name: names
+            for entity in entities.values()
+            if entity.name not in queries and (names := declared_columns(entity, entities))
+        }
+        return cls(listed, columns_on_disk(entities, queries, root, settings))
+
+    def with_times(self, entities: Mapping[str, Entity]) -> dict[str, Names]:
+        """All columns that a query sees of each table."""
+        known = {**self.listed, **self.on_disk}
+        return {name: (*columns, *(column.name for column in entities[name].times)) for name, columns in known.items()}
 
 
 def _valid(entry: Any, key: str) -> dict[str, Any] | None:
@@ -108,16 +141,32 @@ def _valid(entry: Any, key: str) -> dict[str, Any] | None:
     return entry if isinstance(entry.get("direct"), dict) and isinstance(entry.get("indirect"), list) else None
 
 
-def _analyse(name: str, text: str, known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Any]:
+def _analyse(
+    name: str, text: str, known: Iterable[Mapping[str, Names]], entities: Mapping[str, Entity]
+) -> dict[str, Any]:
+    """The lineage by the first of several states of knowledge that the query fits: a table may be behind its source."""
     from tidemark.dependency_model.lineage.column_lineage import column_lineage  # noqa: PLC0415 - loads the SQL parser
-    from tidemark.dependency_model.lineage.known_tables import Table, Tables  # noqa: PLC0415
+    from tidemark.dependency_model.lineage.known_tables import Tables  # noqa: PLC0415
     from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
 
-    tables = {
+    query = read_query(text, file=f"{name}.sql")
+    *first, last = (Tables(_tables(columns, entities)) for columns in known)
+    for tables in first:
+        with suppress(QueryError):
+            return _as_json(column_lineage(query, tables))
+    return _as_json(column_lineage(query, last))
+
+
+def _tables(known: Mapping[str, Names], entities: Mapping[str, Entity]) -> dict[str, Table]:
+    from tidemark.dependency_model.lineage.known_tables import Table  # noqa: PLC0415
+
+    return {
         entity.name.lower(): Table(entity.name, tuple(column.name for column in entity.times), known.get(entity.name))
         for entity in entities.values()
     }
-    lineage = column_lineage(read_query(text, file=f"{name}.sql"), Tables(tables))
+
+
+def _as_json(lineage: ColumnLineage) -> dict[str, Any]:
     return {
         "direct": {column: [str(source) for source in sources] for column, sources in lineage.direct.items()},
         "indirect": [str(bound) for bound in lineage.indirect],

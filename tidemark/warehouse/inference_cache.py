@@ -17,6 +17,7 @@ from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import ParseError, QueryError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
+from tidemark.warehouse.known_columns import declared_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +74,7 @@ class InferenceCache:
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
     ) -> dict[str, Read] | None:
         """What was found of an entity as it stands now."""
-        key = _key(entity, texts, self.time_zone)
+        key = _key(entity, texts, self.time_zone, entities)
         if entity.name in self._passing:
             return _valid(self._passing[entity.name], key, entities)
         entry = self._new.get(entity.name, self._old.get(entity.name))
@@ -92,8 +93,8 @@ class InferenceCache:
         lasting: bool = True,
     ) -> None:
         """Note what an entity reads; in this process only where it is not `lasting`."""
-        key = _key(entity, texts, self.time_zone)
-        tables = {name: _signature(entities[name]) for name in read_by_table}
+        key = _key(entity, texts, self.time_zone, entities)
+        tables = {name: _signature(entities[name], entities) for name in read_by_table}
         entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in read_by_table.values()]}
         (self._new if lasting else self._passing)[entity.name] = entry
 
@@ -109,7 +110,12 @@ class InferenceCache:
         if self._subjects is None:
             self._subjects = {
                 entity.name: EntityOutline(
-                    entity.name, entity.period, entity.calendar, entity.start, declared=entity.partition_columns
+                    entity.name,
+                    entity.period,
+                    entity.calendar,
+                    entity.start,
+                    declared_columns(entity, entities),
+                    entity.partition_columns,
                 )
                 for entity in entities.values()
             }
@@ -141,7 +147,9 @@ def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:
 def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:
     """The reads of an entry that still holds."""
     try:
-        if entry["key"] != key or any(_signature(entities[name]) != was for name, was in entry["tables"].items()):
+        if entry["key"] != key or any(
+            _signature(entities[name], entities) != was for name, was in entry["tables"].items()
+        ):
             return None
         return {read["table"]: _from_json(read) for read in entry["reads"]}
     except (KeyError, TypeError, AttributeError, ValueError, ParseError):
@@ -162,16 +170,17 @@ def _from_json(value: Mapping[str, Any]) -> Read:
     return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]), evaluated)
 
 
-def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str) -> str:
-    parts = [analysis_version(), time_zone, entity.name, _signature(entity)]
+def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str, entities: Mapping[str, Entity]) -> str:
+    parts = [analysis_version(), time_zone, entity.name, _signature(entity, entities)]
     parts += [f"{text.file}:{text.first_line}:{text.names}\n{text.text}" for text in texts]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _signature(entity: Entity) -> str:
-    """How time cuts an entity, and how its rows tell it."""
+def _signature(entity: Entity, entities: Mapping[str, Entity]) -> str:
+    """How time cuts an entity, how its rows tell it, and which columns it is said to have."""
     forms = "".join(f" {column.name}:{column.declared}" for column in entity.partition_columns)
-    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.holidays} {entity.start}{forms}"
+    columns = f" {' '.join(names)}" if (names := declared_columns(entity, entities)) else ""
+    return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.holidays} {entity.start}{forms}{columns}"
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
 from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
@@ -73,11 +73,12 @@ KIND_RULES: Final = {
 def unrunnable(read: Declarations, root: Path) -> Iterator[EntityError]:
     """Everything that keeps declared entities from running, each with its line."""
     for name, entity in read.entities.items():
-        yield from _of_entity(entity, root, has_body=name in read.queries or name in read.functions)
+        has_query = name in read.queries
+        rule = KIND_RULES[entity.kind].problems(entity, has_body=has_query or name in read.functions)
+        yield from _with_lines(entity, root, [*rule, *_of_any_kind(entity), *_of_columns(entity, has_query=has_query)])
 
 
-def _of_entity(entity: Entity, root: Path, *, has_body: bool) -> Iterator[EntityError]:
-    problems = [*KIND_RULES[entity.kind].problems(entity, has_body=has_body), *_of_any_kind(entity)]
+def _with_lines(entity: Entity, root: Path, problems: Sequence[Problem]) -> Iterator[EntityError]:
     if not problems:
         return
     document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
@@ -104,6 +105,11 @@ def _of_any_kind(entity: Entity) -> Iterator[Problem]:
         wrong = next((value for value in parts if not _SEPARATORS.isdisjoint(value)), None)
         if wrong is not None:
             yield "sub_partitions", EntityError("a part's name has neither '|' nor ','", found=wrong)
+
+
+def _of_columns(entity: Entity, *, has_query: bool) -> Iterator[Problem]:
+    if entity.columns and has_query:
+        yield "columns", EntityError("its query says which columns it has", hint="take columns away")
 
 
 def _probe(entity: Entity) -> Iterator[Problem]:

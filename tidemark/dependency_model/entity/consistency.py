@@ -37,6 +37,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _sub_partitions(entity)
     yield from _probe(entity)
     yield from _partition_columns(entity)
+    yield from _columns(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -45,6 +46,13 @@ def _period(entity: Entity) -> Broken:
     if entity.kind is not EntityKind.STATIC and entity.period is None:
         allowed = ", ".join(period.value for period in Period)
         yield "period", EntityError(f"a {entity.kind.value} entity needs a period", expected=f"one of {allowed}")
+
+
+def _columns(entity: Entity) -> Broken:
+    names = [name.lower() for name in entity.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        yield "columns", EntityError("a column that is listed twice", found=twice)
 
 
 def _promise(entity: Entity) -> Broken:

@@ -111,7 +111,8 @@ class Entity:
     people how much the promise matters.
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
-    `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`.
+    `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`;
+    `columns` the names of all others of a table that no query here computes, where anybody wrote them down.
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
     captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
     snapshot is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their
@@ -133,6 +134,7 @@ class Entity:
     states: tuple[EntityState, ...] = ()
     sub_partitions: SubPartitionsField = Field(default_factory=dict)
     partition_columns: PartitionColumnsField = ()
+    columns: tuple[ColumnField, ...] = ()
     quality: tuple[QualityField, ...] = ()
     probe: Probe | None = None
     ready_by: TimeOfDayField | None = None

@@ -1,0 +1,76 @@
+"""The columns of tables that no query here computes: as YAML lists them, or as the table has them where it is there.
+
+Nothing has to be known. What a declaration lists holds wherever queries are read; what the table's log says holds for
+column lineage alone, so that what is inferred of a query never hangs on what was captured so far.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidemark.capture.schema.column_names import META_COLUMNS
+from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.system.settings import Settings
+
+Names = tuple[str, ...]
+"""In small letters, those that tell the slice left out."""
+
+
+def declared_columns(entity: Entity, entities: Mapping[str, Entity]) -> Names | None:
+    """Those that YAML lists, with those that are there besides; None where it lists none."""
+    table = entities.get(entity.snapshot_of or "", entity)
+    if not table.columns:
+        return None
+    besides = META_COLUMNS if table.source is not None else {}
+    return _without_times(entity, [*table.columns, *entity.sub_partitions, *besides])
+
+
+def columns_on_disk(
+    entities: Mapping[str, Entity], computed: Collection[str], root: Path, settings: Settings
+) -> dict[str, Names]:
+    """Those of tables that are there, of which YAML lists none and that no query computes; kept in a cache."""
+    path = cache_path("tables", root, settings)
+    old, new = read_cache(path), dict[str, Any]()
+    columns: dict[str, Names] = {}
+    for entity in _unlisted(entities, computed):
+        table = entity.snapshot_of or entity.name
+        if table not in new:
+            entry = _entry(settings.warehouse / table, old.get(table))
+            if entry is None:
+                continue
+            new[table] = entry
+        columns[entity.name] = _without_times(entity, new[table]["columns"])
+    if new != old:
+        write_cache(path, new)
+    return columns
+
+
+def _unlisted(entities: Mapping[str, Entity], computed: Collection[str]) -> Iterator[Entity]:
+    for entity in entities.values():
+        if entity.name not in computed and declared_columns(entity, entities) is None:
+            yield entity
+
+
+def _entry(path: Path, old: Any) -> dict[str, Any] | None:
+    """The columns of a table, as they were at the newest commit; None where no table can be read there."""
+    try:
+        stamp = (path / "_delta_log").stat().st_mtime_ns
+    except OSError:
+        return None
+    if isinstance(old, dict) and old.get("stamp") == stamp and isinstance(old.get("columns"), list):
+        return old
+    from tidemark.delta.delta_rs_table import column_names  # noqa: PLC0415 - only where a table changed
+
+    names = column_names(path)
+    return None if names is None else {"stamp": stamp, "columns": list(names)}
+
+
+def _without_times(entity: Entity, names: Collection[str]) -> Names:
+    times = {column.name for column in entity.times}
+    return tuple(dict.fromkeys(name.lower() for name in names if name.lower() not in times))
