@@ -13,6 +13,7 @@ from tidemark.delta.clustering.filter_usage import usage_log
 from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.olap.open_store import open_store
 from tidemark.spark.session import spark_session
+from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -50,6 +51,11 @@ class Runtime:
     def registry(self) -> SnapshotRegistry:
         """Tags of snapshots."""
         return SnapshotRegistry(Database.of(self.warehouse.settings))
+
+    @functools.cached_property
+    def codes(self) -> CodeRegistry:
+        """Which code computed which slices."""
+        return CodeRegistry(Database.of(self.warehouse.settings))
 
     @functools.cached_property
     def ingestion(self) -> Ingestion:

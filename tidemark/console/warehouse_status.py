@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -11,10 +10,12 @@ from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.untagged_reason import untagged_reason
-from tidemark.console.dagster_server.dagster_home import dagster_home
+from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
+from tidemark.state_store.code_registry import CodeRegistry
+from tidemark.state_store.database import Database
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.stored_known_slices import StoredSlices
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
@@ -41,14 +42,14 @@ _REASONS = {
 def slices_older_than_their_code(
     settings: Settings, declared: DeclaredCode, entities: Iterable[Entity]
 ) -> Mapping[str, Sequence[str]]:
-    """By entity, as Dagster's event log says; nothing where the project has none yet."""
-    home = dagster_home(settings, os.environ)
-    if not (home / "dagster.yaml").is_file() or not (home / "storage").exists():
+    """By entity, as the state store says; nothing where there is none yet. Raises StateStoreDownError."""
+    if not settings.state and not settings.state_db.exists():
         return {}
-    os.environ.setdefault("DAGSTER_HOME", str(home))  # the storage's own configuration may name it
-    from tidemark.dagster.outdated_slices import outdated_slices  # noqa: PLC0415 - Dagster loads for seconds
-
-    return outdated_slices(home, declared, entities)
+    database = Database.of(settings)
+    try:
+        return outdated_slices(CodeRegistry(database), declared, entities)
+    finally:
+        database.close()
 
 
 class WarehouseStatus:
@@ -111,7 +112,9 @@ class WarehouseStatus:
     @cached_property
     def outdated_slices(self) -> Mapping[str, Sequence[str]]:
         """By entity the keys of the slices that are older than their query."""
-        return slices_older_than_their_code(self.warehouse.settings, self.warehouse, self.warehouse.entities.values())
+        if self.store is None:
+            return {}
+        return outdated_slices(CodeRegistry(self.store.database), self.warehouse, self.warehouse.entities.values())
 
     @cached_property
     def _tables(self) -> Mapping[str, TableStatus]:

@@ -10,6 +10,7 @@ from tidemark.compute.errors import SnapshotMissingError, UnreadFunctionError
 from tidemark.dagster.granted_slice_manifests import granted_manifests, manifest_metadata
 from tidemark.dagster.metadata.capture import CaptureMetadata
 from tidemark.dagster.metadata.slice import SliceDrawings
+from tidemark.dagster.metadata.slice_code import code_metadata
 from tidemark.dagster.slice_results import StepResult, slice_results
 from tidemark.warehouse.dagster_partition_keys import period_of, slice_of
 
@@ -59,7 +60,10 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
     drawn = _drawings(entity, computed) if entity.export else {}
-    shown = {slice_: {**drawn.get(slice_, {}), **manifest_metadata(manifests[slice_])} for slice_ in slices}
+    codes = code_metadata(runtime, entity, slices)
+    shown = {
+        slice_: {**drawn.get(slice_, {}), **manifest_metadata(manifests[slice_]), **codes[slice_]} for slice_ in slices
+    }
     yield from slice_results(context, entity, computed, shown)
 
 

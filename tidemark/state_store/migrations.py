@@ -18,11 +18,13 @@ from tidemark.state_store.schema import (
     CATALOG_PARTITIONS,
     CATALOG_SCHEMAS,
     CATALOG_TABLES,
+    CODE_VERSIONS,
     CURSORS,
     LEASES,
     MIGRATIONS,
     RECORD_COUNTS,
     SCHEDULES,
+    SLICE_CODES,
     SLICES,
     SNAPSHOTS,
     TRANSITIONS,
@@ -116,6 +118,7 @@ ALL: Final = (
     Migration(8, "leases have fencing tokens", _fencing_tokens),
     Migration(9, "the catalog's notes", _create(CATALOG_TABLES, CATALOG_PARTITIONS, CATALOG_SCHEMAS, CATALOG_COUNTS)),
     Migration(10, "counts of records by event time", _create(RECORD_COUNTS)),
+    Migration(11, "the code that computed each slice", _create(CODE_VERSIONS, SLICE_CODES)),
 )
 
 

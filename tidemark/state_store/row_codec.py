@@ -153,6 +153,7 @@ def _details(facts: Facts) -> str | None:
             ("parameters", dict(facts.parameters)),
             ("watermarks", dict(facts.watermarks)),
             ("manifest", facts.manifest and facts.manifest.to_json()),
+            ("code", facts.code),
         )
         if value
     }
@@ -179,6 +180,7 @@ def _details_of(text: str) -> dict[str, Any]:
         "parameters": details.get("parameters", {}),
         "watermarks": details.get("watermarks", {}),
         "manifest": SliceManifest.of_json(manifest) if manifest else None,
+        "code": str(details.get("code", "")),
     }
 
 

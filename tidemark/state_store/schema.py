@@ -192,3 +192,24 @@ RECORD_COUNTS = Table(
     Index("record_counts_by_report", "report"),
 )
 """How many records of a minute (since 1970) a part of the source, or of the lake, has; `report` numbers reports."""
+
+CODE_VERSIONS = Table(
+    "code_versions",
+    METADATA,
+    Column("code", String, primary_key=True),
+    Column("entity", String, primary_key=True),
+    Column("content", String, nullable=False),
+)
+"""Each code that computed slices of an entity, as JSON; empty where nobody told more of it than its id."""
+
+SLICE_CODES = Table(
+    "slice_codes",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("key", String().with_variant(String(collation="C"), "postgresql"), primary_key=True),
+    Column("sub", String, primary_key=True),
+    Column("code", String, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Index("slice_codes_by_code", "code"),
+)
+"""By which code each slice was computed, in which generation of it: of another generation the code is not known."""

@@ -27,7 +27,8 @@ class FailureCount(NamedTuple):
 class Facts:
     """What a run or a detector tells about the slice's data; None and empty where it tells nothing.
 
-    `snapshot_id` is the version of its table, `manifest` what a launched run opens.
+    `snapshot_id` is the version of its table, `manifest` what a launched run opens, `code` the id of what computed it;
+    `code_content` is what that is, told where it was not known before.
     """
 
     run_id: str | None = None
@@ -40,6 +41,8 @@ class Facts:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     watermarks: Mapping[str, Any] = field(default_factory=dict)
     manifest: SliceManifest | None = None
+    code: str = ""
+    code_content: str = ""
 
 
 NOTHING_TOLD = Facts()

@@ -9,8 +9,17 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidemark.state_store.bulk_write import BulkStatement, Rows
 from tidemark.state_store.errors import EventKnownError, FencedError, StateConflictError
-from tidemark.state_store.row_codec import CURRENT, TRANSITION, current_row, transition_row, waiting_row
-from tidemark.state_store.schema import CURSORS, LEASES, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
+from tidemark.state_store.row_codec import CURRENT, TRANSITION, current_row, sub_text, transition_row, waiting_row
+from tidemark.state_store.schema import (
+    CODE_VERSIONS,
+    CURSORS,
+    LEASES,
+    SCHEDULE_CURSOR,
+    SCHEDULES,
+    SLICE_CODES,
+    SLICES,
+    TRANSITIONS,
+)
 from tidemark.state_store.transition import instant_of
 
 if TYPE_CHECKING:
@@ -108,7 +117,28 @@ def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
     if not transitions:
         return []
     told = Rows(TRANSITIONS, TRANSITION, [transition_row(transition) for transition in transitions])
-    return [told, Rows(SLICES, CURRENT, _projection(transitions), _SLICE, keep=("run_id", "cluster"))]
+    projected = Rows(SLICES, CURRENT, _projection(transitions), _SLICE, keep=("run_id", "cluster"))
+    return [told, projected, *_codes([transition for transition in transitions if transition.facts.code])]
+
+
+def _codes(transitions: Sequence[Transition]) -> list[Rows]:
+    """By which code slices were computed, and what that is: once told it stays."""
+    if not transitions:
+        return []
+    contents: dict[tuple[str, str], str] = {}
+    rows: dict[Slice, tuple[object, ...]] = {}
+    for transition in transitions:
+        slice_, facts = transition.slice, transition.facts
+        key = (facts.code, slice_.entity)
+        contents[key] = facts.code_content or contents.get(key, "")
+        place = (slice_.entity, slice_.key, sub_text(slice_.sub))
+        rows[slice_] = (*place, facts.code, transition.status.generation)
+    told = [(*key, content) for key, content in contents.items()]
+    return [
+        Rows(CODE_VERSIONS, ("code", "entity", "content"), [row for row in told if row[2]], ("code", "entity")),
+        Rows(CODE_VERSIONS, ("code", "entity", "content"), told, ("code", "entity"), only_new=True),
+        Rows(SLICE_CODES, (*_SLICE, "code", "generation"), list(rows.values()), _SLICE),
+    ]
 
 
 def _positions(cursors: Mapping[str, str]) -> list[Rows]:

@@ -1,14 +1,26 @@
-"""The version of what computes an entity: it changes when its rows may, and with no description or owner."""
+"""The code of an entity: what its rows are computed by, and the rules that they are checked by.
+
+Its `version` changes when rows may change: with the words of the query (comments, spaces and capitals of keywords are
+none), with the function and the project's modules that it imports, and with the declaration's parts that choose rows;
+with no description, owner or rule. Dagster shows it as the asset's code version.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Protocol
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tidemark.dependency_model.code_change.sql_words import sql_words
+from tidemark.warehouse.function_code import function_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.dependency import Dependency
     from tidemark.warehouse.python_function import PythonFunction
 
 
@@ -22,20 +34,113 @@ class DeclaredCode(Protocol):
     def functions(self) -> Mapping[str, PythonFunction]: ...
 
 
+@dataclass(frozen=True)
+class EntityCode:
+    """`query` as it is written; `function` its code by file, its own under the empty name.
+
+    `rows` are the declaration's parts that choose rows, `rules` those that only let slices through: both by name, as
+    text.
+    """
+
+    query: str
+    function: Mapping[str, str]
+    rows: Mapping[str, str]
+    rules: Mapping[str, str]
+
+    @property
+    def version(self) -> str:
+        """Twelve digits that change when the rows may."""
+        return _digits([*sql_words(self.query), *self._function, *self._rows], 12)
+
+    @cached_property
+    def id(self) -> str:
+        """Sixteen digits of all of it, the rules too."""
+        rules = [f"{name}={value}" for name, value in sorted(self.rules.items())]
+        return _digits([self.query, *self._function, *self._rows, *rules], 16)
+
+    @property
+    def _function(self) -> list[str]:
+        return [f"{file}\n{code}" for file, code in sorted(self.function.items())]
+
+    @property
+    def _rows(self) -> list[str]:
+        return [f"{name}={value}" for name, value in sorted(self.rows.items())]
+
+    def to_json(self) -> str:
+        """As it is kept."""
+        kept = {"query": self.query, "function": self.function, "rows": self.rows, "rules": self.rules}
+        return json.dumps(kept, sort_keys=True)
+
+    @classmethod
+    def of_json(cls, text: str) -> EntityCode:
+        """The inverse. Raises ValueError for what is none."""
+        kept = json.loads(text)
+        try:
+            return cls(str(kept["query"]), *(_texts(kept[name]) for name in ("function", "rows", "rules")))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no code of an entity: {error}") from error
+
+
 def code_version(declared: DeclaredCode, entity: Entity) -> str:
-    """Twelve digits of the query's or function's text and of the declaration's parts that choose rows."""
+    """The version of an entity's code."""
+    return entity_code(declared, entity).version
+
+
+def entity_code(declared: DeclaredCode, entity: Entity) -> EntityCode:
+    """The code of an entity as it is declared now."""
     function = declared.functions.get(entity.name)
-    code = function.text.text if function else declared.queries.get(entity.name, "")
-    chosen_by = (
-        entity.kind,
-        str(entity.period),
-        entity.states,
-        entity.time_zone,
-        entity.week_start,
-        entity.source,
-        entity.key,
-        entity.snapshot_of,
-        entity.late_events,
-        *([entity.holidays] if entity.holidays else []),
+    query = "" if function else declared.queries.get(entity.name, "")
+    return EntityCode(query, function_code(function) if function else {}, _rows_of(entity), _rules_of(entity))
+
+
+def _rows_of(entity: Entity) -> dict[str, str]:
+    chosen = {
+        "kind": entity.kind.value,
+        "period": str(entity.period),
+        "depends_on": _joined(
+            _read(state.entity_state, needed) for state in entity.states for needed in state.depends_on
+        ),
+        "time_zone": entity.time_zone,
+        "week_start": entity.week_start,
+        "partition_columns": _joined(f"{column.name} {column.declared}" for column in entity.partition_columns),
+        "sub_partitions": repr(entity.sub_partitions) if entity.sub_partitions else "",
+        "source": repr(entity.source) if entity.source else "",
+        "key": _joined(entity.key),
+        "snapshot_of": entity.snapshot_of or "",
+        "late_events": entity.late_events.value,
+        "holidays": entity.holidays,
+    }
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _rules_of(entity: Entity) -> dict[str, str]:
+    waits = (
+        f"{needed.entity} {needed.weak!r} {needed.quality}"
+        for state in entity.states
+        for needed in state.depends_on
+        if needed.weak or needed.quality != "required"
     )
-    return hashlib.sha256(f"{code}{chosen_by!r}".encode()).hexdigest()[:12]
+    rules = {
+        "quality": _joined(map(repr, entity.quality)),
+        "waits": _joined(waits),
+        "earliest": str(entity.earliest or ""),
+    }
+    return {name: value for name, value in rules.items() if value}
+
+
+def _read(state: str, needed: Dependency) -> str:
+    """Which slices a dependency opens; whether one waits for all of them is no matter of rows."""
+    parts = [state, needed.entity, str(needed.offset), ",".join(needed.states), repr(needed.sub) if needed.sub else ""]
+    return " ".join(part for part in parts if part)
+
+
+def _joined(parts: Any) -> str:
+    return "; ".join(map(str, parts))
+
+
+def _digits(parts: list[str], count: int) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:count]
+
+
+def _texts(value: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): str(text) for name, text in value.items()}

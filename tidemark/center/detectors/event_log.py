@@ -42,6 +42,8 @@ FORCED_KEY: Final = "tidemark/forced"
 VERSION_KEY: Final = "delta_version"
 ROWS_KEY: Final = "dagster/row_count"
 PROBE_KEY: Final = "tidemark/probe"
+CODE_KEY: Final = "tidemark/code"
+CODE_CONTENT_KEY: Final = "tidemark/code_content"
 """Metadata of a materialization that the center reads."""
 REFUSED_TAG: Final = "tidemark/refused"
 """The assets that a run did not compute, as their inputs were not there."""
@@ -54,12 +56,17 @@ _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.Da
 
 
 class ToldSlice(NamedTuple):
-    """What a materialization tells of its slice; `missing` are the inputs that it was computed without, as text."""
+    """What a materialization tells of its slice; `missing` are the inputs that it was computed without, as text.
+
+    `code` is the id of what computed it, `code_content` what that is; both empty where nothing is told of it.
+    """
 
     state: str
     missing: str
     version: str | None
     rows: int | None
+    code: str = ""
+    code_content: str = ""
 
 
 def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
@@ -71,6 +78,8 @@ def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
         missing=str(values.get(MISSING_KEY, "")),
         version=str(version) if isinstance(version, int) else None,
         rows=rows if isinstance(rows, int) and rows >= 0 else None,
+        code=str(values.get(CODE_KEY, "")),
+        code_content=str(values.get(CODE_CONTENT_KEY, "")),
     )
 
 
@@ -137,7 +146,13 @@ class EventLogDetector:
                 self._center.graph.entity(slice_.entity),
                 facts_from_metadata(event.step_materialization_data.materialization),
             )
-            data = Facts(run_id=run, row_count=told.rows, snapshot_id=told.version)
+            data = Facts(
+                run_id=run,
+                row_count=told.rows,
+                snapshot_id=told.version,
+                code=told.code,
+                code_content=told.code_content,
+            )
             is_last = told.state not in entity.state_names[:-1]
             reached = Event.COMPLETED if is_last else Event.REACHED
             state = None if is_last else told.state

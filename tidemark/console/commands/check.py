@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,7 @@ def examine(settings: Settings) -> Examination:
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
+    from tidemark.state_store.errors import StateStoreDownError  # noqa: PLC0415
     from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
     from tidemark.warehouse.declarations_against_settings import project_problems  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
@@ -93,7 +95,9 @@ def examine(settings: Settings) -> Examination:
     problems += between
     analysed, not_analysed = _analysed(settings, problems)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
-    outdated = slices_older_than_their_code(settings, read, read.entities.values())
+    outdated: Mapping[str, Sequence[str]] = {}
+    with suppress(StateStoreDownError):  # a project is checked where its store is not, too
+        outdated = slices_older_than_their_code(settings, read, read.entities.values())
     wrong = sorted([*problems, *analysed], key=_place)
     return Examination(len(read.entities), dependencies, wrong, outdated, not_analysed, read.notices)
 

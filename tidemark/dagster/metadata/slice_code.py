@@ -1,0 +1,27 @@
+"""By which code slices were computed: its id on each, and what it is on one of them where nobody knows it yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from tidemark.center.detectors.event_log import CODE_CONTENT_KEY, CODE_KEY
+from tidemark.warehouse.code_version import entity_code
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.compute.runtime import Runtime
+    from tidemark.dagster.metadata.slice import Metadata
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
+
+
+def code_metadata(runtime: Runtime, entity: Entity, slices: Sequence[Slice]) -> dict[Slice, Metadata]:
+    """What the center keeps beside what the run did. Raises StateStoreDownError."""
+    code = entity_code(runtime.warehouse, entity)
+    told: dict[Slice, Metadata] = {slice_: {CODE_KEY: dg.TextMetadataValue(code.id)} for slice_ in slices}
+    if not runtime.codes.is_known(code.id, entity.name):
+        told[slices[0]][CODE_CONTENT_KEY] = dg.TextMetadataValue(code.to_json())
+    return told

@@ -1,0 +1,82 @@
+"""What a Python function is computed by: its file and the project's modules that it imports, without their form.
+
+Comments and layout are no code, docstrings are kept. Modules are looked for as Python finds them for the project: from
+the folder of its `tidemark.yaml`. What is imported from elsewhere (Spark, libraries) is not looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from tidemark.system.project_root import PROJECT_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tidemark.warehouse.python_function import PythonFunction
+
+_MOST: Final = 1_000
+"""Modules that are looked at of one function."""
+
+
+def function_code(function: PythonFunction) -> dict[str, str]:
+    """By file, its own as the empty name, the code as Python writes it. A module that is no Python counts as text."""
+    code = {"": _plain(function.text.text)}
+    root = _project_of(function.path)
+    if root is None:
+        return code
+    pending = list(_imported(function.text.text))
+    while pending and len(code) < _MOST:
+        path = _module(root, pending.pop())
+        name = path.relative_to(root).as_posix() if path else ""
+        if path is None or name in code:
+            continue
+        text = _text(path, path.stat().st_mtime_ns)
+        code[name] = _plain(text)
+        pending += _imported(text)
+    return code
+
+
+@lru_cache(maxsize=1024)
+def _project_of(path: Path) -> Path | None:
+    return next((folder for folder in path.parents if (folder / PROJECT_FILE).is_file()), None)
+
+
+def _module(root: Path, name: str) -> Path | None:
+    """The file of a module, or of a package, below the project's folder."""
+    place = root.joinpath(*name.split("."))
+    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+
+
+@lru_cache(maxsize=1024)
+def _text(path: Path, _changed_at: int) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+@lru_cache(maxsize=4096)
+def _plain(text: str) -> str:
+    try:
+        return ast.unparse(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+
+
+def _imported(text: str) -> Iterator[str]:
+    """The names that a text may import as modules: `from a.b import c` may mean `a`, `a.b` and `a.b.c`."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
