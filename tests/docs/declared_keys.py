@@ -95,7 +95,7 @@ SECTIONS: Final = (
             "kind": Key(
                 "how the data relates to time: `TimeSeries` (the default), `Sliding`, `Snapshot`, `Static`, "
                 "`Cumulative`, `Virtual` "
-                "(another system makes it), `Project`",
+                "(another system makes it), `Project`, `View` (no table: its query is put into those that name it)",
                 "kind: Virtual\nperiod: day",
             ),
             "description": Key("what a row is, for people", "period: day\ndescription: Orders of a course on a day."),

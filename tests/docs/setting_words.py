@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+_FUNCTIONS: Final = (
+    "what queries may call: `{days_before: {arguments: [d, n], sql: 'date_sub(d, n)'}}` is put in place of each call; "
+    "with `equals` for `sql` it says what a function of Spark's session does with dates; `returns` is a type; in the "
+    "environment it is JSON"
+)
 SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "root": ("found upwards", "the project's folder, as `--root`"),
     "data": ("`data` in the project", "where everything is kept"),
@@ -38,4 +43,9 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`dt`, `hour` and `minute`",
         "the columns that tell a row's slice where a declaration names none: `{ds: yyyyMMdd}`, or `ds=yyyyMMdd`",
     ),
+    "variables": (
+        "none",
+        "constants that queries name as `:name`: texts, numbers, dates, true or false; `{region: eu}`, or `region=eu`",
+    ),
+    "functions": ("none", _FUNCTIONS),
 }

@@ -19,9 +19,7 @@ from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
 from tidemark.delta.replace_partition import literal
 from tidemark.delta.version_reader import VersionReader
-from tidemark.dependency_model.lineage.select_text import select_text
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
-from tidemark.warehouse.declarations import naming_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,9 +88,8 @@ class Inputs:
 
     def sql(self, text: str, slice_: Slice) -> DataFrame:
         """The SELECT of `text` with the parameters of `slice_` bound."""
-        naming = naming_of(self._warehouse.entities, self._warehouse.settings)
-        selected = select_text(text, file=f"{slice_.entity}.yaml", naming=naming)
-        return self._session.sql(selected.text, args=dict(sql_parameters(self._warehouse.graph, slice_)))
+        runs = self._warehouse.sql.read(text, f"{slice_.entity}.yaml").runs
+        return self._session.sql(runs, args=dict(sql_parameters(self._warehouse.graph, slice_)))
 
     def _view(self, name: str, used: Sequence[UsedSlice]) -> DataFrame:
         slices = [input_.slice for input_ in used]

@@ -11,7 +11,9 @@ from tidemark.console.output import print_line, print_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.lineage.foreign_sql.rewriting import RewrittenQuery
+    from tidemark.dependency_model.time.partition_columns import PartitionColumn
     from tidemark.dependency_model.time.period import Period
     from tidemark.errors import QueryError
 
@@ -27,10 +29,27 @@ def rewrite_query(
     from tidemark.dependency_model.time.partition_columns import parse_partition_columns, time_columns  # noqa: PLC0415
 
     settings, read = read_project()
-    entities = frozenset(read.entities)
     times = time_columns(period, parse_partition_columns(dict(settings.partition_columns)))
     table = ComputedTable(entity, tuple(column.name for column in times), period, times)
-    return rewrite_file(text, file, table, QueryOrigin(system, period, parameters, entities))
+    known = {**{name: f":{name}" for name, _ in settings.variables}, **parameters}
+    day = next((column for column in times if "dd" in column.units), times[0])
+    origin = QueryOrigin(
+        system, period, known, frozenset(read.entities), _date_columns(times, read.entities.values()), _on_slice(day)
+    )
+    return rewrite_file(text, file, table, origin)
+
+
+def _on_slice(column: PartitionColumn) -> tuple[str, str]:
+    from tidemark.dependency_model.lineage.partition_clause import value_on_slice  # noqa: PLC0415 - keeps --help fast
+
+    return column.name, value_on_slice(column)
+
+
+def _date_columns(own: Iterable[PartitionColumn], entities: Iterable[Entity]) -> frozenset[str]:
+    """The names of partition columns that hold a date in every table that has them."""
+    columns = [*own, *(column for entity in entities for column in entity.times)]
+    others = {column.name for column in columns if column.type != "date"}
+    return frozenset(column.name for column in columns) - others
 
 
 def named_values(_context: click.Context, _parameter: click.Parameter, given: Iterable[str]) -> list[tuple[str, str]]:

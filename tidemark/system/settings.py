@@ -15,6 +15,7 @@ from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 from tidemark.dependency_model.time.partition_columns import parse_partition_columns
 from tidemark.dependency_model.time.workdays import known_workdays
 from tidemark.errors import CalendarError, ParseError
+from tidemark.system.declared_sql import FunctionsField, VariablesField
 from tidemark.system.errors import SettingsError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
@@ -77,6 +78,7 @@ class Settings(BaseModel):
     Days and hours begin by `time_zone`, weeks on `week_start`, `holidays` tells workdays: the defaults of every
     declaration.
     `partition_columns` are the columns that tell the slice of a row where a declaration names none: `{ds: yyyyMMdd}`.
+    `variables` are constants that queries name as `:name`; `functions` what queries may call, as SQL over arguments.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together.
@@ -118,6 +120,8 @@ class Settings(BaseModel):
     partition_columns: Annotated[
         tuple[tuple[str, str], ...], BeforeValidator(_forms), AfterValidator(_known_forms)
     ] = ()
+    variables: VariablesField = ()
+    functions: FunctionsField = ()
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:

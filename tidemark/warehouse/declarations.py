@@ -9,18 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.entity import Entities, EntityKind
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.computed_table import ComputedTable
 from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_plan, agree_with_queries
+from tidemark.dependency_model.lineage.declared_sql.view import used_views
 from tidemark.dependency_model.lineage.qualified_names import Naming
-from tidemark.dependency_model.lineage.select_text import select_text
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
+from tidemark.warehouse.project_sql import ProjectSql
 from tidemark.warehouse.python_function import PythonFunction, read_function
+from tidemark.warehouse.views import read_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +40,8 @@ class Declarations:
 
     `unread` are the entities of which nobody knows yet what their functions read. `queries` are what runs: each
     file's SELECT, at its place; `notices` say what else stands in the files and is ignored, and
-    what waits longer than one may think.
+    what waits longer than one may think. `views` are declared, and no entities: queries hold their text; `sql` is what
+    else queries may name.
     """
 
     entities: Mapping[str, Entity]
@@ -48,6 +52,8 @@ class Declarations:
     differences: tuple[EntityError, ...]
     unread: frozenset[str] = frozenset()
     notices: tuple[EntityError, ...] = ()
+    views: Mapping[str, Entity] = field(default_factory=dict)
+    sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
 
     def with_differences(self, more: Iterable[EntityError]) -> Declarations:
         """Themselves with more that is wrong."""
@@ -65,13 +71,17 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
 
     `plans` is what is known of Python functions, by default what the last check found.
     """
-    entities, problems = read_entities(root, settings.declaration_defaults)
-    naming = naming_of(entities, settings)
-    so_far = _ReadSoFar(root, entities, dict(entities.items()), problems, naming)
+    declared, problems = read_entities(root, settings.declaration_defaults)
     queries = {path.stem: path for path in sorted(root.rglob("*.sql"))}
+    views = {name: entity for name, entity in declared.items() if entity.kind is EntityKind.VIEW}
+    entities = Entities(entity for name, entity in declared.items() if name not in views)
     with InferenceCache.of(root, settings) as cache:
+        sql, of_views = read_views(root, views, queries, ProjectSql.of(declared, settings))
+        so_far = _ReadSoFar(root, entities, dict(entities.items()), [*problems, *of_views], sql, views)
+        so_far.check_views(cache)
         for name, path in queries.items():
-            so_far.read_query(name, path, cache)
+            if name not in views:
+                so_far.read_query(name, path, cache)
     with plans or InferenceCache.of(root, settings, kind="plans") as known:
         for name, path in _python_files(root, entities, queries):
             so_far.read_function(name, path, known)
@@ -86,13 +96,29 @@ class _ReadSoFar:
     entities: Mapping[str, Entity]
     agreed: dict[str, Entity]
     problems: list[EntityError]
-    naming: Naming
+    sql: ProjectSql
+    views: Mapping[str, Entity]
     notices: list[EntityError] = field(default_factory=list)
     differences: list[EntityError] = field(default_factory=list)
     queries: dict[str, str] = field(default_factory=dict)
     functions: dict[str, PythonFunction] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
+
+    def check_views(self, cache: InferenceCache) -> None:
+        """What is wrong with a view that no query names is told, too."""
+        for name, view in self.sql.views.items():
+            text = QueryText(view.means, view.file, names=view.names)
+            try:
+                used = tuple(used_views(view.means, self.sql.views))
+                cache.reads(self.views[name], [replace(text, views=used)], self.entities)
+            except EntityError as error:
+                self._tell(error)
+
+    def _tell(self, problem: EntityError) -> None:
+        """A view's problem is every query's that names it: once is enough."""
+        if (problem.where, problem.message) not in {(told.where, told.message) for told in self.problems}:
+            self.problems.append(problem)
 
     def read_query(self, name: str, path: Path, cache: InferenceCache) -> None:
         """An entity's SQL: what it reads, beside what is declared."""
@@ -104,16 +130,16 @@ class _ReadSoFar:
                 self.differences.append(_undeclared_query_error(place, name))
             return
         try:
-            selected = select_text(self.queries[name], file=place, written=_written(entity), naming=self.naming)
-            self.queries[name] = selected.text
-            self.notices += selected.notices
+            read = self.sql.read(self.queries[name], place, _written(entity))
+            self.queries[name] = read.runs
+            self.notices += read.notices
             texts = [
-                QueryText(selected.text, place, names=selected.names),
-                *_of_rules(entity, self.root, self.naming),
+                QueryText(read.means, place, names=read.names, views=read.views),
+                *_of_rules(entity, self.root, self.sql),
             ]
             agreement = agree_with_queries(entity, cache.reads(entity, texts, self.entities), self.entities)
         except EntityError as error:
-            self.problems.append(error)
+            self._tell(error)
             return
         self._agree(name, agreement)
         self.problems += agreement.missing
@@ -145,6 +171,8 @@ class _ReadSoFar:
             differences,
             frozenset(self.unread),
             tuple(self.notices),
+            self.views,
+            self.sql,
         )
 
     def _agree(self, name: str, agreement: Agreement) -> None:
@@ -197,18 +225,12 @@ def _undeclared_query_error(file: str, name: str) -> EntityError:
     return EntityError("no declaration beside this query", where=file, hint=f"write {name}.yaml, or take it away")
 
 
-def naming_of(entities: Mapping[str, Entity], settings: Settings) -> Naming:
-    """How queries of a project may name its tables."""
-    layers = {name.lower(): (entity.layer or "").lower() for name, entity in entities.items()}
-    return Naming(layers, frozenset(schema.lower() for schema in settings.schemas))
-
-
 def _written(entity: Entity) -> ComputedTable:
     columns = (*(column.name for column in entity.times), *sorted(entity.sub_partitions))
     return ComputedTable(entity.name, columns, entity.period, entity.times)
 
 
-def _of_rules(entity: Entity, root: Path, naming: Naming) -> Iterator[QueryText]:
+def _of_rules(entity: Entity, root: Path, sql: ProjectSql) -> Iterator[QueryText]:
     """The queries that quality rules compare with."""
     rules = [(at, rule) for at, rule in enumerate(entity.quality) if isinstance(rule, Reconcile)]
     if not rules:
@@ -216,5 +238,5 @@ def _of_rules(entity: Entity, root: Path, naming: Naming) -> Iterator[QueryText]
     document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
     for at, rule in rules:
         line = document.line(("quality", at, "reconcile", "equals"))
-        selected = select_text(rule.equals, file=entity.file, naming=naming)
-        yield QueryText(selected.text, entity.file, line, selected.names)
+        read = sql.read(rule.equals, entity.file)
+        yield QueryText(read.means, entity.file, line, read.names, read.views)

@@ -12,9 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.dependency_model.time.period import Period
 from tidemark.errors import ParseError, QueryError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.known_columns import declared_columns
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.lineage.declared_sql.view import SqlView
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.system.settings import Settings
 
@@ -34,13 +37,14 @@ _ANALYSIS: Final = ("lineage", "offset", "time")
 class QueryText:
     """A query as it stands in a file below the declarations' root, from a line on.
 
-    `names` are where names of tables begin that stood there with their schema.
+    `names` are where names of tables begin that stood there with their schema; `views` all that it reads through.
     """
 
     text: str
     file: str
     first_line: int = 1
     names: tuple[int, ...] = ()
+    views: tuple[SqlView, ...] = ()
 
 
 @dataclass
@@ -120,10 +124,16 @@ class InferenceCache:
                 for entity in entities.values()
             }
         subjects = self._subjects
-        for query, written in zip(queries, texts, strict=True):
-            _refuse_unknown_parameters(query, parameter_names(entity.period))
-            refuse_other_names(query, written.names)
-        return infer(queries, subjects[entity.name], subjects, session=QuerySession(self.time_zone))
+        views = {view.name: view for text in texts for view in text.views}
+        of_views = {name: read_query(view.means, file=view.file) for name, view in views.items()}
+        written = [text.names for text in texts] + [view.names for view in views.values()]
+        is_view = entity.kind is EntityKind.VIEW
+        known = parameter_names(Period.FIVE_MINUTES if is_view else entity.period)
+        for query, names in zip([*queries, *of_views.values()], written, strict=True):
+            _refuse_unknown_parameters(query, known)
+            refuse_other_names(query, names)
+        down = EntityOutline(entity.name, None, entity.calendar) if is_view else subjects[entity.name]
+        return infer(queries, down, subjects, session=QuerySession(self.time_zone), views=of_views)
 
     def __enter__(self) -> Self:
         return self
@@ -173,6 +183,7 @@ def _from_json(value: Mapping[str, Any]) -> Read:
 def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str, entities: Mapping[str, Entity]) -> str:
     parts = [analysis_version(), time_zone, entity.name, _signature(entity, entities)]
     parts += [f"{text.file}:{text.first_line}:{text.names}\n{text.text}" for text in texts]
+    parts += [f"{view.file}:{view.names}\n{view.means}" for text in texts for view in text.views]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

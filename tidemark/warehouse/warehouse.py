@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -11,12 +11,14 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.entity import CapturedSource, Dependency, Entity, EntityKind, EntityState, LateEvents
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.graph import DependencyGraph
+from tidemark.dependency_model.lineage.qualified_names import Naming
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.system.garbage_collection import pause_collection
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
 from tidemark.warehouse.dagster_partition_keys import first_slice
 from tidemark.warehouse.declarations import read_declarations
+from tidemark.warehouse.project_sql import ProjectSql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +36,7 @@ class Warehouse:
     """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`.
 
     `files` are those that declare an entity, its query first; `unread` those of whose functions no check knows yet what
-    they read.
+    they read. `sql` is what queries of the project may name beside tables.
     """
 
     settings: Settings
@@ -45,6 +47,7 @@ class Warehouse:
     files: Mapping[str, tuple[Path, ...]]
     functions: Mapping[str, PythonFunction]
     unread: frozenset[str] = frozenset()
+    sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
 
     def table_path(self, name: str) -> Path:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
@@ -112,7 +115,9 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
     with pause_collection():
         graph = DependencyGraph.build(entities.values())
     columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
-    return Warehouse(settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread)
+    return Warehouse(
+        settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread, read.sql
+    )
 
 
 def _export_of(entity: Entity) -> Entity:

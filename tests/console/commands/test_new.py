@@ -206,3 +206,57 @@ def test_an_offset_that_is_none_leaves_no_file(root: Path, offset: str, code: in
     result = new(root, "dws_x", "--offset", offset, query="SELECT city FROM ods_users")
     assert (result.exit_code, says in result.output) == (code, True), result.output
     assert not list(root.rglob("dws_x.*"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "system", "query", "condition"),
+    [
+        (
+            "{ds: yyyyMMdd}",
+            "dataworks",
+            "SELECT 1 AS a FROM clicks WHERE ds = '${bizdate}'",
+            "ds = date_format(:biz_date, 'yyyyMMdd')",
+        ),
+        (
+            "{ds: int yyyyMMdd}",
+            "dataworks",
+            "SELECT 1 AS a FROM clicks WHERE ds = ${bizdate}",
+            "ds = int(date_format(:biz_date, 'yyyyMMdd'))",
+        ),
+        ("{p_date: date}", "airflow", "SELECT 1 AS a FROM clicks WHERE p_date = '{{ ds }}'", "p_date = :biz_date"),
+        (
+            "{dt: yyyyMMdd}",
+            "dataworks",
+            "SELECT 1 AS a FROM clicks WHERE dt = '${bizdate}'",
+            "dt = date_format(:biz_date, 'yyyyMMdd')",
+        ),
+        ("{dt: date}", "airflow", "SELECT 1 AS a FROM clicks WHERE dt = '{{ ds }}'", "dt = :biz_date"),
+        (
+            "{ds: yyyy-MM-dd}",
+            "dbt",
+            "SELECT 1 AS a FROM clicks {% if is_incremental() %} WHERE ds > (SELECT MAX(ds) FROM {{this}}) {% endif %}",
+            "ds = date_format(:biz_date, 'yyyy-MM-dd')",
+        ),
+    ],
+)
+def test_declared_partition_columns_are_written(
+    tmp_path: Path, columns: str, system: str, query: str, condition: str
+) -> None:
+    files = {"ods/clicks.yaml": "{period: day, kind: Virtual}\n", "project.yaml": "start: 2026-03-23\n"}
+    root = write_project(tmp_path / "p", files, f"partition_columns: {columns}\n")
+    result = new(root, "dws_x", "--query-from", system, query=query)
+    assert result.exit_code == 0, result.output
+    assert condition in (root / DECLARATIONS / "dws" / "dws_x.sql").read_text()
+    assert "reads clicks  Set 0" in result.stdout
+    stub = new(root, "dws_stub")
+    assert "reads clicks  Set 0" in stub.stdout, stub.output
+    assert f"WHERE {condition.partition(' ')[0]} = " in (root / DECLARATIONS / "dws" / "dws_stub.sql").read_text()
+
+
+def test_a_variable_of_the_project_takes_a_template_variables_place(tmp_path: Path) -> None:
+    files = {"ods/clicks.yaml": "{period: day, kind: Virtual}\n", "project.yaml": "start: 2026-03-23\n"}
+    root = write_project(tmp_path / "p", files, "variables: {site: eu}\n")
+    query = "SELECT user_id FROM {{ ref('clicks') }} WHERE dt = :biz_date AND site = '{{ var('site') }}'\n"
+    result = new(root, "dws_x", "--query-from", "dbt", query=query)
+    assert result.exit_code == 0, result.output
+    assert "AND site = :site" in (root / DECLARATIONS / "dws" / "dws_x.sql").read_text()

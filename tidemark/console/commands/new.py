@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 SYSTEMS: Final = ("dataworks", "dolphinscheduler", "hive", "airflow", "dbt", "sqlmesh")
 _STUB = """\
--- :biz_date is the {period} that is computed; what is read of each table follows from its dt.
+-- :biz_date is the {period} that is computed; what is read of each table follows from {columns}.
 SELECT *
 FROM {upstream}
-WHERE dt = :biz_date
+WHERE {condition}
 """
 
 
@@ -256,8 +256,7 @@ def _draft(name: str, text: str | None, period: str | None, folder: Path, start:
     keys: tuple[str, ...] = ()
     guessed = "day"
     if text is None:
-        upstream = next(iter(sorted(read_project()[1].entities)), "some_table")
-        sql = _STUB.format(period=period or guessed, upstream=upstream)
+        sql = _stub(period or guessed)
     else:
         sql = text.rstrip().rstrip(";").rstrip() + "\n"
         keys, guessed = _keys_and_period(sql, f"{name}.sql")
@@ -265,6 +264,24 @@ def _draft(name: str, text: str | None, period: str | None, folder: Path, start:
     lines += [f"start: {start}"] if start else []
     lines += [f"quality: [{{unique: [{', '.join(keys)}]}}]"] if keys else []
     return Draft(folder, name, sql, "\n".join(lines) + "\n")
+
+
+def _stub(period: str) -> str:
+    """A query of one day of the first table that has slices, by the columns that tell their days."""
+    from tidemark.dependency_model.lineage.partition_clause import value_on_slice  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.time.partition_columns import time_columns  # noqa: PLC0415
+
+    entities = sorted(read_project()[1].entities.items())
+    upstream, times = next(
+        ((name, entity.times) for name, entity in entities if entity.times), ("some_table", time_columns(Period.DAY))
+    )
+    of_days = [column for column in times if {"HH", "mm"}.isdisjoint(column.units)]
+    return _STUB.format(
+        period=period,
+        upstream=upstream,
+        columns=", ".join(column.name for column in of_days),
+        condition=" AND ".join(f"{column.name} = {value_on_slice(column)}" for column in of_days),
+    )
 
 
 def _keys_and_period(sql: str, file: str) -> tuple[tuple[str, ...], str]:

@@ -23,11 +23,30 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.probe import Probe
 
 _SECONDS_TO_2000: Final = 946_684_800
+_OF_TABLES: Final = (
+    *(
+        "period",
+        "granularity",
+        "sub_partitions",
+        "columns",
+        "quality",
+        "probe",
+        "ready_by",
+        "earliest",
+        "source",
+        "key",
+    ),
+    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "own_asset"),
+)
+"""Keys of what has slices that no default of a project can bring."""
 Broken = Iterator[tuple[str, EntityError]]
 
 
 def broken_rules(entity: Entity) -> Broken:
     """(key, problem) of each rule that the entity breaks."""
+    if entity.kind is EntityKind.VIEW:
+        yield from _view(entity)
+        return
     yield from _period(entity)
     yield from _granularity(entity)
     yield from _times(entity)
@@ -46,6 +65,17 @@ def _period(entity: Entity) -> Broken:
     if entity.kind is not EntityKind.STATIC and entity.period is None:
         allowed = ", ".join(period.value for period in Period)
         yield "period", EntityError(f"a {entity.kind.value} entity needs a period", expected=f"one of {allowed}")
+
+
+def _view(entity: Entity) -> Broken:
+    """A view is its query alone: it has no slices, and nothing of it is kept."""
+    plain = Entity(entity.name)
+    for key in _OF_TABLES:
+        if getattr(entity, key) != getattr(plain, key):
+            hint = "a view is read at the business time of the query that names it"
+            yield key, EntityError("a View has no slices and is no table", expected=f"no {key}", hint=hint)
+    if any(state.depends_on for state in entity.states) or len(entity.states) > 1:
+        yield "depends_on", EntityError("a View depends on what its query reads", expected="no dependencies")
 
 
 def _columns(entity: Entity) -> Broken:

@@ -39,6 +39,7 @@ class EntityKind(Enum):
     CUMULATIVE = "Cumulative"
     VIRTUAL = "Virtual"
     PROJECT = "Project"
+    VIEW = "View"
 
 
 class Reprocess(Enum):

@@ -47,11 +47,12 @@ def _own_value(column: str, written: ComputedTable) -> str:
     """What a partition column is on the slice, as a query writes it."""
     declared = next((time for time in written.times if time.name == column), None)
     if declared is not None:
-        return _declared_value(declared)
+        return value_on_slice(declared)
     return ":biz_date" if column == "dt" else f":biz_{column}" if column in PARTITION_COLUMNS else f":{column}"
 
 
-def _declared_value(column: PartitionColumn) -> str:
+def value_on_slice(column: PartitionColumn) -> str:
+    """What a partition column is on the slice that is computed, as a query writes it."""
     if column.type == "date":
         return ":biz_date"
     if column.type == "string" and column.pattern in ("HH", "mm"):

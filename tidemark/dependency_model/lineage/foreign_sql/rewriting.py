@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -21,23 +22,13 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.foreign_sql.moment import Moment
     from tidemark.dependency_model.time.period import Period
 
-_COLUMN: Final = r"(?:\w+\s*\.\s*)?`?dt`?"
-_COMPARED_BEFORE: Final = re.compile(
-    rf"\b{_COLUMN}\s*(?:(?:=|==|<>|!=|<=>|<=|>=|<|>)|(?:NOT\s+)?BETWEEN(?:\s+[\w.:]*(?:\((?:[^()]|\([^()]*\))*\))?\s*AND)?|(?:NOT\s+)?IN\s*\([^()]*)\s*$",
-    re.IGNORECASE,
-)
-_COMPARED_AFTER: Final = re.compile(rf"\s*(?:=|==|<>|!=|<=>|<=|>=|<|>)\s*{_COLUMN}\b", re.IGNORECASE)
 _BLOCK: Final = re.compile(
     r"(?P<opening>\{%-?\s*if\s+is_incremental\(\)\s*-?%\})(?P<body>(?:(?!\{%).)*)"
     r"(?P<rest>(?:\{%-?\s*else\s*-?%\}(?:(?!\{%).)*)?\{%-?\s*endif\s*-?%\})",
     re.DOTALL,
 )
-_NEWER: Final = re.compile(
-    rf"\s*(?P<word>WHERE|AND)\s+(?P<column>{_COLUMN})\s*>=?\s*\(\s*SELECT\s+(?:COALESCE\(\s*)?MAX\(\s*`?dt`?\s*\)"
-    r"[^()]*\)?\s*FROM\s+\{\{\s*this\s*\}\}\s*\)\s*",
-    re.IGNORECASE,
-)
-_NO_BLOCK: Final = "rows newer than the table's: a slice reads those of its time, as dt = :biz_date"
+_NO_BLOCK: Final = "rows newer than the table's: a slice reads those of its time, as {condition}"
+_SIGN: Final = r"(?:=|==|<>|!=|<=>|<=|>=|<|>)"
 _NEAR: Final = 400
 """So many characters before a value are looked at for what it is compared with."""
 _NUMBER: Final = re.compile(r"y+M*d*H*m*s*")
@@ -45,12 +36,18 @@ _NUMBER: Final = re.compile(r"y+M*d*H*m*s*")
 
 @dataclass(frozen=True, slots=True)
 class QueryOrigin:
-    """Where a query comes from: its system, the values that its scheduler sets, and where it goes."""
+    """Where a query comes from: its system, the values that its scheduler sets, and where it goes.
+
+    `dates` are the names of partition columns that hold dates; `day` is the one that tells a slice's day, with what it
+    is on the slice that is computed.
+    """
 
     system: str
     period: Period
     parameters: Mapping[str, str]
     entities: Collection[str]
+    dates: frozenset[str] = frozenset({"dt"})
+    day: tuple[str, str] = ("dt", ":biz_date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class RewrittenQuery:
 
 def rewrite(text: str, origin: QueryOrigin) -> RewrittenQuery:
     """The query with parameters for what is known; what is not known stays, with a comment that says what to do."""
-    edits = list(_incremental(text)) if origin.system == "dbt" else []
+    edits = list(_incremental(text, *origin.day)) if origin.system == "dbt" else []
     covered = [(edit.start, edit.end) for edit in edits]
     within = [
         placeholder
@@ -88,15 +85,17 @@ def rewrite(text: str, origin: QueryOrigin) -> RewrittenQuery:
     return RewrittenQuery(apply_edits(text, ordered), text, ordered)
 
 
-def _incremental(text: str) -> Iterator[TextEdit]:
+def _incremental(text: str, day: str, value: str) -> Iterator[TextEdit]:
     """The parts of a model that dbt adds where its table is there already."""
     for block in _BLOCK.finditer(text):
-        newer = _NEWER.fullmatch(block["body"])
+        newer = _newer(day).fullmatch(block["body"])
         if newer:
-            condition = f"{newer['word']} {newer['column']} = :biz_date"
+            condition = f"{newer['word']} {newer['column']} = {value}"
             yield TextEdit(block.start(), block.end(), condition, "the rows of the slice")
         elif "{{ this }}" in " ".join(block["body"].split()):
-            yield TextEdit(block.start(), block.end(), "", block[0], advice=_NO_BLOCK)
+            yield TextEdit(
+                block.start(), block.end(), "", block[0], advice=_NO_BLOCK.format(condition=f"{day} = {value}")
+            )
         else:
             yield TextEdit(block.start("opening"), block.end("opening"), "", "a slice is computed as a new one is")
             yield TextEdit(block.start("rest"), block.end("rest"), "", "a slice is computed as a new one is")
@@ -195,8 +194,38 @@ def _given(placeholder: Placeholder, origin: QueryOrigin, *, quoted: bool) -> st
 
 def _value(text: str, start: int, end: int, moment: Moment, origin: QueryOrigin) -> str | None:
     """A DATE where the column dt is compared with a day, else the text that stood there."""
-    code = code_and_names_of(text)
     is_day = "dd" in moment.pattern and moment.pattern.replace("-", "") == "yyyyMMdd"
-    if is_day and (_COMPARED_BEFORE.search(code, max(0, start - _NEAR), start) or _COMPARED_AFTER.match(code, end)):
+    if is_day and _is_compared_with(origin.dates, code_and_names_of(text), start, end):
         return moment.date(origin.period)
     return moment.sql(origin.period)
+
+
+def _is_compared_with(columns: frozenset[str], code: str, start: int, end: int) -> bool:
+    """Whether what stands at a place is compared with one of these columns."""
+    before, after = _comparisons(columns)
+    return bool(before.search(code, max(0, start - _NEAR), start) or after.match(code, end))
+
+
+@lru_cache(maxsize=16)
+def _comparisons(columns: frozenset[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What stands before a value, or behind it, that is compared with one of the columns."""
+    column = _column("|".join(map(re.escape, sorted(columns))) or "(?!)")
+    before = (
+        rf"\b{column}\s*(?:{_SIGN}|(?:NOT\s+)?BETWEEN(?:\s+[\w.:]*(?:\((?:[^()]|\([^()]*\))*\))?\s*AND)?"
+        r"|(?:NOT\s+)?IN\s*\([^()]*)\s*$"
+    )
+    return re.compile(before, re.IGNORECASE), re.compile(rf"\s*{_SIGN}\s*{column}\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=16)
+def _newer(day: str) -> re.Pattern[str]:
+    """Rows newer than those of dbt's own table."""
+    return re.compile(
+        rf"\s*(?P<word>WHERE|AND)\s+(?P<column>{_column(day)})\s*>=?\s*\(\s*SELECT\s+(?:COALESCE\(\s*)?"
+        rf"MAX\(\s*`?{day}`?\s*\)[^()]*\)?\s*FROM\s+\{{\{{\s*this\s*\}}\}}\s*\)\s*",
+        re.IGNORECASE,
+    )
+
+
+def _column(names: str) -> str:
+    return rf"(?:\w+\s*\.\s*)?`?(?:{names})`?"

@@ -1,0 +1,34 @@
+"""Views of a project: `kind: View` and a query beside it. They are no tables; queries that name one hold its text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidemark.errors import EntityError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.warehouse.project_sql import ProjectSql
+
+
+def read_views(
+    root: Path, declared: Mapping[str, Entity], files: Mapping[str, Path], sql: ProjectSql
+) -> tuple[ProjectSql, list[EntityError]]:
+    """A project's SQL with its views, and what keeps some of them from being read."""
+    views, problems = {}, list[EntityError]()
+    for name, entity in declared.items():
+        path = files.get(name)
+        if path is None:
+            hint = f"write {name}.sql beside it"
+            problems.append(EntityError("a View without a query", where=f"{entity.file}:1", hint=hint))
+            continue
+        try:
+            place = path.relative_to(root).as_posix()
+            views[name.lower()] = sql.view(name, path.read_text(encoding="utf-8"), place)
+        except EntityError as error:
+            problems.append(error)
+    return replace(sql, views=views), problems
