@@ -23,7 +23,7 @@ from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster_internals.execution import InMemoryJob, execute_run_iterator
 from tidemark.dagster_internals.long_lived_connections import keep_connections
-from tidemark.delta.replace_partition import partition_predicate
+from tidemark.delta.partition_predicate import partition_predicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

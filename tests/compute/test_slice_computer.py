@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import pytest
@@ -145,6 +145,37 @@ def test_unique_and_reconcile_catch_a_wrong_query(tmp_path: Path, spark: SparkSe
     }
 
 
+def test_a_slice_that_breaks_a_rule_leaves_its_table_as_it_was(tmp_path: Path, spark: SparkSession) -> None:
+    warehouse, days = small_warehouse(tmp_path), [Slice("totals", f"2026-03-{day}") for day in (23, 24)]
+    fill(spark, warehouse, {MONDAY: [(1, 10, "us")], TUESDAY: SALES[TUESDAY]})
+    refused, published = computer(spark, warehouse).compute(days)
+    assert [result.is_published for result in (refused, published)] == [False, True]
+    assert (rows(warehouse, "totals", MONDAY), rows(warehouse, "totals", TUESDAY)) == ([], [("eu", 7)])
+    assert (refused.metrics.rows, len(refused.aside), refused.sample) == (1, 1, None)
+    fill(spark, warehouse, {**SALES, TUESDAY: [(4, 7, "us")]})
+    published, refused = computer(spark, warehouse).compute(days)
+    assert [result.is_published for result in (published, refused)] == [True, False]
+    assert rows(warehouse, "totals", MONDAY) == [("cn", 11), ("eu", 5)]
+    assert rows(warehouse, "totals", TUESDAY) == [("eu", 7)]
+
+
+def test_of_slices_that_read_each_other_those_after_a_refused_one_are_not_computed(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    chained = """
+period: day
+depends_on: [{entity: sales, offset: Set 0}, {entity: chained, offset: Set -1}]
+quality: [{accepted_values: {column: n, values: [3, 5]}}]
+"""
+    query = "SELECT count(*) + coalesce((SELECT max(n) FROM chained), 0) AS n FROM sales\n"
+    warehouse = small_warehouse(tmp_path, {"chained": (chained, query)})
+    fill(spark, warehouse, SALES)
+    done = computer(spark, warehouse).compute([Slice("chained", f"2026-03-{day}") for day in (23, 24, 25)])
+    assert [(result.slice.key, result.is_published) for result in done] == [("2026-03-23", True), ("2026-03-24", False)]
+    assert done[1].audit.broken == {"accepted_values": "1 rows with n outside of 3, 5"}
+    assert [rows(warehouse, "chained", day) for day in SALES] == [[(3,)], [], []]
+
+
 def test_an_untagged_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, spark: SparkSession) -> None:
     captured = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
     warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
@@ -211,6 +242,25 @@ class TestInDagster:
         verdicts = {evaluation.check_name: evaluation.passed for evaluation in result.get_asset_check_evaluations()}
         assert verdicts["accepted_values"] is False
         assert verdicts["unique"] is True
+
+    def test_of_a_range_only_the_good_slices_are_materialized(self, tmp_path: Path, spark: SparkSession) -> None:
+        warehouse = small_warehouse(tmp_path)
+        fill(spark, warehouse, {**SALES, TUESDAY: [(4, 7, "us")]})
+        tags = {"dagster/asset_partition_range_start": "2026-03-23", "dagster/asset_partition_range_end": "2026-03-25"}
+        key = dg.AssetKey("totals")
+        with dg.DagsterInstance.ephemeral() as instance:
+            for day in SALES:
+                report(instance, "sales", day.isoformat())
+            result = materialize(warehouse, instance, ["totals"], None, raises=False, tags=tags)
+            assert not result.success
+            told = [record.asset_materialization for record in instance.fetch_materializations(key, limit=9).records]
+        rows_of = {event.partition: event.metadata["dagster/row_count"].value for event in told if event}
+        assert rows_of == {"2026-03-23": 2, "2026-03-25": 1}
+        failed = [check for check in result.get_asset_check_evaluations() if not check.passed]
+        assert [(check.check_name, check.partition) for check in failed] == [("accepted_values", "2026-03-24")]
+        shown: dict[str, Any] = {name: value.value for name, value in failed[0].metadata.items()}
+        assert (shown["refused_rows"], shown["refused_files_in"]) == (1, str(warehouse.table_path("totals")))
+        assert all((warehouse.table_path("totals") / file).is_file() for file in shown["refused_files"])
 
     def test_a_range_of_partitions_is_one_run_and_each_slice_tells_of_itself(self, warehouse: Warehouse) -> None:
         with dg.DagsterInstance.ephemeral() as instance:

@@ -7,7 +7,7 @@ TerminalError
 |-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
 |-- RepairSourceError      it is not clear what to repair, or from what
 |-- SnapshotRestatedError  a single version was asked for, and a restated snapshot is none
-`-- QualityError           a blocking check failed: the slice is written, but not released
+`-- QualityError           a blocking check failed: the slice is not released, and its table is as it was
 """
 
 from __future__ import annotations
@@ -97,11 +97,13 @@ class QualityError(TerminalError):
     """A blocking check failed."""
 
     @classmethod
-    def of(cls, slice_: Slice, failed: Mapping[str, str]) -> Self:
+    def of(cls, slice_: Slice, failed: Mapping[str, str], others: Sequence[Slice] = ()) -> Self:
+        """`others` failed in the same run."""
+        more = f", and {len(others)} more: {', '.join(map(str, others[:_SHOWN]))}" if others else ""
         return cls(
             "the slice failed its quality checks and is not released",
             found="; ".join(f"{name}: {reason}" for name, reason in failed.items()),
-            where=str(slice_),
+            where=f"{slice_}{more}",
             hint="correct the data or the rule, then materialize the slice again",
         )
 

@@ -17,7 +17,7 @@ from tidemark.compute.business_time import slice_values, sql_parameters, time_va
 from tidemark.compute.entity_query_result import empty, has_columns, query_result
 from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
-from tidemark.delta.replace_partition import literal
+from tidemark.delta.partition_predicate import literal
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 

@@ -1,4 +1,4 @@
-"""Quality rules of an entity as SQL over the slice that was just written (A5, C1).
+"""Quality rules of an entity as SQL over the files of a slice, before they are the table's (A5, C1).
 
 All rules of all slices of a run are one aggregate query: one scan, however many rules. A reconciliation adds the query
 that it compares with.
@@ -62,6 +62,16 @@ class Audit:
 
     checks: tuple[CheckResult, ...]
     event_times: tuple[str, str] | None
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the rows must not be published."""
+        return bool(self.broken)
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Why not: the reason by rule."""
+        return {check.name: check.reason for check in self.checks if not check.passed}
 
 
 def audit(

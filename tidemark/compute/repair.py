@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from tidemark.compute.quality_checks import Audit
     from tidemark.compute.runtime import Runtime
     from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.delta.delta_rs_table import Partition
@@ -80,21 +81,30 @@ def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepa
 
 
 def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, ComputedSlice | None]:
-    """Repair it, then check it as a backfilled slice is checked.
+    """Repair it, once its rules have said yes to what it is to hold.
 
-    Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is repaired, and its
-    slice, still wrong, is not released.
+    Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is as it was.
     """
     settings = runtime.warehouse.settings
     session = planned.rows.sparkSession if planned.rows is not None else runtime.spark.newSession()
-    report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows)
     if planned.slice is None:
-        return report, None
-    written = runtime.computer().check_stored_slice(planned.slice)
-    failed = {check.name: check.reason for check in written.audit.checks if not check.passed}
-    if failed:
-        raise QualityError.of(planned.slice, failed)
+        return repair_partition(session, planned.plan, settings.data / "locks", planned.rows), None
+    slice_, computer = planned.slice, runtime.computer()
+    told: list[Audit] = []
+
+    def audit(rows: DataFrame) -> None:
+        told.append(computer.check_rows(slice_, rows))
+        _require_unbroken(slice_, told[-1])
+
+    report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows, audit)
+    written = computer.check_stored_slice(slice_, told[-1] if told else None)
+    _require_unbroken(slice_, written.audit)
     return report, written
+
+
+def _require_unbroken(slice_: Slice, audit: Audit) -> None:
+    if audit.blocks:
+        raise QualityError.of(slice_, audit.broken)
 
 
 def downstream_slices(graph: DependencyGraph, slice_: Slice, now: datetime) -> tuple[Slice, ...]:

@@ -1,4 +1,4 @@
-"""Computing one slice: inputs as views, the entity's SQL, one partition replaced, checked. Idempotent."""
+"""Computing one slice: inputs as views, the entity's SQL, files written and checked, one partition replaced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tidemark.compute.business_time import slice_values
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.quality_checks import Audit, audit
 from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
-from tidemark.delta.replace_partition import partition_predicate, partitions_last, replace_partitions
+from tidemark.delta.partition_predicate import partition_predicate, partitions_last
+from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import Reconcile
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ _TABLES_A_JOB: Final = 8
 
 @dataclass(frozen=True)
 class ComputedSlice:
-    """A slice as it now is in storage; `seconds` is its share of the step's time, `sample` some of its rows."""
+    """A slice as it now is in storage; `seconds` is its share of the step's time, `sample` some of its rows.
+
+    One that is not published broke a rule: its table is as it was, `metrics` are of what was refused, and `aside` are
+    the files of that in the table's folder, for inspection until a vacuum.
+    """
 
     slice: Slice
     path: Path
@@ -46,6 +51,8 @@ class ComputedSlice:
     seconds: float
     audit: Audit
     sample: pa.Table | None
+    is_published: bool = True
+    aside: tuple[str, ...] = ()
 
 
 class Computer:
@@ -62,31 +69,47 @@ class Computer:
     def compute(
         self, slices: Sequence[Slice], manifests: Mapping[Slice, SliceManifest] = MappingProxyType({})
     ) -> list[ComputedSlice]:
-        """Compute, write and check slices of one SQL entity; those that do not read each other in one commit.
+        """Compute, write, check and publish slices of one SQL entity; those that do not read each other in one commit.
 
-        A slice with a manifest reads what that grants, any other one all that is declared. Raises SnapshotMissingError,
-        SchemaChangedError.
+        The rules look at the files before they are the table's: a slice that breaks one is not published, and of
+        slices that read each other those after it are not computed. A slice with a manifest reads what that grants,
+        any other one all that is declared. Raises SnapshotMissingError, SchemaChangedError.
         """
         self._inputs.grant(manifests)
         reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
         batches = [[slice_] for slice_ in slices] if reads_itself else [list(slices)]
-        return [computed for batch in batches for computed in self._compute(batch)]
+        done: list[ComputedSlice] = []
+        for batch in batches:
+            done += self._compute(batch)
+            if reads_itself and not done[-1].is_published:
+                break
+        return done
 
     def _compute(self, slices: list[Slice]) -> list[ComputedSlice]:
         started = time.monotonic()
         self._inputs.forget()
         path = self._warehouse.table_path(slices[0].entity)
-        parts = [(self._partition(slice_), self._inputs.query(slice_)) for slice_ in slices]
-        written = replace_partitions(parts, path)
+        partitions = [self._partition(slice_) for slice_ in slices]
+        parts = [(part, self._inputs.query(slice_)) for part, slice_ in zip(partitions, slices, strict=True)]
+        by_partition = {tuple(part.values()): slice_ for part, slice_ in zip(partitions, slices, strict=True)}
+        audits: dict[Slice, Audit] = {}
+
+        def release(rows: DataFrame) -> list[bool]:
+            audits.update(audit(self._entity(slices[0]).quality, rows, by_partition, self._inputs))
+            return [not audits[slice_].blocks for slice_ in slices]
+
+        written = replace_partitions(parts, path, release)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
-        by_partition = {tuple(partition.values()): slice_ for slice_, (partition, _) in zip(slices, parts, strict=True)}
-        audits = audit(self._entity(slices[0]).quality, written.rows, by_partition, self._inputs)
-        partitions = [partition for partition, _ in parts]
-        samples = first_rows_by_partition(path, SAMPLE_ROWS, partitions, written.version)
+        there = [part for part, is_there in zip(partitions, written.published, strict=True) if is_there]
+        samples = iter(first_rows_by_partition(path, SAMPLE_ROWS, there, written.version) if there else [])
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample)
-            for slice_, metrics, sample in zip(slices, written.metrics, samples, strict=True)
+            ComputedSlice(
+                slice_, path, metrics, seconds, audits[slice_], next(samples) if is_there else None, is_there, aside
+            )
+            for slice_, metrics, is_there, aside in zip(
+                slices, written.metrics, written.published, written.aside, strict=True
+            )
         ]
 
     def rows_of(self, slice_: Slice) -> DataFrame:
@@ -94,19 +117,27 @@ class Computer:
         self._inputs.forget()
         return self._inputs.query(slice_)
 
-    def check_stored_slice(self, slice_: Slice) -> ComputedSlice:
-        """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError."""
-        started = time.monotonic()
+    def check_rows(self, slice_: Slice, rows: DataFrame) -> Audit:
+        """What the rules say of rows that are to be the slice, partition columns last. Raises SnapshotMissingError."""
         self._inputs.forget()
         if any(isinstance(rule, Reconcile) for rule in self._entity(slice_).quality):
             self._inputs.register(slice_)
+        by_partition = {tuple(self._partition(slice_).values()): slice_}
+        return audit(self._entity(slice_).quality, rows, by_partition, self._inputs)[slice_]
+
+    def check_stored_slice(self, slice_: Slice, told: Audit | None = None) -> ComputedSlice:
+        """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError.
+
+        `told` is what the rules said of the same rows before.
+        """
+        started = time.monotonic()
         path, partition = self._warehouse.table_path(slice_.entity), self._partition(slice_)
         metrics = table_metrics(path, partition)
-        rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
-        by_partition = {tuple(partition.values()): slice_}
-        audits = audit(self._entity(slice_).quality, partitions_last(rows, partition), by_partition, self._inputs)
+        if told is None:
+            rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
+            told = self.check_rows(slice_, partitions_last(rows, partition))
         (sample,) = first_rows_by_partition(path, SAMPLE_ROWS, [partition], metrics.version)
-        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, audits[slice_], sample)
+        return ComputedSlice(slice_, path, metrics, time.monotonic() - started, told, sample)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
         """Check and describe tagged snapshots of one entity; nothing is written. Raises SnapshotMissingError."""

@@ -59,7 +59,8 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     computed = runtime.computer().compute(slices, manifests)
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
-    drawn = _drawings(entity, computed) if entity.export else {}
+    published = [result for result in computed if result.is_published]
+    drawn = _drawings(entity, published) if entity.export and published else {}
     codes = code_metadata(runtime, entity, slices)
     shown = {
         slice_: {**drawn.get(slice_, {}), **manifest_metadata(manifests[slice_]), **codes[slice_]} for slice_ in slices

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from tidemark.compute.errors import QualityError
-from tidemark.dagster.metadata.slice import figures, slice_metadata
+from tidemark.dagster.metadata.slice import figures, files_aside, slice_metadata
 from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
@@ -33,14 +33,24 @@ def slice_results(
     shown: Mapping[Slice, Metadata],
     common: Metadata | None = None,
 ) -> Iterator[StepResult]:
-    """Check results first: a slice that fails is not reported as materialized. Raises QualityError.
+    """Check results first: a slice that is not published is not reported as materialized. Raises QualityError.
 
     `shown` is what the page of a slice shows beside its figures, `common` what the pages of all of them show.
     """
     by_key = {partition_of(entity, result.slice): result for result in computed}
     yield from _check_results(context.assets_def.check_specs, by_key)
-    for key, result in by_key.items():
-        metadata = {**slice_metadata(result), **shown.get(result.slice, {})}
+    told = {
+        key: {**slice_metadata(result), **shown.get(result.slice, {})}
+        for key, result in by_key.items()
+        if not result.audit.blocks
+    }
+    refused = [result for result in by_key.values() if result.audit.blocks]
+    if refused:
+        # The step fails, and Dagster reports nothing of a step that does: what is published it is told one by one.
+        for key, metadata in told.items():
+            context.log_event(dg.AssetMaterialization(entity.name, partition=key, metadata=metadata))
+        raise QualityError.of(refused[0].slice, refused[0].audit.broken, [result.slice for result in refused[1:]])
+    for key, metadata in told.items():
         context.add_asset_metadata(metadata, partition_key=key)
     yield dg.MaterializeResult(metadata=common or {})
 
@@ -48,25 +58,24 @@ def slice_results(
 def _check_results(
     specs: Iterable[dg.AssetCheckSpec], by_key: Mapping[str | None, ComputedSlice]
 ) -> Iterator[StepResult]:
-    """Each rule's result on each slice. Raises QualityError for the first slice that failed."""
+    """Each rule's result on each slice."""
     by_name = {spec.name: spec for spec in specs}
     for check in next(iter(by_key.values())).audit.checks:
         yield dg.Output(None, output_name=by_name[check.name].get_python_identifier())
     for key, result in by_key.items():
+        aside = files_aside(result)
         for check in result.audit.checks:
-            yield _evaluation(by_name[check.name], check, key)
-    for result in by_key.values():
-        wrong = {check.name: check.reason for check in result.audit.checks if not check.passed}
-        if wrong:
-            raise QualityError.of(result.slice, wrong)
+            yield _evaluation(by_name[check.name], check, key, {} if check.passed else aside)
 
 
-def _evaluation(spec: dg.AssetCheckSpec, check: CheckResult, key: str | None) -> dg.AssetCheckEvaluation:
+def _evaluation(
+    spec: dg.AssetCheckSpec, check: CheckResult, key: str | None, aside: Metadata
+) -> dg.AssetCheckEvaluation:
     return dg.AssetCheckEvaluation(
         asset_key=spec.asset_key,
         check_name=spec.name,
         passed=check.passed,
-        metadata=figures(check.figures),
+        metadata={**figures(check.figures), **aside},
         description=check.reason,
         blocking=True,
         partition=key,

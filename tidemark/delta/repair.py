@@ -5,7 +5,7 @@ between plan and commit makes the repair fail instead of being overwritten: its 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
 from tidemark.delta.maintenance_lock import maintaining
 from tidemark.delta.own_commit import REPAIR
+from tidemark.delta.partition_predicate import literal, partition_predicate, partitions_last
 from tidemark.delta.repair_plan import RepairPlan, plan_in_transaction
-from tidemark.delta.replace_partition import literal, partition_predicate
 from tidemark.system.crash_points import crash_point
 
 
@@ -35,9 +35,16 @@ class RepairReport:
     bytes_written: int = 0
 
 
-def repair_partition(spark: SparkSession, plan: RepairPlan, locks: Path, rows: DataFrame | None = None) -> RepairReport:
+Audit = Callable[[DataFrame], None]
+"""A look at what the partition is to hold, its columns last; it raises what keeps the commit from being made."""
+
+
+def repair_partition(
+    spark: SparkSession, plan: RepairPlan, locks: Path, rows: DataFrame | None = None, audit: Audit | None = None
+) -> RepairReport:
     """Carry out a plan, in one commit; `rows` are the partition's new content where the plan is to compute it.
 
+    `audit` looks at the files before they are the table's (A5); where nothing is to be done it is not asked.
     `spark` is a session of this thread's own; `rows` may lack the partition's columns. Raises PartitionChangedError
     when a writer changed the partition since the plan was made, ColumnsDifferError when one changed the schema,
     VersionGoneError, AlreadyRunningError while the table is repaired or vacuumed (a lock file in the folder `locks`).
@@ -53,7 +60,11 @@ def repair_partition(spark: SparkSession, plan: RepairPlan, locks: Path, rows: D
             return RepairReport(current, txn.version, current.rows_now)
         txn.depends_on(partition_predicate(plan.partition))
         crash_point("repair.before_write")
-        return _commit(txn, current, _write_files(txn, current, rows))
+        added = _write_files(txn, current, rows)
+        crash_point("repair.files_written")
+        if audit is not None:
+            audit(partitions_last(txn.read(added), plan.partition))
+        return _commit(txn, current, added)
 
 
 def _write_files(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame | None) -> list[Any]:

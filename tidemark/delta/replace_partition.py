@@ -1,89 +1,78 @@
-"""Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written."""
+"""Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written, judged and published (A5)."""
 
 import functools
-import json
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 from delta.exceptions import MetadataChangedException, ProtocolChangedException
-from deltalake import DeltaTable
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as sf
+from pyspark.sql import DataFrame
 
 from tidemark.delta.commit_conflict import RETRYABLE, BackOff, with_retries
-from tidemark.delta.delta_rs_table import (
-    Partition,
-    TableMetrics,
-    read_table,
-    table_exists,
-    table_metrics,
-)
+from tidemark.delta.delta_rs_table import Partition, read_table, table_exists
 from tidemark.delta.file_statistics import file_statistics
+from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
 from tidemark.delta.internals.probe import has_private_interfaces
-from tidemark.delta.internals.transaction import OptimisticTransaction
-from tidemark.delta.live_file import LiveFile, bytes_of, rows_of, write_counts
-from tidemark.delta.own_commit import WRITE
+from tidemark.delta.live_file import LiveFile, write_counts
+from tidemark.delta.overwrite_by_statement import overwrite_by_statement
+from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, files_of, release_all
+from tidemark.delta.partition_predicate import literal, partitions_last
 from tidemark.delta.schema_evolution import new_columns
-from tidemark.dependency_model.time.partition_columns import PartitionValue
-from tidemark.quoting.spark import quote, sql_literal
 from tidemark.system.crash_points import crash_point
 from tidemark.system.errors import SchemaChangedError
 
 
-@dataclass(frozen=True)
-class Replaced:
-    """One committed overwrite: what is in each partition now, and all of it as `rows`, partition columns last."""
-
-    version: int
-    metrics: tuple[TableMetrics, ...]
-    rows: DataFrame
-
-
 def replace_partition(df: DataFrame, path: Path, partition: Partition) -> Replaced:
-    """`replace_partitions` of one."""
+    """`replace_partitions` of one, without a look at its rows."""
     return replace_partitions([(partition, df)], path)
 
 
-def replace_partitions(parts: Sequence[tuple[Partition, DataFrame]], path: Path) -> Replaced:
+def replace_partitions(
+    parts: Sequence[tuple[Partition, DataFrame]], path: Path, release: Release | None = None
+) -> Replaced:
     """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
 
-    The partition columns (DATE, STRING or INT) are appended here; frames must not have them. The partition
-    without columns is the whole table. Columns new in the
-    frames are added to the table (NULL in older rows). Where another writer gets in between, the frames are evaluated
-    and written again. Raises, before anything is written, SchemaChangedError when they lack a column of the table or
-    have it with another type, and after many attempts CommitConflictError.
+    The files are written, `release` looks at exactly their rows, and only then one commit makes those of the partitions
+    that it released visible: what it refuses no reader ever sees. The partition columns (DATE, STRING or INT) are
+    appended here; frames must not have them. The partition without columns is the whole table. Columns new in the
+    frames are added to the table (NULL in older rows). Where another writer gets in between, the same files are
+    committed on what that left; only where the table gets columns in the same commit, or has another definition since,
+    the frames are evaluated, written and judged again. Raises, before anything is written, SchemaChangedError when they
+    lack a column of the table or have it with another type, and after many attempts CommitConflictError.
     """
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
+    overwrite = PartitionOverwrite(whole, path, partitions, release or release_all(partitions))
     if table_exists(path):
-        replaced = _replace_in_table(whole, path, partitions)
+        replaced = _replace_in_table(overwrite)
     else:
         crash_point("delta.before_replace")
-        replaced = _first(whole, path, partitions)
+        replaced = _first(overwrite)
     crash_point("delta.after_replace")
     return replaced
 
 
-def _first(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
+def _first(overwrite: PartitionOverwrite) -> Replaced:
     """Make the table with its first rows. Of two first writers one makes it; the other writes into what is there then.
 
     Delta refuses the second one before anything of it is committed.
     """
+    spark = overwrite.whole.sparkSession
     try:
-        return _by_statement(whole, path, partitions)
+        if not has_private_interfaces(spark):
+            return overwrite_by_statement(overwrite)
+        return _by_spark(OverwriteTransaction(spark, overwrite.path), overwrite)
     except (ProtocolChangedException, MetadataChangedException, *RETRYABLE):
-        if not table_exists(path):
+        if not table_exists(overwrite.path):
             raise
-    return _replace_in_table(whole, path, partitions)
+    return _replace_in_table(overwrite)
 
 
-def _replace_in_table(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
+def _replace_in_table(overwrite: PartitionOverwrite) -> Replaced:
     """The same into a table that is there, again where another writer gets in between."""
-    attempt = _attempt if has_private_interfaces(whole.sparkSession) else _public_attempt
-    replaced, _ = with_retries(path, lambda: attempt(whole, path, partitions), BackOff())
+    is_private = has_private_interfaces(overwrite.whole.sparkSession)
+    attempt = _Attempts(overwrite) if is_private else functools.partial(_public_attempt, overwrite)
+    replaced, _ = with_retries(overwrite.path, attempt, BackOff())
     return replaced
 
 
@@ -94,92 +83,83 @@ def _with_columns(df: DataFrame, path: Path, partition: Partition) -> DataFrame:
     return df.withColumns({name: literal(value) for name, value in partition.items()})
 
 
-def _attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
-    """One transaction on the newest version: half of what Spark's overwrite statement costs for small partitions."""
-    txn = OptimisticTransaction(whole.sparkSession, path)
-    _require_partitioned(path, txn.partition_columns, partitions)
-    grows = new_columns(path, txn.schema, whole.schema)
-    needs_statement = grows or not partitions[0] or txn.property("delta.columnMapping.mode")
-    crash_point("delta.before_replace")
-    if needs_statement:
-        return _by_statement(whole, path, partitions)
-    predicate = _predicate(partitions)
-    txn.depends_on(predicate)
-    texts = [{name: str(value) for name, value in partition.items()} for partition in partitions]
-    gone = txn.files_in(texts)
-    added = txn.write(txn.cast_to_table(whole))
-    files = [LiveFile(described) for described in txn.describe(added)]
+@dataclass(frozen=True)
+class _Judged:
+    """Files that no version has yet, their rows, and which partitions of them may be published.
+
+    They fit a table of this `definition` alone.
+    """
+
+    files: Sequence[LiveFile]
+    rows: DataFrame
+    released: tuple[bool, ...]
+    definition: str
+
+
+class _Attempts:
+    """Attempts at one overwrite, each on the newest version: half of what Spark's statement costs for small partitions.
+
+    What the first one wrote and had judged the next ones commit: a writer that came first costs no computation.
+    """
+
+    def __init__(self, overwrite: PartitionOverwrite) -> None:
+        self._overwrite = overwrite
+        self._judged: _Judged | None = None
+
+    def __call__(self) -> Replaced:
+        overwrite = self._overwrite
+        txn = OverwriteTransaction(overwrite.whole.sparkSession, overwrite.path)
+        if self._judged is None or self._judged.definition != txn.definition:
+            _require_partitioned(overwrite.path, txn.partition_columns, overwrite.partitions)
+            grows = new_columns(overwrite.path, txn.schema, overwrite.whole.schema)
+            crash_point("delta.before_replace")
+            if grows or txn.property("delta.columnMapping.mode"):
+                return _by_spark(txn, overwrite)
+            self._judged = _judge(txn, overwrite)
+        return _publish(txn, overwrite, self._judged)
+
+
+def _judge(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> _Judged:
+    added = txn.write(txn.cast_to_table(overwrite.whole))
+    files = [LiveFile(described, handle) for described, handle in zip(txn.describe(added), added, strict=True)]
+    rows = partitions_last(txn.read(added), overwrite.partitions[0])
+    return _Judged(files, rows, overwrite.verdicts(rows), txn.definition)
+
+
+def _publish(txn: OverwriteTransaction, overwrite: PartitionOverwrite, judged: _Judged) -> Replaced:
     version = txn.version
-    if gone or added:
-        operation = txn.overwrite_operation(predicate, write_counts(files))
-        version = txn.commit([*txn.removal(gone), *added], operation, None, "")
-    metrics = tuple(_metrics(files, text, version) for text in texts)
-    return Replaced(version, metrics, partitions_last(txn.read(added), partitions[0]))
+    if any(judged.released):
+        let = overwrite.only(judged.released)
+        added = files_of(judged.files, let.texts)
+        txn.depends_on(let.predicate)
+        gone = txn.files_in(let.texts) if let.columns else txn.files_matching(None)
+        if gone or added:
+            operation = txn.overwrite_operation(let.predicate, write_counts(added))
+            version = txn.commit([*txn.removal(gone), *(file.handle for file in added)], operation, None, "")
+    return overwrite.replaced(judged.files, version, judged.rows, judged.released)
 
 
-def _public_attempt(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
+def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Replaced:
+    """Spark's own overwrite in two steps: it makes tables, adds columns, and knows of columns with other names."""
+    written = txn.write_overwrite(overwrite.whole, overwrite.columns, overwrite.predicate)
+    rows = partitions_last(txn.read_overwrite(written), overwrite.partitions[0])
+    released, version = overwrite.verdicts(rows), txn.version
+    if any(released):
+        let = overwrite.only(released)
+        kept = written.only(let.texts) if let.columns else written
+        version = txn.commit_overwrite(kept, let.predicate, write_counts(kept.added))
+    return overwrite.replaced(written.added, version, rows, released)
+
+
+def _public_attempt(overwrite: PartitionOverwrite) -> Replaced:
     """By Spark's overwrite alone, where the interfaces of a transaction are missing."""
-    _require_partitioned(path, file_statistics(path).partition_columns, partitions)
+    path, whole = overwrite.path, overwrite.whole
+    _require_partitioned(path, file_statistics(path).partition_columns, overwrite.partitions)
     new_columns(path, read_table(whole.sparkSession, path).schema, whole.schema)
     crash_point("delta.before_replace")
-    return _by_statement(whole, path, partitions)
+    return overwrite_by_statement(overwrite)
 
 
-def _require_partitioned(path: Path, columns: Sequence[str], partitions: Sequence[Partition]) -> None:
+def _require_partitioned(path: Path, columns: Sequence[str], partitions: Sequence[Mapping[str, object]]) -> None:
     if set(columns) != set(partitions[0]):
         raise SchemaChangedError.partitioned_otherwise(path, columns, list(partitions[0]))
-
-
-def _metrics(files: Sequence[LiveFile], partition: Mapping[str, str], version: int) -> TableMetrics:
-    own = [file for file in files if file.described["partitionValues"] == partition]
-    return TableMetrics(version, rows_of(own), len(own), bytes_of(own))
-
-
-def _by_statement(whole: DataFrame, path: Path, partitions: Sequence[Partition]) -> Replaced:
-    """Spark's own overwrite: it makes tables, adds columns, and knows what a transaction of ours does not."""
-    mark = uuid.uuid4().hex
-    writer = whole.write.format("delta").mode("overwrite").option("mergeSchema", "true")
-    if partitions[0]:
-        writer = writer.partitionBy(*partitions[0]).option("replaceWhere", _predicate(partitions))
-    writer.option("userMetadata", json.dumps({WRITE: mark})).save(str(path))
-    version = _version_of(path, mark)
-    rows = read_table(whole.sparkSession, path, version).where(_predicate(partitions))
-    metrics = tuple(table_metrics(path, partition, version) for partition in partitions)
-    return Replaced(version, metrics, partitions_last(rows, partitions[0]))
-
-
-def _version_of(path: Path, mark: str) -> int:
-    """The version of the commit that carries `mark`; others may have committed since.
-
-    Delta records no commit that changes nothing (no rows for partitions that have none): the version is as it was.
-    """
-    table = DeltaTable(str(path))
-    marked = (commit["version"] for commit in table.history() if mark in commit.get("userMetadata", ""))
-    return int(next(marked, table.version()))
-
-
-def _predicate(partitions: Sequence[Partition]) -> str:
-    return " OR ".join(f"({partition_predicate(partition)})" for partition in partitions)
-
-
-def partition_predicate(partition: Partition) -> str:
-    """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL; of the whole table `TRUE`."""
-    if not partition:
-        return "TRUE"
-    return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in partition.items())
-
-
-def literal(value: PartitionValue) -> Column:
-    """A value of a partition column with its type."""
-    return sf.lit(value).cast(_type_of(value))
-
-
-def _type_of(value: PartitionValue) -> str:
-    if isinstance(value, int):
-        return "int"
-    return "date" if isinstance(value, date) else "string"
-
-
-def partitions_last(rows: DataFrame, partition: Partition) -> DataFrame:
-    """The rows with the partition's columns at the end."""
-    return rows.select(*(quote(name) for name in rows.columns if name not in partition), *map(quote, partition))

@@ -110,14 +110,19 @@ def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
     host.store.close()
 
 
-def test_a_partition_that_is_still_wrong_is_not_released(
+def test_a_partition_that_would_still_be_wrong_stays_as_it_was(
     runtime: Runtime, instance: dg.DagsterInstance, spark: SparkSession
 ) -> None:
     path = runtime.warehouse.table_path("totals")
     replace_partition(spark.createDataFrame(RIGHT, "region STRING, amount BIGINT").coalesce(1), path, {"dt": MONDAY})
+    version = current_version(path)
     with pytest.raises(QualityError, match="reconcile"):
         launch(runtime, instance, from_version=1, dry_run=False)
-    assert totals(runtime) == WRONG
+    sales = spark.createDataFrame([(1, 10, "us")], "id INT, amount INT, region STRING")
+    replace_partition(sales, runtime.warehouse.table_path("sales"), {"dt": MONDAY})
+    with pytest.raises(QualityError, match="accepted_values"):
+        launch(runtime, instance, recompute=True, dry_run=False)
+    assert (totals(runtime), current_version(path)) == (RIGHT, version)
     assert not instance.get_materialized_partitions(dg.AssetKey("totals"))
 
 

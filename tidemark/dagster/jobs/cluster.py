@@ -16,7 +16,7 @@ from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, cluste
 from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.delta_rs_table import table_exists
-from tidemark.delta.replace_partition import partition_predicate
+from tidemark.delta.partition_predicate import partition_predicate
 from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tidemark.compute.slice_computer import ComputedSlice
 
 HISTORY_SLICES: Final = 48
+SHOWN_FILES: Final = 20
 
 Metadata = dict[str, dg.MetadataValue[Any]]
 
@@ -43,6 +44,17 @@ def slice_metadata(computed: ComputedSlice) -> Metadata:
         metadata["min_event_time"] = dg.TextMetadataValue(first)
         metadata["max_event_time"] = dg.TextMetadataValue(last)
     return metadata
+
+
+def files_aside(computed: ComputedSlice) -> Metadata:
+    """Where what was refused lies: in the table's folder, in files of no version, until a vacuum."""
+    if not computed.aside:
+        return {}
+    return {
+        "refused_rows": dg.IntMetadataValue(computed.metrics.rows),
+        "refused_files_in": dg.PathMetadataValue(str(computed.path)),
+        "refused_files": dg.JsonMetadataValue(list(computed.aside[:SHOWN_FILES])),
+    }
 
 
 class SliceDrawings:

@@ -200,13 +200,14 @@ class OptimisticTransaction:
         nothing, empty = self._none(), self._seq([])
         return self._operation("Merge")(nothing, nothing, nothing, nothing, empty, empty, empty)
 
-    def overwrite_operation(self, predicate: str, counts: Mapping[str, int]) -> Any:
-        """An overwrite of the rows where `predicate` holds, as the history shows it, with its metrics."""
+    def overwrite_operation(self, predicate: str | None, counts: Mapping[str, int]) -> Any:
+        """An overwrite of the rows where `predicate` holds, or of all, as the history shows it, with its metrics."""
         self._report_metrics(counts)
         some, none = self._jvm("scala.Option").apply, self._none()
         mode = self._jvm("org.apache.spark.sql.SaveMode").Overwrite
-        columns = some(self._seq(self.partition_columns))
-        return self._operation("Write")(mode, columns, some(predicate), none, none, none, none, none, none)
+        columns = some(self._txn.metadata().partitionColumns())
+        where = none if predicate is None else some(predicate)
+        return self._operation("Write")(mode, columns, where, none, none, none, none, none, none)
 
     def empty_operation(self) -> Any:
         """An append of no rows: a commit that only says something of itself."""
@@ -228,10 +229,18 @@ class OptimisticTransaction:
             metric = make(context, name)
             metric.set(count)
             metrics.put(name, metric)
+        self._txn.registerSQLMetrics(java_session(self._spark), self._immutable(metrics))
+
+    def _map(self, items: Mapping[str, str]) -> Any:
+        collected = self._jvm("java.util.HashMap")()
+        for name, value in items.items():
+            collected.put(name, value)
+        return self._immutable(collected)
+
+    def _immutable(self, java_map: Any) -> Any:
         # Scala's toMap wants the evidence that its items are pairs.
         evidence = self._jvm.scala_object("scala.$less$colon$less").refl()
-        pairs = self._jvm("scala.jdk.javaapi.CollectionConverters").asScala(metrics).toMap(evidence)
-        self._txn.registerSQLMetrics(java_session(self._spark), pairs)
+        return self._jvm("scala.jdk.javaapi.CollectionConverters").asScala(java_map).toMap(evidence)
 
     def _operation(self, name: str) -> Any:
         return self._jvm(f"{DELTA}.DeltaOperations${name}")

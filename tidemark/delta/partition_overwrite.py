@@ -1,0 +1,93 @@
+"""What one overwrite of partitions is asked to do, and what became of it: write, audit, publish (A5).
+
+Files are written, their rows are judged, and only what is released becomes the table's, in one commit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from tidemark.delta.delta_rs_table import Partition, TableMetrics
+from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
+from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.system.crash_points import crash_point
+
+Release = Callable[[DataFrame], Sequence[bool]]
+"""Of rows that are in files already, partition columns last: for each partition whether they may become the table's."""
+
+
+def release_all(partitions: Sequence[Partition]) -> Release:
+    """What releases every partition without a look at its rows."""
+    return lambda _: [True] * len(partitions)
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """One overwrite: what is in each partition now, and all that was written as `rows`, partition columns last.
+
+    A partition that was not published is as it was; its `metrics` are of the files that were refused, and `aside` are
+    their paths in the table's folder: no version names them, and a vacuum deletes them. `version` is the commit's, or
+    the table's where none was made (-1: there is no table).
+    """
+
+    version: int
+    metrics: tuple[TableMetrics, ...]
+    rows: DataFrame
+    published: tuple[bool, ...]
+    aside: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class PartitionOverwrite:
+    """`whole` is the content of all `partitions`, their columns with it."""
+
+    whole: DataFrame
+    path: Path
+    partitions: Sequence[Partition]
+    release: Release
+
+    @property
+    def columns(self) -> list[str]:
+        """The partition columns; none for a table that is one slice."""
+        return list(self.partitions[0])
+
+    @property
+    def predicate(self) -> str | None:
+        """Which rows are replaced; None for all of them."""
+        if not self.columns:
+            return None
+        return " OR ".join(f"({partition_predicate(partition)})" for partition in self.partitions)
+
+    @property
+    def texts(self) -> list[dict[str, str]]:
+        """The partitions as the log writes them."""
+        return [{name: str(value) for name, value in partition.items()} for partition in self.partitions]
+
+    def verdicts(self, rows: DataFrame) -> tuple[bool, ...]:
+        """Which partitions the written rows of may be published, in order."""
+        crash_point("delta.files_written")
+        released = tuple(self.release(rows))
+        crash_point("delta.audited")
+        return released
+
+    def only(self, released: Sequence[bool]) -> "PartitionOverwrite":
+        """The same of the partitions that were released."""
+        return replace(self, partitions=[part for part, let in zip(self.partitions, released, strict=True) if let])
+
+    def replaced(self, files: Sequence[LiveFile], version: int, rows: DataFrame, released: Sequence[bool]) -> Replaced:
+        """What to tell of an overwrite that wrote these files."""
+        own = [files_of(files, [text]) for text in self.texts]
+        metrics = tuple(TableMetrics(version, rows_of(some), len(some), bytes_of(some)) for some in own)
+        aside = tuple(() if let else _paths(some) for some, let in zip(own, released, strict=True))
+        return Replaced(version, metrics, rows, tuple(released), aside)
+
+
+def files_of(files: Sequence[LiveFile], partitions: Sequence[Mapping[str, str]]) -> list[LiveFile]:
+    """Those of the files that belong to one of the partitions, given as the log writes them."""
+    return [file for file in files if file.described["partitionValues"] in partitions]
+
+
+def _paths(files: Sequence[LiveFile]) -> tuple[str, ...]:
+    return tuple(str(file.described["path"]) for file in files)
