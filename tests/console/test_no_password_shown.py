@@ -38,6 +38,7 @@ _ARGUMENTS: Final = {
     "offset": "1",
     "shell": "bash",
     "tables": "ods_sales",
+    "entities": "dws_total",
 }
 _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("capture", "audit"): ["--once"],

@@ -27,6 +27,7 @@ COMMANDS: Final = (
     CommandEntry("counts", "The model", "Take in counts of records from the source and the lake."),
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
+    CommandEntry("plan", "The model", "Say what a change of code outdates, what it touches and what it costs."),
     CommandEntry("taint", "The model", "Mark slices as wrong, with all that was built from them."),
     CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
     CommandEntry("baseline", "The model", "Say when promised slices will be there, and what makes them late."),
@@ -57,7 +58,7 @@ Settings stand in the project's tidemark.yaml; environment variables override th
   DAGSTER_HOME            Dagster's own storage (default: dagster_home/ in the project)
 
 \b
-Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongly,
+Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongly, 3 `plan` found outdated slices,
 75 something is busy, try again, 130 interrupted.
 """
 

@@ -13,6 +13,7 @@ from tidemark.state_store.schema import TRANSITIONS
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from tidemark.state_store.database import Database
@@ -28,8 +29,11 @@ class Timing(NamedTuple):
     generation: int
 
 
-def timings(database: Database, since: datetime) -> list[Timing]:
-    """All transitions recorded since an instant (aware), in order. Raises StateStoreDownError."""
+def timings(database: Database, since: datetime, entities: Collection[str] | None = None) -> list[Timing]:
+    """All transitions recorded since an instant (aware), of all entities or of some, in order.
+
+    Raises StateStoreDownError.
+    """
     columns = TRANSITIONS.c
     query = (
         select(
@@ -44,6 +48,8 @@ def timings(database: Database, since: datetime) -> list[Timing]:
         .where(columns.record_time >= microseconds(since))
         .order_by(columns.seq)
     )
+    if entities is not None:
+        query = query.where(columns.entity.in_(entities))
     with database.reading() as connection:
         return [
             Timing(Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tidemark.dependency_model.code_change.sql_words import sql_words
 from tidemark.warehouse.function_code import function_code
@@ -39,13 +40,14 @@ class EntityCode:
     """`query` as it is written; `function` its code by file, its own under the empty name.
 
     `rows` are the declaration's parts that choose rows, `rules` those that only let slices through: both by name, as
-    text.
+    text. `outside` are the columns of the tables that it reads and nothing here computes, where they were known.
     """
 
     query: str
     function: Mapping[str, str]
     rows: Mapping[str, str]
     rules: Mapping[str, str]
+    outside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
@@ -56,7 +58,8 @@ class EntityCode:
     def id(self) -> str:
         """Sixteen digits of all of it, the rules too."""
         rules = [f"{name}={value}" for name, value in sorted(self.rules.items())]
-        return _digits([self.query, *self._function, *self._rows, *rules], 16)
+        outside = [f"{table}({columns})" for table, columns in sorted(self.outside.items())]
+        return _digits([self.query, *self._function, *self._rows, *rules, *outside], 16)
 
     @property
     def _function(self) -> list[str]:
@@ -68,7 +71,13 @@ class EntityCode:
 
     def to_json(self) -> str:
         """As it is kept."""
-        kept = {"query": self.query, "function": self.function, "rows": self.rows, "rules": self.rules}
+        kept = {
+            "query": self.query,
+            "function": self.function,
+            "rows": self.rows,
+            "rules": self.rules,
+            "outside": self.outside,
+        }
         return json.dumps(kept, sort_keys=True)
 
     @classmethod
@@ -76,9 +85,12 @@ class EntityCode:
         """The inverse. Raises ValueError for what is none."""
         kept = json.loads(text)
         try:
-            return cls(str(kept["query"]), *(_texts(kept[name]) for name in ("function", "rows", "rules")))
+            return cls(str(kept["query"]), *(_texts(kept[name]) for name in _PARTS))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no code of an entity: {error}") from error
+
+
+_PARTS: Final = ("function", "rows", "rules", "outside")
 
 
 def code_version(declared: DeclaredCode, entity: Entity) -> str:
@@ -86,11 +98,20 @@ def code_version(declared: DeclaredCode, entity: Entity) -> str:
     return entity_code(declared, entity).version
 
 
-def entity_code(declared: DeclaredCode, entity: Entity) -> EntityCode:
-    """The code of an entity as it is declared now."""
+def entity_code(
+    declared: DeclaredCode, entity: Entity, outside: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> EntityCode:
+    """The code of an entity as it is declared now; `outside` has the known columns of tables that nothing computes."""
     function = declared.functions.get(entity.name)
     query = "" if function else declared.queries.get(entity.name, "")
-    return EntityCode(query, function_code(function) if function else {}, _rows_of(entity), _rules_of(entity))
+    read = dict.fromkeys(needed.entity for state in entity.states for needed in state.depends_on)
+    return EntityCode(
+        query,
+        function_code(function) if function else {},
+        _rows_of(entity),
+        _rules_of(entity),
+        {name: " ".join(outside[name]) for name in read if outside.get(name)},
+    )
 
 
 def _rows_of(entity: Entity) -> dict[str, str]:

@@ -71,6 +71,25 @@ class ColumnGraph:
         read = {name for name in {*self._downstream, *indirect} if name.rpartition(".")[0] == entity}
         return tuple(sorted(name.rpartition(".")[2] for name in read))
 
+    def is_read(self, entity: str, column: str) -> bool:
+        """Whether a query downstream uses a column, also to choose rows, or all columns of the entity."""
+        names = {f"{of}.{part}" for of in self._copies(entity) for part in (column, "*")}
+        return any(name in self._downstream or name in self._indirect for name in names)
+
+    def is_used_by(self, entity: str, name: str) -> bool:
+        """Whether an entity's query uses `upstream.column`; of a function, nobody knows: it may."""
+        columns_of_entity = self.entities.get(entity)
+        if columns_of_entity is None or not columns_of_entity.is_known:
+            return True
+        return name in columns_of_entity.indirect or any(name in used for used in columns_of_entity.direct.values())
+
+    def _copies(self, entity: str) -> list[str]:
+        return [entity, *(copy for copy, of in self.same.items() if of == entity)]
+
+    @cached_property
+    def _indirect(self) -> frozenset[str]:
+        return frozenset(name for columns in self.entities.values() for name in columns.indirect)
+
     @cached_property
     def _downstream(self) -> dict[str, Names]:
         downstream: dict[str, list[str]] = {}
@@ -85,9 +104,18 @@ class ColumnGraph:
 
 
 def column_graph(
-    order: Iterable[str], entities: Mapping[str, Entity], queries: Mapping[str, str], root: Path, settings: Settings
+    order: Iterable[str],
+    entities: Mapping[str, Entity],
+    queries: Mapping[str, str],
+    root: Path,
+    settings: Settings,
+    broken: dict[str, QueryError] | None = None,
 ) -> ColumnGraph:
-    """The lineage of every entity with SQL; `order` has upstreams before what reads them. Raises QueryError."""
+    """The lineage of every entity with SQL; `order` has upstreams before what reads them.
+
+    Raises QueryError for a query that names columns that are not there; with `broken` it is noted there, and the query
+    counts as one that uses all columns of what it reads.
+    """
     path = cache_path("columns", root, settings)
     old, new = read_cache(path), dict[str, Any]()
     by_entity: dict[str, EntityColumns] = {}
@@ -97,10 +125,18 @@ def column_graph(
         if name not in queries or name not in entities:
             continue
         key = _key(entities[name], queries[name], known, entities)
-        entry = _valid(old.get(name), key) or {
-            "key": key,
-            **_analyse(name, queries[name], (known, declared), entities),
-        }
+        try:
+            entry = _valid(old.get(name), key) or {
+                "key": key,
+                **_analyse(name, queries[name], (known, declared), entities),
+            }
+        except QueryError as error:
+            if broken is None:
+                raise
+            broken[name] = error
+            upstreams = tuple(f"{dependency.entity}.*" for dependency in entities[name].depends_on)
+            by_entity[name] = EntityColumns({"*": upstreams}, upstreams)
+            continue
         new[name] = entry
         direct = {column: tuple(sources) for column, sources in entry["direct"].items()}
         by_entity[name] = EntityColumns(direct, tuple(entry["indirect"]))

@@ -26,7 +26,12 @@ def dependencies_reached(graph: DependencyGraph, columns: ColumnGraph, entity: s
         raise UnknownEntityError(
             f"{entity} has no such column", found=quote_value(column), hint=did_you_mean(column, known)
         )
-    changed: dict[str, frozenset[str]] = {entity: frozenset({column})}
+    return columns_reached(graph, columns, entity, frozenset({column}))
+
+
+def columns_reached(graph: DependencyGraph, columns: ColumnGraph, entity: str, own: frozenset[str]) -> Dependencies:
+    """The dependencies through which a change of some columns of an entity can reach other slices; `*` is all."""
+    changed: dict[str, frozenset[str]] = {entity: own}
     reached: set[tuple[str, str]] = set()
     pending = [entity]
     while pending:

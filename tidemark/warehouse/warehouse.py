@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from tidemark.errors import QueryError
     from tidemark.system.settings import Settings
     from tidemark.warehouse.python_function import PythonFunction
 
@@ -100,10 +101,13 @@ class Warehouse:
         )
 
 
-def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
+def load_warehouse(
+    settings: Settings, root: Path | None = None, broken: dict[str, QueryError] | None = None
+) -> Warehouse:
     """Read every declaration below `root`, the project's `warehouse_assets` unless given.
 
-    Raises EntityErrors with all that is wrong at once.
+    Raises EntityErrors with all that is wrong at once, and QueryError for a query that names columns that are not
+    there; with `broken` that is noted there.
     """
     root = root or settings.declarations
     read = read_declarations(root, settings).require_no_problems()
@@ -114,7 +118,7 @@ def load_warehouse(settings: Settings, root: Path | None = None) -> Warehouse:
     }
     with pause_collection():
         graph = DependencyGraph.build(entities.values())
-    columns = column_graph(graph.topological(), read.entities, read.queries, root, settings)
+    columns = column_graph(graph.topological(), read.entities, read.queries, root, settings, broken)
     return Warehouse(
         settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread, read.sql
     )

@@ -15,7 +15,7 @@ from tidemark.errors import ParseError
 from tidemark.state_store.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
@@ -47,9 +47,11 @@ class RunHistory:
                 self._note(timing)
 
     @classmethod
-    def read(cls, graph: DependencyGraph, database: Database, now: datetime) -> RunHistory:
-        """Of the last ninety days. Raises StateStoreDownError."""
-        return cls(graph, timings(database, now - LOOKED_BACK))
+    def read(
+        cls, graph: DependencyGraph, database: Database, now: datetime, entities: Collection[str] | None = None
+    ) -> RunHistory:
+        """Of the last ninety days, of all entities or of some. Raises StateStoreDownError."""
+        return cls(graph, timings(database, now - LOOKED_BACK, entities))
 
     def times(self, entity: str) -> LearnedTimes:
         """What was learned of an entity; of one without history what the others take."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def code_metadata(runtime: Runtime, entity: Entity, slices: Sequence[Slice]) -> dict[Slice, Metadata]:
     """What the center keeps beside what the run did. Raises StateStoreDownError."""
-    code = entity_code(runtime.warehouse, entity)
+    code = entity_code(runtime.warehouse, entity, runtime.warehouse.columns.outside)
     told: dict[Slice, Metadata] = {slice_: {CODE_KEY: dg.TextMetadataValue(code.id)} for slice_ in slices}
     if not runtime.codes.is_known(code.id, entity.name):
         told[slices[0]][CODE_CONTENT_KEY] = dg.TextMetadataValue(code.to_json())

@@ -69,14 +69,25 @@ def sql_words(text: str) -> tuple[str, ...]:
     )
 
 
+def without_comments(text: str) -> str:
+    """The text with a space for each comment: parsers trip over some of them."""
+    return "".join(" " if kind in ("line", "block") else piece for kind, piece in _pieces(text))
+
+
 def _kinds(text: str) -> Iterator[tuple[str, str]]:
+    return ((kind, piece) for kind, piece in _pieces(text) if kind not in ("space", "line", "block"))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """All of a text, piece by piece; a comment is a `line` or a `block`, a hint is none."""
     at = 0
     while match := _WORD.match(text, at):
-        kind, at = str(match.lastgroup), match.end()
-        if kind == "block" and not text.startswith(_HINT, match.start()):
-            at = _end_of_block(text, at)
-        elif kind not in ("space", "line"):
-            yield kind, match[0]
+        kind, end = str(match.lastgroup), match.end()
+        if kind == "block":
+            is_hint = text.startswith(_HINT, at)
+            kind, end = ("sign", end) if is_hint else (kind, _end_of_block(text, end))
+        yield kind, text[at:end]
+        at = end
 
 
 def _end_of_block(text: str, at: int) -> int:

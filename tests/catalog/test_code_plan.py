@@ -1,0 +1,116 @@
+"""What a change of code outdates, and what of it is touched downstream: by columns, and no slice more than that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.catalog.changed_project import DAYS, NOW, TABLES, compute, declare, rewrite, warehouse_at
+from tests.state_store.examples import chain
+from tidemark.catalog.code_plan import CodePlan, code_plan
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.code_registry import CodeRegistry
+from tidemark.state_store.store import StateStore
+from tidemark.state_store.transition import Facts
+from tidemark.warehouse.code_change import ChangeKind
+from tidemark.warehouse.code_version import entity_code
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return declare(tmp_path)
+
+
+def plan_of(root: Path, *names: str) -> CodePlan:
+    warehouse = warehouse_at(root)
+    store = StateStore.of(warehouse.settings)
+    told = code_plan(warehouse, CodeRegistry(store.database), store.read, NOW, names)
+    store.close()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "touched"),
+    [
+        ("amount * 2", "amount * 3", ChangeKind.CHANGED, {"twices"}),
+        ("id, region, amount,", "id, region, -amount AS amount,", ChangeKind.CHANGED, {"amounts", "report"}),
+        ("WHERE", "WHERE id > 0 AND", ChangeKind.CHANGED, {"amounts", "twices", "report"}),
+        ("AS twice", "AS twice, id + 1 AS following", ChangeKind.ADDITIVE, set()),
+        ("id, region", "id AS number, region", ChangeKind.RENAMED, set()),
+        ("amount * 2", "CAST(amount * 2 AS BIGINT)", ChangeKind.BREAKING, {"twices"}),
+        (", amount * 2 AS twice", "", ChangeKind.BREAKING, {"twices"}),
+    ],
+)
+def test_only_what_uses_a_changed_column_is_touched(
+    root: Path, old: str, new: str, kind: ChangeKind, touched: set[str]
+) -> None:
+    compute(root)
+    rewrite(root, old, new)
+    (planned,) = plan_of(root).entities
+    assert (planned.entity, planned.change.kind, [slice_.key for slice_ in planned.outdated]) == (
+        "sales",
+        kind,
+        [*DAYS],
+    )
+    assert set(planned.touched) == touched
+    assert all([slice_.key for slice_ in slices] == [*DAYS] for slices in planned.touched.values())
+    assert set(planned.untouched) == {"amounts", "twices"} - touched
+
+
+@pytest.mark.parametrize(("old", "new"), [("WHERE", "-- of the day\n  where"), ("SELECT", "select /* all */")])
+def test_layout_is_no_change(root: Path, old: str, new: str) -> None:
+    compute(root)
+    rewrite(root, old, new)
+    assert plan_of(root) == CodePlan((), {})
+
+
+def test_a_rule_changes_no_row(root: Path) -> None:
+    compute(root)
+    rewrite(root, "[id]", "[id, region]", "dwd/sales.yaml")
+    (planned,) = plan_of(root).entities
+    assert (planned.change.kind, planned.outdated, planned.touched) == (ChangeKind.RULES, (), {})
+
+
+def test_another_offset_changes_rows(root: Path) -> None:
+    compute(root)
+    rewrite(root, "dt = :biz_date", "dt = date_sub(:biz_date, 1)")
+    (planned,) = plan_of(root).entities
+    assert planned.change.kind is ChangeKind.CHANGED
+    assert any(word.startswith("depends_on") for word in planned.change.words)
+
+
+def test_slices_of_unknown_code_are_counted(root: Path) -> None:
+    compute(root, told=False)
+    rewrite(root, "amount * 2", "amount * 3")
+    assert plan_of(root) == CodePlan((), dict.fromkeys(TABLES, len(DAYS)))
+
+
+def test_only_the_chosen_entities_are_looked_at(root: Path) -> None:
+    compute(root)
+    rewrite(root, "amount * 2", "amount * 3")
+    rewrite(root, "max(amount)", "min(amount)", "ads/report.sql")
+    assert [planned.entity for planned in plan_of(root).entities] == ["sales", "report"]
+    assert [planned.entity for planned in plan_of(root, "report", "twices").entities] == ["report"]
+    assert len(plan_of(root).slices) == len({"sales", "twices", "report"}) * len(DAYS)
+
+
+def test_slices_that_were_computed_again_are_up_to_date(root: Path) -> None:
+    compute(root)
+    rewrite(root, "amount * 2", "amount * 3")
+    warehouse = warehouse_at(root)
+    store = StateStore.of(warehouse.settings)
+    code = entity_code(warehouse, warehouse.entities["sales"], warehouse.columns.outside)
+    again = Slice("sales", DAYS[0])
+    current, last = store.read.current(again), store.read.last()
+    assert current
+    events = "backfill_requested released launched started backfilled"
+    facts = Facts(code=code.id, code_content=code.to_json())
+    store.write.append(chain(again, events, last + 1, current.status, facts), after=last)
+    store.close()
+    (planned,) = plan_of(root).entities
+    assert planned.outdated == (Slice("sales", DAYS[1]),)
+    assert planned.touched == {"twices": (Slice("twices", DAYS[1]),)}

@@ -1,0 +1,167 @@
+"""`tidemark plan`: what the working tree changes of what is in the lake, and what it takes to bring it up to date."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tidemark.console.entity_argument import declared_names
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.catalog.code_plan import CodePlan, PlannedEntity
+    from tidemark.dependency_model.baseline.repair_time import RepairTime
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.errors import QueryError
+
+_STYLES: Final = {"breaking": "red", "changed": "yellow", "renamed": "yellow", "unknown": "yellow"}
+_SHOWN: Final = 20
+
+
+@click.command()
+@click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
+@json_option
+def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
+    """Say which entities' code has changed since their slices were computed, and what that outdates.
+
+    Compared are the query (its words and its tree), the Python function with the project's modules that it imports, the
+    declaration, and the columns of the tables that others make, with what each slice in the lake was computed by. Each
+    change is of the gravest of these kinds:
+
+    \b
+    rules     other quality rules or conditions of waiting: no row changes
+    additive  a new column: NULL in the slices that are there, until they are computed again
+    renamed   a column has another name that nobody downstream reads
+    changed   another expression, another condition, another offset, another function
+    breaking  a column that is read downstream is gone, or has another type
+    unknown   the code of the slices was not kept
+
+    Comments, spaces and capitals of keywords are no change. Slices are outdated where older code computed them. Of
+    those downstream only such are touched that use a changed column, as far as column lineage knows. The time that it
+    takes is learned from the runs of the last ninety days.
+
+    \b
+    Examples:
+      tidemark plan
+      tidemark plan dws_course_attendance_1d --json
+    \b
+    Exit codes: 0 nothing is outdated or breaking, 1 no such entity, or the declarations are wrong; 2 called wrongly;
+                3 slices are outdated, or a change is breaking; 75 the state store does not answer.
+    With --json: {"entities": [{"entity", "change", "columns": [...], "because": [...], "null_until_computed": [...],
+                  "outdated": [...], "touched": {entity: [...]}, "untouched": [...]}], "unknown": {entity: count},
+                  "broken": {entity: message}, "slices": count, "cost": {"p50_seconds", "p90_seconds", "work_seconds"}
+                  | null}; slices are keys, columns ["*"] are all.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.catalog.code_plan import CodePlan, code_plan  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
+    from tidemark.state_store.store import StateStore  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    settings, now, broken = Settings.load(), datetime.now(UTC), dict[str, "QueryError"]()
+    warehouse = load_warehouse(settings, broken=broken)
+    told, cost = CodePlan((), {}), None
+    for name in entities:
+        warehouse.graph.entity(name)
+    if settings.state or settings.state_db.exists():
+        store = StateStore.of(settings)
+        told = code_plan(warehouse, CodeRegistry(store.database), store.read, now, entities)
+        if told.slices:
+            from tidemark.console.rebuild_cost import rebuild_cost  # noqa: PLC0415 - loads numpy
+
+            cost = rebuild_cost(warehouse, store.database, told.slices, now)
+        store.close()
+    if as_json:
+        print_json(_as_data(told, broken, cost))
+    else:
+        _print(told, broken, cost)
+    raise SystemExit(ExitCode.OUTDATED if _is_open(told, broken) else ExitCode.OK)
+
+
+def _is_open(told: CodePlan, broken: Mapping[str, QueryError]) -> bool:
+    is_breaking = any(planned.change.kind.value == "breaking" for planned in told.entities)
+    return bool(told.slices or broken or is_breaking)
+
+
+def _as_data(told: CodePlan, broken: Mapping[str, QueryError], cost: RepairTime | None) -> dict[str, Any]:
+    return {
+        "entities": [_entity_as_data(planned) for planned in told.entities],
+        "unknown": dict(told.unknown),
+        "broken": {name: str(error) for name, error in broken.items()},
+        "slices": len(told.slices),
+        "cost": {
+            "p50_seconds": round(cost.p50),
+            "p90_seconds": round(cost.p90),
+            "work_seconds": round(cost.work),
+        }
+        if cost
+        else None,
+    }
+
+
+def _entity_as_data(planned: PlannedEntity) -> dict[str, Any]:
+    return {
+        "entity": planned.entity,
+        "change": planned.change.kind.value,
+        "columns": sorted(planned.change.columns),
+        "because": list(planned.change.words),
+        "null_until_computed": list(planned.change.added) if planned.outdated else [],
+        "outdated": [_key(slice_) for slice_ in planned.outdated],
+        "touched": {name: [_key(slice_) for slice_ in slices] for name, slices in planned.touched.items()},
+        "untouched": list(planned.untouched),
+    }
+
+
+def _print(told: CodePlan, broken: Mapping[str, QueryError], cost: RepairTime | None) -> None:
+    for planned in told.entities:
+        _print_entity(planned)
+    for name, error in broken.items():
+        print_line(f"{name} is broken: {error}", "red")
+    if told.unknown:
+        counted = sorted(told.unknown.items(), key=lambda item: -item[1])
+        names = ", ".join(f"{name} {count:,}" for name, count in counted[:_SHOWN])
+        more = f", and {len(counted) - _SHOWN} more entities" if len(counted) > _SHOWN else ""
+        print_line(f"of {sum(told.unknown.values()):,} slices the code is not known: {names}{more}")
+        print_line(
+            "  computed before it was kept, or by others; they count as up to date until they are computed again"
+        )
+    if not told.slices:
+        print_line("no slice is outdated", "green" if not broken else None)
+        return
+    outdated = sum(len(planned.outdated) for planned in told.entities)
+    print_line(f"{outdated:,} slices are outdated, {len(told.slices) - outdated:,} more were built of them", "bold")
+    if cost:
+        took = f"about {_span(cost.p50)} (nine times in ten less than {_span(cost.p90)})"
+        print_line(f"to compute them again takes {took}, {_span(cost.work)} of work")
+
+
+def _print_entity(planned: PlannedEntity) -> None:
+    change = planned.change
+    print_line(f"{planned.entity}: {change.kind.value}", _STYLES.get(change.kind.value))
+    for word in change.words[:_SHOWN]:
+        print_line(f"  {word}")
+    if change.added and planned.outdated:
+        print_line(f"  NULL in the slices that are there until they are computed again: {', '.join(change.added)}")
+    rows = [["  outdated", planned.entity, _ends(planned.outdated)]] if planned.outdated else []
+    rows += [["  built of it", name, _ends(slices)] for name, slices in planned.touched.items()]
+    rows += [["  not touched", name, "uses no column that has changed"] for name in planned.untouched]
+    print_table(["", "entity", "slices"], rows)
+
+
+def _ends(slices: Sequence[Slice]) -> str:
+    """`14: 2026-03-01 .. 2026-03-14`."""
+    ends = _key(slices[0]) if len(slices) == 1 else f"{_key(slices[0])} .. {_key(slices[-1])}"
+    return f"{len(slices):,}: {ends}"
+
+
+def _key(slice_: Slice) -> str:
+    return str(slice_).partition("@")[2]
+
+
+def _span(seconds: float) -> str:
+    return str(timedelta(seconds=max(1, round(seconds))))
