@@ -160,7 +160,8 @@ SECTIONS: Final = (
             ),
             "ready_by": Key(
                 "the time of day, in its zone, by which a slice is promised: `tidemark status` and "
-                "an observation in Dagster tell of late ones",
+                "an observation in Dagster tell of late ones; where there is no room for all, what has the smallest "
+                "margin to a promise is launched first",
                 'period: day\nready_by: "00:30"',
             ),
             "alert_margin": Key(

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from tidemark.center.errors import PoolError
 from tidemark.center.fact import Fact
+from tidemark.center.launch_order import MarginOrder
 from tidemark.center.run_grouping import RunGrouping
+from tidemark.center.typical_times import TypicalTimes
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import TransientError
 from tidemark.system.crash_points import crash_point
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.center.center import DependencyCenter
+    from tidemark.center.launch_order import LaunchOrder
     from tidemark.center.pools import Pools
     from tidemark.dependency_model.slice import Slice
 
@@ -68,7 +71,7 @@ class LaunchPolicy:
 
 
 class Dispatch:
-    """Asks for the runs of one center."""
+    """Asks for the runs of one center; where there is no room, by the margin of the promises that hang on slices."""
 
     def __init__(
         self,
@@ -77,11 +80,15 @@ class Dispatch:
         pools: Pools,
         *,
         policy: LaunchPolicy | None = None,
+        order: LaunchOrder | None = None,
         clock: Callable[[], datetime],
     ) -> None:
         self._center, self._launcher, self._pools = center, launcher, pools
         self._policy, self._clock = policy or LaunchPolicy(), clock
-        self._grouping = RunGrouping(center, pools, self._policy.together, self._policy.across)
+        times = TypicalTimes(center.graph, center.store.database)
+        self._grouping = RunGrouping(
+            center, pools, order or MarginOrder(center, times, clock), self._policy.together, self._policy.across
+        )
         self._is_recovered = False
         self.without_pool: dict[str, PoolError] = {}
         """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""

@@ -13,13 +13,13 @@ from collections import Counter
 from math import ceil
 from typing import TYPE_CHECKING
 
-from tidemark.center.critical_path import chain_lengths
 from tidemark.center.pools import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidemark.center.center import DependencyCenter
+    from tidemark.center.launch_order import LaunchOrder
     from tidemark.center.pools import Pools
     from tidemark.dependency_model.slice import Slice
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class RunGrouping:
     """At most `together` neighbours of an entity, and `across` entities, in a run."""
 
-    def __init__(self, center: DependencyCenter, pools: Pools, together: int, across: int) -> None:
+    def __init__(self, center: DependencyCenter, pools: Pools, order: LaunchOrder, together: int, across: int) -> None:
         self._center, self._pools, self._together, self._across = center, pools, together, across
-        self._lengths = chain_lengths(center.graph)
+        self._order = order
 
     def groups(self, busy: Counter[str]) -> list[list[Slice]]:
         """What is ready as runs, the most urgent first; `busy` says how many runs each pool has."""
@@ -37,7 +37,7 @@ class RunGrouping:
         return self._share_runs(groups) if len(groups) > self._pools.room(busy) else groups
 
     def _neighbours(self) -> list[list[Slice]]:
-        """Ready slices, neighbours in time of one entity together; the longest chain first, then the oldest."""
+        """Ready slices, neighbours in time of one entity together, in the order of launches."""
         graph = self._center.graph
         groups: list[list[Slice]] = []
         ready = sorted(self._center.ready(), key=lambda slice_: (slice_.entity, slice_.sub, graph.window(slice_).start))
@@ -47,7 +47,7 @@ class RunGrouping:
                 last.append(slice_)
             else:
                 groups.append([slice_])
-        return sorted(groups, key=lambda group: (-self._lengths.get(group[0].entity, 0.0), graph.window(group[0]).end))
+        return self._order.sort(groups)
 
     def _share_runs(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         """Groups of different entities at the same times and for the same pools in one run each, in their order."""

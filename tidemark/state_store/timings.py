@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -13,8 +13,10 @@ from tidemark.state_store.schema import TRANSITIONS
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from datetime import datetime
+
+    from sqlalchemy import ColumnElement
 
     from tidemark.state_store.database import Database
 
@@ -35,23 +37,38 @@ def timings(database: Database, since: datetime, entities: Collection[str] | Non
     Raises StateStoreDownError.
     """
     columns = TRANSITIONS.c
-    query = (
-        select(
-            columns.entity,
-            columns.key,
-            columns.sub,
-            columns.event,
-            columns.life,
-            columns.event_time,
-            columns.generation,
-        )
-        .where(columns.record_time >= microseconds(since))
-        .order_by(columns.seq)
-    )
+    query = select(*_columns()).where(columns.record_time >= microseconds(since)).order_by(columns.seq)
     if entities is not None:
         query = query.where(columns.entity.in_(entities))
     with database.reading() as connection:
-        return [
-            Timing(Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation)
-            for entity, key, sub, event, life, at, generation in connection.execute(query)
-        ]
+        return [_timing(row) for row in connection.execute(query)]
+
+
+def newest_timings(database: Database, after: int, most: int) -> tuple[int, list[Timing]]:
+    """The newest transitions after a number, at most so many, in order; and the number of the last of them.
+
+    Raises StateStoreDownError.
+    """
+    seq = TRANSITIONS.c.seq
+    query = select(*_columns(), seq).where(seq > after).order_by(seq.desc()).limit(most)
+    with database.reading() as connection:
+        rows = connection.execute(query).all()
+    return (rows[0].seq if rows else after), [_timing(row[:-1]) for row in reversed(rows)]
+
+
+def _columns() -> tuple[ColumnElement[Any], ...]:
+    columns = TRANSITIONS.c
+    return (
+        columns.entity,
+        columns.key,
+        columns.sub,
+        columns.event,
+        columns.life,
+        columns.event_time,
+        columns.generation,
+    )
+
+
+def _timing(row: Sequence[Any]) -> Timing:
+    entity, key, sub, event, life, at, generation = row
+    return Timing(Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation)

@@ -30,8 +30,9 @@ def _chain(
     ("ready_by", "alert_margin", "state"),
     [
         (900, 0, PromiseState.SAFE),
-        (900, 300, PromiseState.AT_RISK),
-        (605, 0, PromiseState.AT_RISK),
+        (900, 360, PromiseState.AT_RISK),
+        (605, 0, PromiseState.SAFE),
+        (605, 60, PromiseState.AT_RISK),
         (500, 0, PromiseState.OVER),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,8 +11,9 @@ from tidemark.center.pools import tag_of
 from tidemark.dependency_model.baseline.forecast import Durations
 from tidemark.dependency_model.baseline.key_path import Troubled
 from tidemark.dependency_model.baseline.learned_times import given
+from tidemark.dependency_model.baseline.promise import turns
 from tidemark.dependency_model.baseline.slice_network import NO_POOL, SliceNetwork
-from tidemark.dependency_model.readiness.earliest_time import earliest
+from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.self_starting_slices import is_marker, is_scheduled
 from tidemark.dependency_model.status import RunState
 
@@ -67,7 +68,18 @@ class SliceSource:
         given_at = list(places)
         slices = [given_at[place] for place in network.order.tolist()]
         number = {slice_: at for at, slice_ in enumerate(slices)}
-        return OpenSlices(self.now, slices, number, network, self._durations(slices), self._troubled(number))
+        durations = self._durations(slices)
+        network = replace(network, rank=turns(network, durations.typical(), self._promised(slices)))
+        return OpenSlices(self.now, slices, number, network, durations, self._troubled(number))
+
+    def _promised(self, slices: Sequence[Slice]) -> dict[int, float]:
+        """By number, when each promised slice is due."""
+        due = (
+            (at, ready_by(self.graph.entity(slice_.entity), self.graph.window(slice_)))
+            for at, slice_ in enumerate(slices)
+            if self.graph.entity(slice_.entity).ready_by
+        )
+        return {at: (instant - self.now).total_seconds() for at, instant in due if instant}
 
     def _walk(
         self, wanted: Iterable[Slice], anew: frozenset[Slice]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from itertools import islice
+from statistics import median
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-from tidemark.dependency_model.baseline.learned_times import LearnedTimes, Observed, learn, pooled
+from tidemark.dependency_model.baseline.learned_times import KEPT, LearnedTimes, Observed, learn, pooled
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import ParseError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 LOOKED_BACK: Final = timedelta(days=90)
 _BACKFILLED_AFTER: Final = timedelta(days=3).total_seconds()
 """What comes so long after its window is no arrival of the day, but a repair or a replay."""
+_LATELY: Final = 7
 _DAY: Final = timedelta(hours=23)
 
 
@@ -34,7 +37,7 @@ class RunHistory:
 
     def __init__(self, graph: DependencyGraph, told: Iterable[Timing]) -> None:
         self._graph = graph
-        self._took: dict[str, list[Observed]] = defaultdict(list)
+        self._took: dict[str, deque[Observed]] = defaultdict(lambda: deque(maxlen=KEPT))
         self._runs: dict[str, int] = defaultdict(int)
         self._failures: dict[str, int] = defaultdict(int)
         self._learned: dict[str, LearnedTimes] = {}
@@ -44,7 +47,7 @@ class RunHistory:
         self.failed: dict[Slice, int] = defaultdict(int)
         for timing in told:
             if timing.slice.entity in graph:
-                self._note(timing)
+                self.note(timing)
 
     @classmethod
     def read(
@@ -56,9 +59,16 @@ class RunHistory:
     def times(self, entity: str) -> LearnedTimes:
         """What was learned of an entity; of one without history what the others take."""
         if entity not in self._learned:
-            took = self._took.get(entity, ())
+            took = list(self._took.get(entity, ()))
             self._learned[entity] = learn(took) if took else learn((), self._typical)
         return self._learned[entity]
+
+    def lately(self, entity: str) -> float:
+        """The median seconds of its last runs; 0 of what arrives from outside or has no history."""
+        took = self._took.get(entity)
+        if not took or not is_scheduled(self._graph.entity(entity)):
+            return 0.0
+        return median(observed.seconds for observed in islice(reversed(took), _LATELY))
 
     def failing(self, entity: str) -> float:
         """The share of its runs that fail."""
@@ -71,13 +81,14 @@ class RunHistory:
     @cached_property
     def _typical(self) -> float:
         scheduled = [name for name in self._took if is_scheduled(self._graph.entity(name))]
-        return pooled([learn(self._took[name]) for name in scheduled])
+        return pooled([learn(list(self._took[name])) for name in scheduled])
 
     def _group(self, entity: str, window: Window) -> int:
         local = window.start.astimezone(ZoneInfo(self._graph.entity(entity).time_zone))
         return local.weekday() if window.duration >= _DAY else local.hour
 
-    def _note(self, timing: Timing) -> None:
+    def note(self, timing: Timing) -> None:
+        """Take in what happened next."""
         slice_ = timing.slice
         if timing.event == Event.FAILED.value:
             self._failures[slice_.entity] += 1
@@ -95,6 +106,7 @@ class RunHistory:
     def _note_completion(self, timing: Timing) -> None:
         slice_ = timing.slice
         self.failed.pop(slice_, None)
+        launched = self._launched.pop(slice_, None)
         entity = self._graph.entity(slice_.entity)
         try:
             window = self._graph.window(slice_)
@@ -102,17 +114,21 @@ class RunHistory:
             return
         group = self._group(slice_.entity, window)
         if is_scheduled(entity):
-            begun = self._begun(slice_, timing.at)
+            begun = self._begun(slice_, timing.at, launched)
             if begun is not None:
                 self._runs[slice_.entity] += 1
-                self._took[slice_.entity].append(Observed(timing.at, timing.at - begun, group))
+                self._learn(slice_.entity, Observed(timing.at, timing.at - begun, group))
         elif slice_ not in self._there:
             delay = timing.at - window.end.replace(tzinfo=UTC).timestamp()
             if delay <= _BACKFILLED_AFTER:
-                self._took[slice_.entity].append(Observed(timing.at, delay, group))
-        self._there.add(slice_)
+                self._learn(slice_.entity, Observed(timing.at, delay, group))
+            self._there.add(slice_)
 
-    def _begun(self, slice_: Slice, ended: float) -> float | None:
+    def _learn(self, entity: str, observed: Observed) -> None:
+        self._took[entity].append(observed)
+        self._learned.pop(entity, None)
+
+    def _begun(self, slice_: Slice, ended: float, launched: float | None) -> float | None:
         """When a run started; when it was launched, where that is told only with its end."""
         begun = self.running.get(slice_)
-        return self._launched.get(slice_, begun) if begun == ended else begun
+        return launched if begun == ended and launched is not None else begun

@@ -35,8 +35,8 @@ def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
     A slice is promised by its entity's `ready_by`. How long slices take, and when captured and external ones arrive, is
     learned from the last ninety days: by entity, weekday and hour; `none`, `short` and `changed` history is told. The
     graph is then worked through as it stands now, with the pools' limits and with retries. Predicted is the median, in
-    the project's time zone; `90 %` of the days it is there by the other time. A promise is over when it is probably
-    late, at risk when it may be (see `alert_margin`), safe otherwise.
+    the project's time zone; `90 %` of the days it is there by the other time. A promise is over when three of
+    four predicted days are late, at risk when three of four come within its `alert_margin`, safe otherwise.
 
     With ENTITY only the promises of one entity, each with its key path (the chain that decides, drawn as a gantt chart
     with the time until which a failure can be repaired) and with what on it is not as usual.

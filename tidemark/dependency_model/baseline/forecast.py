@@ -1,9 +1,9 @@
 """When each open slice starts and finishes, as a distribution.
 
 Some dozens of days are played at once, level by level: each slice draws a duration of its own in each of them, starts
-when its last input is there, its time has come and its pool has room, and is tried again where it fails. How long it
-waits for room is taken from one schedule at typical durations (`room.py`). Where every duration is known for certain
-all days are alike, and are that schedule's.
+when its last input is there, its time has come and its pool has room, and is tried again where it fails. When it gets
+room is taken from schedules event by event (`room.py`): of each of the days where there are few slices, of fewer where
+there are many, and of one at typical durations where there are very many.
 
 An event moves the slices that it reaches and no others: room is given out anew by the next whole forecast.
 """
@@ -32,7 +32,10 @@ DAYS: Final = 64
 """So many days are played."""
 _SEED: Final = 26
 _MOVED: Final = 0.5
-_OVERDUE: Final = 0.5
+_TAIL: Final = 2.0
+_LONGEST: Final = 8.0
+_SCHEDULED: Final = 20_000
+"""So many slices are scheduled in all: schedules go step by step in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +52,25 @@ class Durations:
     failing: Seconds
     again_after: float = 300.0
 
+    def typical(self) -> Seconds:
+        """The median of each slice."""
+        median: Seconds = self.tables[self.row, STEPS // 2].astype(np.float64)
+        return median
+
 
 @dataclass(slots=True)
 class Forecast:
-    """`start` and `finish`: one row a slice, one column a day, seconds after the network's origin; `wait`: for room."""
+    """`start` and `finish`: one row a slice, one column a day, seconds after the network's origin.
+
+    `wait`: seconds that each slice typically waits for room; `room`: before that instant it gets none, a column a day
+    or one for all.
+    """
 
     network: SliceNetwork
     durations: Durations
     took: Days
     wait: Days
+    room: Days
     start: Days
     finish: Days
 
@@ -66,16 +79,34 @@ class Forecast:
         cls, network: SliceNetwork, durations: Durations, capacity: Sequence[int], now: float = 0.0, days: int = DAYS
     ) -> Forecast:
         """Of all slices; `capacity` is the room of each pool, `now` an instant after the origin."""
-        took = _draw(network, durations, now, days)
         count = len(network)
-        forecast = cls(network, durations, took, np.zeros(count, np.float32), *_empty(count, days))
-        typical = cls(network, durations, _typical(network, durations, now), forecast.wait, *_empty(count, 1))
-        typical.play(now)
-        unlimited = typical.start[:, 0].astype(np.float64), typical.finish[:, 0].astype(np.float64)
-        waits = waits_for_room(network, capacity, unlimited, durations.running)
-        forecast.wait[:] = np.where(np.isnan(durations.running), waits, 0.0)
+        took = _draw(network, durations, now, days)
+        wait, room = np.zeros(count, np.float32), np.full((count, 1), -np.inf, np.float32)
+        forecast = cls(network, durations, took, wait, room, *_empty(count, days))
         forecast.play(now)
+        scheduled = int(np.clip(_SCHEDULED // max(1, count), 1, days))
+        played = forecast
+        if scheduled == 1:
+            played = cls(network, durations, _typical(network, durations, now), wait, room, *_empty(count, 1))
+            played.play(now)
+        if forecast._give_room(played, capacity, scheduled):
+            forecast.play(now)
         return forecast
+
+    def _give_room(self, played: Forecast, capacity: Sequence[int], scheduled: int) -> bool:
+        """From schedules of the first played days; whether anything waits."""
+        waits = np.zeros((len(self.network), scheduled), np.float32)
+        started = np.full((len(self.network), scheduled), -np.inf, np.float32)
+        for day in range(scheduled):
+            unlimited = played.start[:, day].astype(np.float64), played.finish[:, day].astype(np.float64)
+            waits[:, day], started[:, day] = waits_for_room(self.network, capacity, unlimited, self.durations.running)
+        waits[~np.isnan(self.durations.running)] = 0.0
+        if not waits.any():
+            return False
+        self.wait = np.median(waits, axis=1)
+        room = np.where(waits > 0, started, np.float32(-np.inf))
+        self.room = room if scheduled == 1 else room[:, np.arange(self.took.shape[1]) % scheduled]
+        return True
 
     def play(self, now: float) -> None:
         """All slices, level by level."""
@@ -151,18 +182,18 @@ class Forecast:
     def _put(self, numbers: slice | Numbers, begin: Days) -> None:
         """Starts and finishes of slices that could start at `begin`."""
         running = self.durations.running[numbers].astype(np.float32)[:, None]
-        start = np.where(np.isnan(running), begin + self.wait[numbers][:, None], running)
+        start = np.where(np.isnan(running), np.maximum(begin, self.room[numbers]), running)
         self.start[numbers] = start
         self.finish[numbers] = start + self.took[numbers]
 
 
 def quantiles_of(played: Days, levels: Sequence[float]) -> Days:
-    """Of each row; between two days linearly."""
+    """Of each row; between two days linearly. Of n days the k-th stands for k / (n + 1): what comes is one more."""
     ordered = np.sort(played, axis=1)
     last = ordered.shape[1] - 1
     columns = []
     for level in levels:
-        place = level * last
+        place = min(max(level * (last + 2) - 1.0, 0.0), last)
         below = int(place)
         part = np.float32(place - below)
         columns.append(ordered[:, below] * (1 - part) + ordered[:, min(below + 1, last)] * part)
@@ -194,9 +225,10 @@ def _given_what_passed(network: SliceNetwork, durations: Durations, now: float, 
     drawn = level[known]
     level[known] = reached + drawn * (1 - reached)
     took = _at_level(durations, np.arange(len(network)), level)
-    # What has taken longer than it ever did may take half as long again.
+    # What has taken longer than it ever did may take as long again, or much longer: twice as long one time of four.
     late = passed[known].astype(np.float32)[:, None]
-    took[known] = np.where(took[known] <= late, late * (1 + _OVERDUE * drawn * (reached >= 1)), took[known])
+    longer = np.minimum((1 - drawn) ** np.float32(-1 / _TAIL), _LONGEST)
+    took[known] = np.where(took[known] <= late, np.where(reached >= 1, late * longer, late), took[known])
     return took
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-STEPS: Final = 41
+STEPS: Final = 81
 LEVELS: Final = np.linspace(0.0, 1.0, STEPS)
 """The levels at which quantiles are kept."""
 KEPT: Final = 90
@@ -38,6 +38,10 @@ _WIDE: Final = log(4.0)
 _NARROW: Final = 0.35
 _FURTHEST: Final = 14.0
 _TYPICAL: Final = 60.0
+_GAP: Final = 0.25
+_LEVEL: Final = 21
+_MEDIAN_VARIANCE: Final = 1.57
+"""Of a median, over that of a mean of as many."""
 _NORMAL: Final = np.array([NormalDist().inv_cdf(float(np.clip(level, 0.004, 0.996))) for level in LEVELS])
 
 
@@ -90,8 +94,8 @@ def learn(observations: Sequence[Observed], typical: float = _TYPICAL) -> Learne
     logs = [log1p(max(observed.seconds, 0.0)) for observed in kept]
     begin = _last_jump(logs)
     lone = begin > 0 and begin == len(logs) - 1
-    since = 0 if lone else begin
-    learned = _of_one_level(kept[since:], np.array(logs[since:]), is_changed=begin > 0)
+    chosen = slice(0, -1) if lone else slice(begin, None)
+    learned = _of_one_level(kept[chosen], np.array(logs[chosen]), is_changed=begin > 0)
     return _with_lone(learned, logs[-1]) if lone else learned
 
 
@@ -102,12 +106,15 @@ def _of_one_level(kept: Sequence[Observed], logs: Array, *, is_changed: bool) ->
     has_rhythm = count >= _RHYTHM
     drift = _slope(days, logs) if has_rhythm else 0.0
     flat = logs - drift * (days - days[-1])
-    effects = _effects(groups, flat) if has_rhythm else {}
+    effects, fitted = _effects(groups, flat) if has_rhythm else ({}, 0.0)
     flat = flat - np.array([effects.get(int(group), 0.0) for group in groups])
-    level = float(np.median(flat[-21:]))
+    level = float(np.median(flat[-_LEVEL:]))
+    # What was fitted to makes the rest look smaller than what comes next will be: a mean's, and a median's, variance.
+    part = min(0.6, (1.0 + has_rhythm + fitted) / count)
+    wider = ((1.0 + _MEDIAN_VARIANCE * max(part, 1.0 / _LEVEL)) / (1.0 - part)) ** 0.5
     label = HistoryLabel.SHORT if count < _SHORT else HistoryLabel.STEADY
     label = HistoryLabel.CHANGED if is_changed and count < 2 * _SHORT else label
-    return LearnedTimes(label, count, level, _spread(flat - level), drift, last, effects)
+    return LearnedTimes(label, count, level, _spread((flat - level) * wider), drift, last, effects)
 
 
 def _last_jump(logs: Sequence[float]) -> int:
@@ -152,33 +159,58 @@ def _slope(days: Array, logs: Array) -> float:
     return float(np.clip(np.median((logs[later] - logs[earlier])[chosen] / apart[chosen]), -0.1, 0.1))
 
 
-def _effects(groups: npt.NDArray[np.int64], flat: Array) -> dict[int, float]:
-    """How far each group's median is from the whole's; drawn towards nothing where there is little of a group."""
+def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, float], float]:
+    """How far each group's median is from the whole's, and how many of these numbers were fitted in effect.
+
+    All are drawn towards nothing as far as chance alone would set them apart (James and Stein, Estimation with
+    quadratic loss, 1961).
+    """
     center = float(np.median(flat))
-    effects: dict[int, float] = {}
-    for group in np.unique(groups):
-        own = flat[groups == group]
-        effects[int(group)] = (float(np.median(own)) - center) * len(own) / (len(own) + 0.5)
-    return effects
+    names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    off = np.array([float(np.median(flat[place == number])) for number in range(len(names))]) - center
+    rest = flat - center - off[place]
+    free = max(1.0, len(flat) - len(names))
+    noise = 1.4826 * float(np.median(np.abs(rest))) * (len(flat) / free) ** 0.5
+    by_chance = _MEDIAN_VARIANCE * noise**2 * float(np.mean(1.0 / sizes))
+    apart = float(np.mean(off**2))
+    share = max(0.0, 1.0 - by_chance / apart) if apart > 0.0 else 0.0
+    shares = share * sizes / (sizes + 0.5)
+    return dict(zip(names.tolist(), (off * shares).tolist(), strict=True)), share * (len(names) - 1)
 
 
 def _spread(rest: Array) -> Array:
     """Quantiles of what is left, wider for few observations and in the tails."""
     count = len(rest)
-    ranks = (np.arange(count) + 0.5) / count
-    spread: Array = np.interp(LEVELS, ranks, np.sort(rest)) * (1.0 + 1.5 / count)
+    spread: Array = np.interp(LEVELS, *_nodes(np.sort(rest))) * (1.0 + 1.5 / count)
     if count < _SHORT:
         return spread + _NORMAL * float(_NARROW * (2.0 / (1.0 + count)) ** 0.5)
-    spread[0] -= 0.5 * (spread[STEPS // 2] - spread[0])
-    spread[-1] += 0.5 * (spread[-1] - spread[STEPS // 2])
+    # Further than ever by as much as nine of ten are from the middle: an odd one is no measure.
+    spread[0] -= 0.5 * (spread[STEPS // 2] - spread[STEPS // 10])
+    spread[-1] += 0.5 * (spread[-1 - STEPS // 10] - spread[STEPS // 2])
     return spread
 
 
+def _nodes(ordered: Array) -> tuple[Array, Array]:
+    """Levels and values to draw the quantiles through.
+
+    What is far from all others is of another kind, which may begin anywhere after what is usual.
+    """
+    count = len(ordered)
+    ranks = (np.arange(count) + 1.0) / (count + 1.0)
+    width = float(ordered[count - 1 - count // 10] - ordered[count // 10])
+    before = np.flatnonzero(np.diff(ordered) > max(width, _GAP))
+    above, below = before[before >= count // 2], before[before < count // 2]
+    levels = np.concatenate((ranks, (ranks[above] + ranks[above + 1]) / 2.0, (ranks[below] + ranks[below + 1]) / 2.0))
+    values = np.concatenate((ordered, ordered[above] + width / 4.0, ordered[below + 1] - width / 4.0))
+    order = np.argsort(levels, kind="stable")
+    return levels[order], values[order]
+
+
 def _with_lone(learned: LearnedTimes, newest: float) -> LearnedTimes:
-    """One very odd time may be an accident or the new level: of the distribution it gets the last or first sixth."""
+    """One very odd time may be an accident or the new level: it gets a fourteenth of the distribution."""
     off = newest - learned.level
     spread = learned.spread.copy()
-    share = STEPS // 6
+    share = STEPS // 14
     if off > 0:
         spread[-share:] = np.maximum(spread[-share:], off)
     else:

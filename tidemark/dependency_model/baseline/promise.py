@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tidemark.dependency_model.baseline.forecast import quantiles_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.dependency_model.baseline.forecast import Forecast
     from tidemark.dependency_model.baseline.slice_network import Seconds, SliceNetwork
 
-AT_RISK: Final = 0.25
-"""From this probability on to come later than the alert margin allows, a promise is at risk."""
+LIKELY: Final = 0.75
+"""A promise is told to be over, or at risk, from this probability on: of those that are kept few are told of."""
+_LOST: Final = 1e9
 
 
 class PromiseState(Enum):
@@ -49,11 +52,11 @@ class Margin:
 def margin_of(forecast: Forecast, number: int, ready_by: float, alert_margin: float = 0.0) -> Margin:
     """Of one slice; `alert_margin` are the seconds before `ready_by` by which it has to be there."""
     finish = forecast.finish[number]
-    p50, p90, p99 = (float(value) for value in np.quantile(finish, (0.5, 0.9, 0.99)))
+    p50, p90, p99 = (float(value) for value in quantiles_of(finish[None, :], (0.5, 0.9, 0.99))[0])
     late = float(np.mean(finish > ready_by))
     close = float(np.mean(finish > ready_by - alert_margin))
-    at_risk = PromiseState.AT_RISK if close >= AT_RISK else PromiseState.SAFE
-    return Margin(ready_by, p50, p90, p99, late, PromiseState.OVER if late > 0.5 else at_risk)
+    at_risk = PromiseState.AT_RISK if close >= LIKELY else PromiseState.SAFE
+    return Margin(ready_by, p50, p90, p99, late, PromiseState.OVER if late >= LIKELY else at_risk)
 
 
 def latest_starts(network: SliceNetwork, took: Seconds, promised: Mapping[int, float]) -> Seconds:
@@ -74,3 +77,15 @@ def latest_starts(network: SliceNetwork, took: Seconds, promised: Mapping[int, f
             finish[numbers] = np.minimum(finish[numbers], needed)
         start[first:stop] = finish[first:stop] - took[first:stop]
     return start
+
+
+def turns(network: SliceNetwork, took: Seconds, promised: Mapping[int, float], now: float = 0.0) -> Seconds:
+    """Of each slice whose turn is first where there is no room: the smallest.
+
+    The latest start that keeps its promises; after those what can keep them no longer, then what none hangs on, the
+    longest chain first.
+    """
+    latest = latest_starts(network, took, promised)
+    count = len(network)
+    chain = -latest_starts(network, np.ones(count), dict.fromkeys(range(count), 0.0))
+    return np.where(latest >= now, latest, np.where(np.isfinite(latest), _LOST + latest, 2 * _LOST - chain))

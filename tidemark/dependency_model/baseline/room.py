@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 def waits_for_room(
     network: SliceNetwork, capacity: Sequence[int], unlimited: tuple[Seconds, Seconds], running: Seconds
-) -> Seconds:
-    """Seconds that each slice waits for room; `unlimited` are its start and finish if there were no limits.
+) -> tuple[Seconds, Seconds]:
+    """Seconds that each slice waits for room, and its start; `unlimited` are start and finish without limits.
 
     `running` is when a slice under way started, nan for the others: it has its slot already.
     """
     starts, finishes = unlimited
     if not any(_is_overfull(starts, finishes, network.pool == pool, capacity[pool]) for pool in range(len(capacity))):
-        return np.zeros(len(network))
+        return np.zeros(len(network)), starts
     could, started = _Schedule(network, capacity, finishes - starts, running).run()
-    return np.maximum(started - could, 0.0)
+    return np.maximum(started - could, 0.0), started
 
 
 def _is_overfull(starts: Seconds, finishes: Seconds, in_pool: npt.NDArray[np.bool_], capacity: int) -> bool:

@@ -1,0 +1,123 @@
+"""What is launched first where there is no room for all: what has the smallest margin to a promise (seed A9).
+
+A slice has to start by the latest start that keeps every promise that hangs on it. What can still be kept goes first,
+the earliest latest start before others (Jackson's rule for chains: Lawler, Optimal sequencing of a single machine
+subject to precedence constraints, Management Science 19, 1973); then what comes too late in any case; then what nothing
+is promised of, the longest chain first. In a project without promises the longest chain is all that counts.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, Protocol
+
+from tidemark.center.critical_path import chain_lengths
+from tidemark.dependency_model.readiness.earliest_time import ready_by
+from tidemark.dependency_model.status import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from tidemark.center.center import DependencyCenter
+    from tidemark.center.typical_times import TypicalTimes
+    from tidemark.dependency_model.slice import Slice
+
+AHEAD: Final = timedelta(days=1)
+"""Slices downstream that end later are not looked at."""
+LOOKED_AT: Final = 5_000
+"""So many slices a step; those that are not known yet wait for a later step as if nothing hung on them."""
+_KEPT_FOR: Final = timedelta(minutes=30)
+
+
+class LaunchOrder(Protocol):
+    """Whose turn is first."""
+
+    def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+        """Groups of slices that share a run, the first to launch first."""
+
+
+class ChainOrder:
+    """The longest chain of entities below first, then the oldest."""
+
+    def __init__(self, center: DependencyCenter) -> None:
+        self._graph, self._lengths = center.graph, chain_lengths(center.graph)
+
+    def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+        return sorted(groups, key=lambda group: self.key(group[0]))
+
+    def key(self, slice_: Slice) -> tuple[float, datetime]:
+        """Smaller is earlier."""
+        return -self._lengths.get(slice_.entity, 0.0), self._graph.window(slice_).end
+
+
+class MarginOrder:
+    """The smallest margin first; latest starts are kept for half an hour, and each slice is looked at once in it."""
+
+    def __init__(self, center: DependencyCenter, times: TypicalTimes, clock: Callable[[], datetime]) -> None:
+        self._center, self._times, self._clock = center, times, clock
+        self._chain = ChainOrder(center)
+        self._promising = _promising(center)
+        self._latest: dict[Slice, datetime | None] = {}
+        self._until = clock()
+
+    def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
+        if not self._promising or len(groups) < 2:
+            return self._chain.sort(groups)
+        now = self._clock()
+        if now >= self._until:
+            self._latest, self._until = {}, now + _KEPT_FOR
+            self._times.refresh()
+        self._look(slice_ for group in groups for slice_ in group)
+        return sorted(groups, key=lambda group: self._key(group, now))
+
+    def latest_start(self, slice_: Slice) -> datetime | None:
+        """By then it has to start, as of the last step; None where nothing is promised, or where it is not known."""
+        return self._latest.get(slice_)
+
+    def _key(self, group: Sequence[Slice], now: datetime) -> tuple[int, float, tuple[float, datetime]]:
+        known = [latest for slice_ in group if (latest := self._latest.get(slice_)) is not None]
+        chain = self._chain.key(group[0])
+        if not known:
+            return 2, 0.0, chain
+        kept = [latest for latest in known if latest >= now]
+        return (0, min(kept).timestamp(), chain) if kept else (1, min(known).timestamp(), chain)
+
+    def _look(self, wanted: Iterable[Slice]) -> None:
+        """Depth first: what is downstream of a slice before the slice itself."""
+        open_ = [slice_ for slice_ in wanted if slice_ not in self._latest and slice_.entity in self._promising]
+        below: dict[Slice, list[Slice]] = {}
+        until = self._until + AHEAD
+        while open_ and len(below) < LOOKED_AT:
+            slice_ = open_[-1]
+            if slice_ not in below:
+                below[slice_] = [down for down in self._center.graph.downstream(slice_, until) if self._is_of(down)]
+                open_ += [down for down in below[slice_] if down not in self._latest and down not in below]
+                continue
+            open_.pop()
+            if slice_ not in self._latest:
+                self._latest[slice_] = self._latest_of(slice_, below[slice_])
+
+    def _is_of(self, slice_: Slice) -> bool:
+        """Whether a slice leads to a promise and is not there."""
+        return slice_.entity in self._promising and (
+            self._center.memory.index.status(slice_).run_state is not RunState.COMPLETED
+        )
+
+    def _latest_of(self, slice_: Slice, below: Sequence[Slice]) -> datetime | None:
+        graph = self._center.graph
+        own = ready_by(graph.entity(slice_.entity), graph.window(slice_))
+        ends = [end for end in (own, *map(self._latest.get, below)) if end is not None]
+        return min(ends) - timedelta(seconds=self._times.seconds(slice_.entity)) if ends else None
+
+
+def _promising(center: DependencyCenter) -> frozenset[str]:
+    """Entities that are promised, or that a promised one needs."""
+    graph = center.graph
+    promising = {name for name in graph if graph.entity(name).ready_by and not graph.entity(name).is_static}
+    open_ = list(promising)
+    while open_:
+        above = {edge.up.name for edge in graph.upstream_edges(open_.pop())} - promising
+        promising |= above
+        open_ += above
+    return frozenset(promising)
