@@ -142,3 +142,25 @@ class SnapshotTagTakenError(TerminalError):
             where=where,
             hint="forget the entity's tags: ingestion builds them again from the table's log",
         )
+
+
+class NoSuchBackfillError(TerminalError):
+    """A number that no backfill has."""
+
+    @classmethod
+    def of(cls, number: int) -> Self:
+        return cls(
+            "no such backfill", expected="a number of `tidemark backfills`", found=str(number), hint="look there"
+        )
+
+
+class BackfillPhaseError(TerminalError):
+    """Something that a backfill cannot do where it is."""
+
+    @classmethod
+    def of(cls, number: int, phase: str, wanted: str, allowed: str) -> Self:
+        return cls(
+            f"backfill {number} cannot be {wanted}",
+            expected=f"one of {allowed}" if allowed else "one that is not at its end",
+            found=f"it is {phase}",
+        )

@@ -14,6 +14,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from tidemark.state_store.errors import SchemaTooNewError
 from tidemark.state_store.schema import (
+    BACKFILL_SLICES,
+    BACKFILLS,
     CATALOG_COUNTS,
     CATALOG_PARTITIONS,
     CATALOG_SCHEMAS,
@@ -119,6 +121,7 @@ ALL: Final = (
     Migration(9, "the catalog's notes", _create(CATALOG_TABLES, CATALOG_PARTITIONS, CATALOG_SCHEMAS, CATALOG_COUNTS)),
     Migration(10, "counts of records by event time", _create(RECORD_COUNTS)),
     Migration(11, "the code that computed each slice", _create(CODE_VERSIONS, SLICE_CODES)),
+    Migration(12, "backfills and their slices", _create(BACKFILLS, BACKFILL_SLICES)),
 )
 
 

@@ -213,3 +213,37 @@ SLICE_CODES = Table(
     Index("slice_codes_by_code", "code"),
 )
 """By which code each slice was computed, in which generation of it: of another generation the code is not known."""
+
+BACKFILLS = Table(
+    "backfills",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("phase", String, nullable=False),
+    Column("who", String, nullable=False),
+    Column("why", String, nullable=False),
+    Column("asked", String, nullable=False),
+    Column("origin", String, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("planned_at", BigInteger, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+    Index("backfills_by_origin", "origin"),
+)
+"""Backfills by number; `asked` is the request in words, `origin` what began it outside (`dagster:ID`). `revision` grows
+where a person changed it or its slices: who holds it in memory reads it again, then."""
+
+BACKFILL_SLICES = Table(
+    "backfill_slices",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("entity", String, nullable=False),
+    Column("key", String, nullable=False),
+    Column("sub", String, nullable=False),
+    Column("wave", Integer, nullable=False),
+    Column("policy", String, nullable=False),
+    Column("inputs", String, nullable=False),
+    Column("progress", String, nullable=False),
+    Column("why", String, nullable=False),
+)
+"""The slices of a backfill's plan, in its order. `inputs` is JSON: the places of those that it reads, of those that it
+cannot go without, whether a person named it, and whether another system makes it."""

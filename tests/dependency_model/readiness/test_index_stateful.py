@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -152,12 +153,12 @@ class IndexMachine(RuleBasedStateMachine):
     def _after(self, slice_: Slice, number: int) -> SliceStatus:
         """The status after one of the events that may come now."""
         status = self.reference.status(slice_)
-        possible = [
-            row.event for row in TRANSITIONS if status.run_state in row.run_states and row.event not in _DECIDED
-        ]
+        never = _DECIDED if status.generation > 1 else (*_DECIDED, Event.RESTORED)
+        possible = [row.event for row in TRANSITIONS if status.run_state in row.run_states and row.event not in never]
         state = "estimated" if number % 2 else None
         event = possible[number % len(possible)]
-        return apply(status, event, cause=slice_, state=state if event is Event.REACHED else None)
+        before = replace(DONE, generation=status.generation - 1)
+        return apply(status, event, cause=slice_, state=state if event is Event.REACHED else None, before=before)
 
     def _tell(self, slice_: Slice, status: SliceStatus) -> None:
         self.version += 1

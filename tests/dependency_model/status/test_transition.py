@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,12 +121,25 @@ def test_quality_events_need_to_know_whose_quality() -> None:
         apply(live(*FIRST_RUN), Event.QUALITY_FAILED)
 
 
+def test_what_was_asked_for_and_not_launched_is_again_what_it_was() -> None:
+    before = live(*FIRST_RUN)
+    asked = live(Event.BACKFILL_REQUESTED, Event.RELEASED, Event.FLAGGED, start=before)
+    restored = apply(asked, Event.RESTORED, before=before)
+    assert restored == replace(before, issues=frozenset({HERE}))
+    for unknown in (None, asked):
+        with pytest.raises(TransitionError, match="has to be known"):
+            apply(asked, Event.RESTORED, before=unknown)
+
+
 @given(st.lists(st.sampled_from(Event), max_size=40))
 def test_whatever_happens_the_status_makes_sense(events: list[Event]) -> None:
-    status = SliceStatus()
+    status, before = SliceStatus(), SliceStatus()
     for event in events:
+        if event is Event.RESTORED and before.generation >= status.generation:
+            continue
         if status.run_state in row_of(event).run_states:
-            status = apply(status, event, cause=HERE)
+            before = status if row_of(event).new_generation else before
+            status = apply(status, event, cause=HERE, before=before)
         else:
             with pytest.raises(TransitionError):
                 apply(status, event, cause=HERE)

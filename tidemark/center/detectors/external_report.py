@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 MAX_REPORTS: Final = MAX_SLICES
 MAX_BYTES: Final = 8 * 1024 * 1024
-_DECIDED_HERE: Final = {Event.LAUNCHED, Event.WITHDRAWN, Event.FORCED, Event.FLAGGED, Event.CLEARED}
+_DECIDED_HERE: Final = {
+    *(Event.LAUNCHED, Event.WITHDRAWN, Event.FORCED, Event.FLAGGED, Event.CLEARED, Event.RESTORED),
+}
 EVENTS: Final = tuple(event.value for event in Event if event not in _DECIDED_HERE)
 """What others may report; the rest is the center's own to decide."""
 

@@ -12,12 +12,14 @@ from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, P
 from tidemark.dependency_model.status.transition import Event, apply, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterator
     from datetime import datetime
 
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.propagation import Spread
+
+    Decides = Callable[[Slice, Slice], bool]
 
 
 class KnownStatuses(Protocol):
@@ -74,15 +76,18 @@ def steps(
     changed: bool = True,
     tainted: Container[str] | None = None,
     state: str | None = None,
+    before: SliceStatus | None = None,
+    decides: Decides | None = None,
 ) -> list[Step]:
     """The same one by one, in the order in which they follow.
 
     `tainted` names the entities with tainted or partial slices, where that is known: it spares looking for slices to
     ask.
-    `state` is the state that a run reached.
+    `state` is the state that a run reached, `before` what is restored. `decides` says of a slice and one downstream of
+    it whether a backfill of both decides what becomes of the latter: no policy does, then.
     """
-    walk = _Walk(graph, known, until, changed=changed, tainted=tainted)
-    walk.take(Consequence(slice_, event, slice_), state)
+    walk = _Walk(graph, known, until, changed=changed, tainted=tainted, decides=decides)
+    walk.take(Consequence(slice_, event, slice_), state, before)
     while walk.waiting:
         for follower in walk.followers(walk.waiting.popleft()):
             if walk.status(follower.slice).run_state in row_of(follower.event).run_states:
@@ -99,9 +104,10 @@ class _Walk:
         *,
         changed: bool,
         tainted: Container[str] | None,
+        decides: Decides | None,
     ) -> None:
         self.graph, self.known, self.until, self.changed = graph, known, until, changed
-        self.tainted = tainted
+        self.tainted, self.decides = tainted, decides
         self.steps: list[Step] = []
         self.after: dict[Slice, SliceStatus] = {}
         self.waiting: deque[Consequence] = deque()
@@ -109,10 +115,10 @@ class _Walk:
     def status(self, slice_: Slice) -> SliceStatus:
         return self.after.get(slice_) or self.known.get(slice_) or SliceStatus()
 
-    def take(self, step: Consequence, state: str | None = None) -> None:
+    def take(self, step: Consequence, state: str | None = None, restored: SliceStatus | None = None) -> None:
         """Apply one event; what changes nothing goes no further."""
         before = self.status(step.slice)
-        after = apply(before, step.event, cause=step.cause, state=state)
+        after = apply(before, step.event, cause=step.cause, state=state, before=restored)
         if after != before:
             self.after[step.slice] = after
             self.steps.append(Step(step.slice, step.event, step.cause, after))
@@ -130,6 +136,8 @@ class _Walk:
     def _event(self, spread: Spread, slice_: Slice, target: Slice) -> Event | None:
         if spread.event != BY_POLICY:
             return Event(spread.event)
+        if self.decides is not None and self.decides(slice_, target):
+            return None
         is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
         if not is_asking and BACKFILLED not in self.status(slice_).states and not self._was_read_before(slice_, target):
             return None

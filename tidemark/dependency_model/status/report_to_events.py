@@ -26,6 +26,7 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
     Event.REFUSED: frozenset(RunState) - _UNDER_WAY,
     Event.LOST: frozenset(RunState) - _UNDER_WAY,
     Event.RETRIED: frozenset({RunState.WAITING, *_ON_ITS_WAY}),
+    Event.RESTORED: frozenset(RunState) - {RunState.WAITING, RunState.READY},
     Event.DELETED: frozenset(RunState) - {RunState.COMPLETED},
     Event.OVERWRITTEN: frozenset(RunState) - {RunState.COMPLETED},
     Event.RECOVERED: frozenset(RunState) - {RunState.COMPLETED, RunState.ABSENT},

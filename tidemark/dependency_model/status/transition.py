@@ -47,6 +47,7 @@ class Event(Enum):
     TAINTED = "tainted"
     KEPT = "kept"
     BACKFILL_REQUESTED = "backfill_requested"
+    RESTORED = "restored"
     DELETED = "deleted"
     OVERWRITTEN = "overwritten"
     RECOVERED = "recovered"
@@ -68,6 +69,7 @@ class TransitionRule:
     adds_issue: bool = False
     removes_issue: bool = False
     new_generation: bool = False
+    restores: bool = False
     spreads: tuple[Spread, ...] = ()
 
 
@@ -246,6 +248,14 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         new_generation=True,
     ),
     _row(
+        Event.RESTORED,
+        {RunState.WAITING, RunState.READY},
+        RunState.COMPLETED,
+        "the backfill that asked for it was cancelled before it was launched: it is again what it was (completed, "
+        "mostly), also its generation",
+        restores=True,
+    ),
+    _row(
         Event.DELETED,
         {RunState.COMPLETED},
         RunState.ABSENT,
@@ -281,11 +291,19 @@ def row_of(event: Event) -> TransitionRule:
     return _BY_EVENT[event]
 
 
-def apply(status: SliceStatus, event: Event, *, cause: Slice | None = None, state: str | None = None) -> SliceStatus:
+def apply(
+    status: SliceStatus,
+    event: Event,
+    *,
+    cause: Slice | None = None,
+    state: str | None = None,
+    before: SliceStatus | None = None,
+) -> SliceStatus:
     """The status after an event.
 
     `cause` is the slice whose quality failed or is good again (for quality events the slice itself); `state` the state
-    that a run reached. Raises TransitionError where the table does not have the event in this run state.
+    that a run reached; `before` what the slice was before it was asked for, where that is restored. Raises
+    TransitionError where the table does not have the event in this run state.
     """
     row = _BY_EVENT[event]
     if status.run_state not in row.run_states:
@@ -295,7 +313,22 @@ def apply(status: SliceStatus, event: Event, *, cause: Slice | None = None, stat
         )
     if cause is None and (row.adds_issue or row.removes_issue):
         raise TransitionError(f"{event.value} needs the slice whose quality it is about", found="no cause")
+    if row.restores:
+        return _restored(status, before)
     return _apply_row(status, row, frozenset() if cause is None else frozenset({cause}), state)
+
+
+def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
+    """What it was before it was asked for; flags that came or went since are as they are."""
+    if before is None or before.generation >= status.generation:
+        raise TransitionError("what is restored has to be known", expected="a status of an earlier generation")
+    return replace(
+        status,
+        run_state=before.run_state,
+        states=before.states,
+        quality=before.quality,
+        generation=before.generation,
+    )
 
 
 def _apply_row(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice], state: str | None) -> SliceStatus:

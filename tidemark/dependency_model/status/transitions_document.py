@@ -89,6 +89,8 @@ def _changes(row: TransitionRule) -> Iterator[str]:
         yield f"issues: {'+' if row.adds_issue else '-'} the cause"
     if row.tainted is not None:
         yield f"tainted: {'yes' if row.tainted else 'no'}"
+    if row.restores:
+        yield "states, quality, generation: as before"
     if row.new_generation:
         yield "generation: + 1"
 

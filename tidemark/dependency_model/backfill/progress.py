@@ -1,0 +1,54 @@
+"""How far a backfill is, and how far each of its slices."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+
+class BackfillPhase(Enum):
+    """Where a backfill is between its plan and its end."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    PAUSED = "paused"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+    DONE = "done"
+
+
+ACTIVE: Final = frozenset({BackfillPhase.RUNNING, BackfillPhase.PAUSED, BackfillPhase.CANCELLING})
+"""It holds its slices."""
+FOLLOWING: Final[dict[BackfillPhase, frozenset[BackfillPhase]]] = {
+    BackfillPhase.PLANNED: frozenset({BackfillPhase.RUNNING, BackfillPhase.CANCELLED}),
+    BackfillPhase.RUNNING: frozenset({BackfillPhase.PAUSED, BackfillPhase.CANCELLING, BackfillPhase.DONE}),
+    BackfillPhase.PAUSED: frozenset({BackfillPhase.RUNNING, BackfillPhase.CANCELLING}),
+    BackfillPhase.CANCELLING: frozenset({BackfillPhase.CANCELLED}),
+    BackfillPhase.CANCELLED: frozenset(),
+    BackfillPhase.DONE: frozenset(),
+}
+
+
+class SliceProgress(Enum):
+    """How far one slice of a backfill is."""
+
+    PENDING = "pending"
+    """The slices before it are not settled yet; it holds what it held."""
+    ASKING = "asking"
+    """A person has to say whether it is rebuilt."""
+    REQUESTED = "requested"
+    """It was asked for, and is waiting, ready or under way."""
+    REBUILT = "rebuilt"
+    UNCHANGED = "unchanged"
+    """Rebuilt, with the content that it had before."""
+    KEPT = "kept"
+    """Not rebuilt: nothing that it reads has changed, or its policy keeps it as it is."""
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    """A slice that it needs failed."""
+    CANCELLED = "cancelled"
+
+
+OPEN: Final = frozenset({SliceProgress.PENDING, SliceProgress.ASKING, SliceProgress.REQUESTED})
+UNSUCCESSFUL: Final = frozenset({SliceProgress.FAILED, SliceProgress.BLOCKED})
+MOVED: Final = frozenset({SliceProgress.REBUILT, SliceProgress.UNCHANGED})

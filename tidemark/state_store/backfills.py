@@ -1,0 +1,213 @@
+"""Backfills and how far each of their slices is, in the state store (seed capability D5).
+
+People write phases and answers, the active center writes progress: a revision tells the center what people changed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import bindparam, func, select
+
+from tidemark.dependency_model.backfill import Backfill, BackfillPhase, BackfillPlan, Member, SliceProgress
+from tidemark.dependency_model.backfill.progress import FOLLOWING
+from tidemark.dependency_model.entity.entity import Reprocess
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.bulk_write import Rows
+from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
+from tidemark.state_store.row_codec import sub_of, sub_text
+from tidemark.state_store.schema import BACKFILL_SLICES, BACKFILLS
+from tidemark.state_store.transition import instant_of, microseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from sqlalchemy import Connection
+
+    from tidemark.state_store.database import Database
+
+_COLUMNS: Final = ("number", "place", "entity", "key", "sub", "wave", "policy", "inputs", "progress", "why")
+NEWEST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillRequest:
+    """Who wants which slices rebuilt (`asked`, in words), and why; `origin` is what began it outside, or empty."""
+
+    who: str
+    why: str
+    asked: str
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillRow:
+    """A backfill as it is listed. Instants are in UTC."""
+
+    number: int
+    phase: BackfillPhase
+    request: BackfillRequest
+    revision: int
+    planned_at: datetime
+    changed_at: datetime
+
+
+class Backfills:
+    """Of one database. Everything raises StateStoreDownError where it does not answer."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, plan: BackfillPlan, request: BackfillRequest, phase: BackfillPhase = BackfillPhase.PLANNED) -> int:
+        """Keep a plan; its number."""
+        now = microseconds(datetime.now(UTC))
+        with self._database.writing() as connection:
+            number = int(connection.execute(select(func.coalesce(func.max(BACKFILLS.c.number), 0))).scalar_one()) + 1
+            values = {"who": request.who, "why": request.why, "asked": request.asked, "origin": request.origin}
+            connection.execute(
+                BACKFILLS.insert().values(
+                    number=number, phase=phase.value, revision=1, planned_at=now, changed_at=now, **values
+                )
+            )
+            Rows(BACKFILL_SLICES, _COLUMNS, list(_rows(number, plan))).write(connection)
+        return number
+
+    def rows(self, phases: Collection[BackfillPhase] = (), most: int = NEWEST) -> list[BackfillRow]:
+        """The newest backfills, of some phases or of all, newest first."""
+        query = select(BACKFILLS).order_by(BACKFILLS.c.number.desc()).limit(most)
+        if phases:
+            query = query.where(BACKFILLS.c.phase.in_([phase.value for phase in phases]))
+        with self._database.reading() as connection:
+            return [_row_of(row) for row in connection.execute(query)]
+
+    def row(self, number: int) -> BackfillRow:
+        """One of them. Raises NoSuchBackfillError."""
+        with self._database.reading() as connection:
+            return _row(connection, number)
+
+    def begun_by(self, origin: str) -> int | None:
+        """The number of the backfill that something outside began."""
+        with self._database.reading() as connection:
+            return connection.execute(select(func.max(BACKFILLS.c.number)).where(BACKFILLS.c.origin == origin)).scalar()
+
+    def load(self, number: int) -> Backfill:
+        """A backfill with its plan, and how far it is. Raises NoSuchBackfillError."""
+        with self._database.reading() as connection:
+            row = _row(connection, number)
+            rows = list(connection.execute(_slices(number).order_by(BACKFILL_SLICES.c.place)))
+        plan, progress = _plan_of(rows)
+        return Backfill(number, row.phase, plan, progress)
+
+    def reasons(self, number: int) -> dict[Slice, str]:
+        """Why slices are as far as they are, where something is to be said."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_slices(number).where(BACKFILL_SLICES.c.why != ""))
+            return {_slice(row): row.why for row in rows}
+
+    def counts(self, numbers: Collection[int]) -> dict[int, dict[SliceProgress, int]]:
+        """How many slices of each backfill are how far."""
+        columns = BACKFILL_SLICES.c
+        query = select(columns.number, columns.progress, func.count()).where(columns.number.in_(numbers))
+        counted: dict[int, dict[SliceProgress, int]] = {number: {} for number in numbers}
+        with self._database.reading() as connection:
+            for number, progress, count in connection.execute(query.group_by(columns.number, columns.progress)):
+                counted[number][SliceProgress(progress)] = count
+        return counted
+
+    def move(self, number: int, to: BackfillPhase) -> BackfillRow:
+        """Bring a backfill into a phase that may follow. Raises NoSuchBackfillError and BackfillPhaseError."""
+        with self._database.writing() as connection:
+            before = _row(connection, number)
+            if to not in FOLLOWING[before.phase]:
+                allowed = ", ".join(sorted(phase.value for phase in FOLLOWING[before.phase]))
+                raise BackfillPhaseError.of(number, before.phase.value, to.value, allowed)
+            _change(connection, number, phase=to.value)
+            return _row(connection, number)
+
+    def note(self, number: int, noted: Iterable[tuple[int, SliceProgress, str]]) -> None:
+        """How far slices are, by their place in the plan, and why."""
+        values = [{"at": place, "to": progress.value, "because": why} for place, progress, why in noted]
+        if not values:
+            return
+        columns = BACKFILL_SLICES.c
+        changed = BACKFILL_SLICES.update().values(progress=bindparam("to"), why=bindparam("because"))
+        with self._database.writing() as connection:
+            connection.execute(changed.where(columns.number == number, columns.place == bindparam("at")), values)
+
+    def answer(self, number: int, slices: Collection[Slice] | None, *, rebuild: bool) -> int:
+        """Decide about slices that wait for a person, some or all; how many there were. Raises NoSuchBackfillError."""
+        columns = BACKFILL_SLICES.c
+        with self._database.writing() as connection:
+            _row(connection, number)
+            asking = connection.execute(_slices(number).where(columns.progress == SliceProgress.ASKING.value)).all()
+            places = [row.place for row in asking if slices is None or _slice(row) in slices]
+            policy = Reprocess.ALWAYS if rebuild else Reprocess.NEVER
+            decided = BACKFILL_SLICES.update().where(columns.number == number, columns.place.in_(places))
+            connection.execute(decided.values(progress=SliceProgress.PENDING.value, policy=policy.value, why="decided"))
+            _change(connection, number)
+        return len(places)
+
+
+def _rows(number: int, plan: BackfillPlan) -> Iterable[tuple[Any, ...]]:
+    places = {slice_: place for place, slice_ in enumerate(plan.members)}
+    for place, member in enumerate(plan.members.values()):
+        inputs = {
+            "reads": [places[used] for used in member.inputs],
+            "needs": sorted(places[used] for used in member.needed),
+            "root": member.is_root,
+            "given": member.is_given,
+        }
+        slice_ = member.slice
+        named = (slice_.entity, slice_.key, sub_text(slice_.sub), member.wave, member.policy.value)
+        yield (number, place, *named, json.dumps(inputs, separators=(",", ":")), SliceProgress.PENDING.value, "")
+
+
+def _plan_of(rows: Iterable[Any]) -> tuple[BackfillPlan, Mapping[Slice, SliceProgress]]:
+    rows = list(rows)
+    slices = [_slice(row) for row in rows]
+    members = {slice_: _member(row, slices) for slice_, row in zip(slices, rows, strict=True)}
+    return BackfillPlan(members), {
+        slice_: SliceProgress(row.progress) for slice_, row in zip(slices, rows, strict=True)
+    }
+
+
+def _member(row: Any, slices: list[Slice]) -> Member:
+    inputs = json.loads(row.inputs)
+    return Member(
+        slices[row.place],
+        Reprocess(row.policy),
+        tuple(slices[place] for place in inputs["reads"]),
+        frozenset(slices[place] for place in inputs["needs"]),
+        inputs["root"],
+        inputs["given"],
+        row.wave,
+    )
+
+
+def _slices(number: int) -> Any:
+    return select(BACKFILL_SLICES).where(BACKFILL_SLICES.c.number == number)
+
+
+def _slice(row: Any) -> Slice:
+    return Slice(row.entity, row.key, sub_of(row.sub))
+
+
+def _row(connection: Connection, number: int) -> BackfillRow:
+    row = connection.execute(select(BACKFILLS).where(BACKFILLS.c.number == number)).one_or_none()
+    if row is None:
+        raise NoSuchBackfillError.of(number)
+    return _row_of(row)
+
+
+def _row_of(row: Any) -> BackfillRow:
+    request = BackfillRequest(row.who, row.why, row.asked, row.origin)
+    times = instant_of(row.planned_at), instant_of(row.changed_at)
+    return BackfillRow(row.number, BackfillPhase(row.phase), request, row.revision, *times)
+
+
+def _change(connection: Connection, number: int, **values: str) -> None:
+    changed = {**values, "revision": BACKFILLS.c.revision + 1, "changed_at": microseconds(datetime.now(UTC))}
+    connection.execute(BACKFILLS.update().where(BACKFILLS.c.number == number).values(changed))
