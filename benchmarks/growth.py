@@ -90,7 +90,7 @@ class _Year:
         pools = Pools.parse(f"default={entities}")
         self.dispatch = Dispatch(self._center, self, pools, policy=policy, clock=lambda: self.now)
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:  # noqa: ARG002 - one pool
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:  # noqa: ARG002 - one pool
         self._launched.append((run_id, list(slices)))
 
     def state(self, run_id: str) -> DagsterRunState:

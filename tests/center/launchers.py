@@ -20,12 +20,14 @@ class MemoryLauncher:
 
     def __init__(self) -> None:
         self.runs: dict[str, tuple[list[str], str]] = {}
+        self.backfills: dict[str, int | None] = {}
         self.is_down = False
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
         if self.is_down:
             raise LaunchError("no answer")
         self.runs.setdefault(run_id, ([str(slice_) for slice_ in slices], pool))
+        self.backfills[run_id] = backfill
 
     def state(self, run_id: str) -> DagsterRunState:
         return DagsterRunState.UNDER_WAY if run_id in self.runs else DagsterRunState.UNKNOWN
@@ -41,9 +43,11 @@ class FileLauncher:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
         if self.state(run_id) is DagsterRunState.UNKNOWN:
-            self._append({"run": run_id, "pool": pool, "slices": [str(slice_) for slice_ in slices]})
+            self._append(
+                {"run": run_id, "pool": pool, "backfill": backfill, "slices": [str(slice_) for slice_ in slices]}
+            )
 
     def state(self, run_id: str) -> DagsterRunState:
         lines = [line for line in self.lines() if line["run"] == run_id]

@@ -92,7 +92,7 @@ def start(url: str, days: int, *, noted: bool) -> tuple[int, list[ReadinessDecis
     if noted:
         assert DependencyCenter(world(), store, since=SINCE, clock=lambda: now).checkpoint() == 9
     reader = CountingReader(store.database)
-    memory = CenterMemory(world(), reader, SINCE, now)
+    memory = CenterMemory(world(), reader, SINCE, now, lambda *_: False)
     looked_at = reader.count
     memory.index.observe(Slice("ods", STUCK), DONE, 1 << 40)
     decided = memory.index.decide()

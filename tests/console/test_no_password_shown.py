@@ -39,12 +39,14 @@ _ARGUMENTS: Final = {
     "shell": "bash",
     "tables": "ods_sales",
     "entities": "dws_total",
+    "number": "1",
 }
 _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("capture", "audit"): ["--once"],
     ("capture", "accept"): ["--because", "it is known"],
     ("delta", "repair"): ["--from-version", "1"],
     ("taint",): ["--reason", "it is known"],
+    ("backfills", "decide"): ["--keep"],
 }
 _DECLARED: Final = {
     "project.yaml": "start: 2026-03-23\nowner: o@s.example\n",

@@ -3,6 +3,7 @@
     POST /v1/reports             one report or a list of them: all are taken, or none
     GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
     GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
+    GET  /v1/backfills           the newest backfills, with how many of their slices are how far
     GET  /v1/catalog             what is there of each entity: slices, rows, size, schema, last reader
     GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
@@ -31,6 +32,7 @@ from pydantic import AwareDatetime  # noqa: TC002 - FastAPI evaluates the annota
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from tidemark.api.backfill_models import BackfillsModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.catalog_models import CatalogModel, CatalogPageModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
@@ -55,7 +57,18 @@ if TYPE_CHECKING:
 
 HEALTH: Final = "/health"
 CATALOG: Final = "/v1/catalog"
-_PATHS: Final = ("/v1/reports", "/v1/slices", "/v1/impact", CATALOG, HEALTH, "/metrics", "/openapi.json", "/docs")
+BACKFILLS: Final = "/v1/backfills"
+_PATHS: Final = (
+    "/v1/reports",
+    "/v1/slices",
+    "/v1/impact",
+    BACKFILLS,
+    CATALOG,
+    HEALTH,
+    "/metrics",
+    "/openapi.json",
+    "/docs",
+)
 _STUCK_SECONDS: Final = 60.0
 _MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
@@ -124,6 +137,11 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     ) -> ImpactModel:
         """Say which slices are computed from those of a subject, and what each needs: clear, start or nothing."""
         return await run_in(threads.queries, partial(queries.impact, subject, until))
+
+    @app.get(BACKFILLS)
+    async def backfills() -> BackfillsModel:
+        """Say how far backfills are."""
+        return await run_in(threads.queries, queries.backfills)
 
     @app.get(CATALOG)
     async def catalog() -> CatalogModel:

@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from tidemark.api.backfill_models import BackfillsModel, backfill_model
 from tidemark.api.catalog_models import catalog_model, page_model
 from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
@@ -16,6 +17,7 @@ from tidemark.center.detectors.external_report import facts_of
 from tidemark.dependency_model.impact import downstream_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
 from tidemark.errors import ParseError
+from tidemark.state_store.backfills import Backfills
 from tidemark.state_store.errors import StateConflictError
 
 if TYPE_CHECKING:
@@ -69,6 +71,13 @@ class Queries:
             )
         slices = list(reached)
         return impact_model(causes, end, impacts_of(graph, slices, self._center.statuses(slices)))
+
+    def backfills(self) -> BackfillsModel:
+        """The newest backfills."""
+        stored = Backfills(self._center.store.database)
+        rows = stored.rows()
+        counts = stored.counts([row.number for row in rows])
+        return BackfillsModel(backfills=[backfill_model(row, counts[row.number]) for row in rows])
 
     def catalog(self) -> CatalogModel:
         """What is there of each entity."""

@@ -14,6 +14,7 @@ from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from tidemark.center.active_backfills import ActiveBackfills
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.in_memory_state import CenterMemory
 from tidemark.center.latency import Latency
@@ -73,7 +74,7 @@ class DependencyCenter:
         clock: Callable[[], datetime],
         who: str = "center",
     ) -> None:
-        self.graph, self.latency = graph, Latency()
+        self.graph, self.latency, self.backfills = graph, Latency(), ActiveBackfills()
         self._store, self._since, self._clock, self._who = store, since, clock, who
         self._lock = Lock()
         self._queue: deque[_Ticket] = deque()
@@ -257,7 +258,8 @@ class DependencyCenter:
 
     def _fresh(self) -> CenterMemory:
         if self._memory is None:
-            self._memory = CenterMemory(self.graph, self._store.read, self._since, self._clock())
+            decides = self.backfills.decides
+            self._memory = CenterMemory(self.graph, self._store.read, self._since, self._clock(), decides)
             self._keep(len(self._memory.index.statuses) + len(self.graph))
         return self._memory
 

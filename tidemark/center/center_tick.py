@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.slice_counts import note_counts
+from tidemark.center.backfills import BackfillDriver
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
@@ -40,6 +41,7 @@ class CenterTick:
         self.center = DependencyCenter(
             warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
         )
+        self.backfills = BackfillDriver(self.center, lambda: datetime.now(UTC))
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
         self.outside = OutsideWorld(self.center, self.store, os.environ)
         self._storage = StorageDetector(warehouse, self.center, self.store)
@@ -55,6 +57,7 @@ class CenterTick:
         """
         if reconcile or self._events is None:
             self.center.catch_up()
+            self.backfills.refresh()
         events = self._events or EventLogDetector(instance, self.center, self.store.read)
         self._events, events.instance = None, instance
         new = events.poll(reconcile=reconcile)
@@ -86,11 +89,13 @@ class CenterTick:
     def begin_anew(self) -> None:
         """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""
         self._events, self._due = None, {}
+        self.backfills.forget()
         self.outside.begin_anew()
 
     def read_again(self) -> None:
         """After an error the next tick begins with what is stored."""
         self._events = None
+        self.backfills.forget()
 
     def _has_come(self, what: str, seconds: float) -> bool:
         now = time.monotonic()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from tidemark.center.backfills import BackfillDriver
     from tidemark.center.center import DependencyCenter
     from tidemark.center.launch_order import LaunchOrder
     from tidemark.center.pools import Pools
@@ -49,8 +50,11 @@ class DagsterRunState(Enum):
 class SliceLauncher(Protocol):
     """Runs slices somewhere."""
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
-        """Start one run of these slices; an id that was launched before changes nothing. Raises LaunchError."""
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
+        """Start one run of these slices; an id that was launched before changes nothing. Raises LaunchError.
+
+        `backfill` is the number of the backfill that they are of.
+        """
 
     def state(self, run_id: str) -> DagsterRunState:
         """What became of a run."""
@@ -62,12 +66,14 @@ class LaunchPolicy:
 
     A run holds up to `together` slices that follow each other.
     Where more is ready than there is room for, it also holds up to `across` entities at the same times.
+    Backfills have at most `backfill_share` of a pool's slots, one at least.
     """
 
     attempts: int = 2
     wait: timedelta = timedelta(minutes=5)
     together: int = 31
     across: int = 1
+    backfill_share: float = 0.5
 
 
 class Dispatch:
@@ -82,8 +88,9 @@ class Dispatch:
         policy: LaunchPolicy | None = None,
         order: LaunchOrder | None = None,
         clock: Callable[[], datetime],
+        backfills: BackfillDriver | None = None,
     ) -> None:
-        self._center, self._launcher, self._pools = center, launcher, pools
+        self._center, self._launcher, self._pools, self._backfills = center, launcher, pools, backfills
         self._policy, self._clock = policy or LaunchPolicy(), clock
         times = TypicalTimes(center.graph, center.store.database)
         self._grouping = RunGrouping(
@@ -98,12 +105,16 @@ class Dispatch:
         if not self._is_recovered:
             self.recover()
         self.retry()
-        busy, launched = self._busy(), 0
+        if self._backfills:
+            self._backfills.step(self._is_exhausted)
+        busy, rebuilding, launched = self._busy(), self._rebuilding(), 0
         self.without_pool = {}
         for group in self._grouping.groups(busy):
-            pool = self._pool_for(group[0], busy)
-            if pool is not None and self._launch(group, pool):
+            backfill = self._center.backfills.number_of(group[0])
+            pool = self._pool_for(group[0], busy if backfill is None else self._with_share_used(busy, rebuilding))
+            if pool is not None and self._launch(group, pool, backfill):
                 busy[pool] += 1
+                rebuilding[pool] += backfill is not None
                 launched += 1
         return launched
 
@@ -124,7 +135,7 @@ class Dispatch:
                 if self._center.status(slice_).run_state in (RunState.LAUNCHED, RunState.RUNNING)
             ]
             if waiting:
-                self._launcher.launch(run_id, waiting, pool or DEFAULT)
+                self._launcher.launch(run_id, waiting, pool or DEFAULT, self._center.backfills.number_of(waiting[0]))
         self._is_recovered = True
 
     def retry(self) -> None:
@@ -156,7 +167,21 @@ class Dispatch:
         runs = {run: pool or DEFAULT for run, pool in self._center.launched_slices().values()}
         return Counter(runs.values())
 
-    def _launch(self, group: Sequence[Slice], pool: str) -> bool:
+    def _rebuilding(self) -> Counter[str]:
+        """How many runs of backfills each pool has."""
+        launched = self._center.launched_slices().items()
+        backfill_of = self._center.backfills.number_of
+        runs = {run: pool or DEFAULT for slice_, (run, pool) in launched if backfill_of(slice_) is not None}
+        return Counter(runs.values())
+
+    def _with_share_used(self, busy: Counter[str], rebuilding: Counter[str]) -> Counter[str]:
+        """Pools of which backfills have their share are full to them."""
+        capacity = self._pools.capacity
+        share = {name: max(1, int(count * self._policy.backfill_share)) for name, count in capacity.items()}
+        full = {name: capacity[name] for name in capacity if rebuilding[name] >= share[name]}
+        return Counter({**busy, **full})
+
+    def _launch(self, group: Sequence[Slice], pool: str, backfill: int | None) -> bool:
         run_id = str(uuid.uuid4())
         crash_point("dispatch.chosen")
         slices = self._center.launch(group, run_id, pool)
@@ -166,7 +191,7 @@ class Dispatch:
         # Whatever happens meanwhile: it is asked for again at the next step, with the same id.
         is_recovered, self._is_recovered = self._is_recovered, False
         try:
-            self._launcher.launch(run_id, slices, pool)
+            self._launcher.launch(run_id, slices, pool, backfill)
         except TransientError:
             return False
         self._is_recovered = is_recovered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.state_store.transition import NOTHING_TOLD, Facts
 
@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.dependency_model.slice import Slice
-    from tidemark.dependency_model.status import Event
+    from tidemark.dependency_model.status import Event, SliceStatus
     from tidemark.errors import TidemarkError
+
+
+CHANGED: Final = "changed"
+"""The parameter of a completed run that is kept where it brought the content that was there before: false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class Fact:
 
     `event_id` is the reporter's own and the same whenever he reports it again; `event_time` is aware. `generation` is
     that of the slice where the reporter knows it: what is of an earlier one is late and changes nothing. `changed` says
-    whether a backfill brought other content; `state` is the one that was reached.
+    whether a backfill brought other content; `state` is the one that was reached, `before` what is restored.
     """
 
     event_id: str
@@ -33,6 +37,7 @@ class Fact:
     generation: int | None = None
     state: str | None = None
     changed: bool = True
+    before: SliceStatus | None = None
     data: Facts = NOTHING_TOLD
 
 

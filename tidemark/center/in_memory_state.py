@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
+    from tidemark.dependency_model.status.consequence import Decides
     from tidemark.state_store.reader import StateReader
     from tidemark.state_store.transition import Current, Transition
 
@@ -54,10 +55,13 @@ class CenterMemory:
     of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then, `failures`
     how often what is open did. `launched` holds the runs that the center itself launched: any other run under way is
     somebody else's, for ever. `unreadable` says of which slices a stored value cannot be read, until something new
-    happens to them.
+    happens to them. `decides` says of whom a backfill decides, and no policy.
     """
 
-    def __init__(self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime) -> None:
+    def __init__(
+        self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime, decides: Decides
+    ) -> None:
+        self.decides = decides
         with pause_collection():
             self.runs: dict[Slice, str] = {}
             floor = f"{now - _RECENT:%Y-%m-%d}"

@@ -48,6 +48,7 @@ class InProcessHost:
             Pools.parse(self._warehouse.settings.pools).one_run_each(),
             policy=_POLICY,
             clock=lambda: datetime.now(UTC),
+            backfills=self._intake.backfills,
         )
 
     def take_in(self) -> None:

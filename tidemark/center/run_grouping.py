@@ -37,17 +37,21 @@ class RunGrouping:
         return self._share_runs(groups) if len(groups) > self._pools.room(busy) else groups
 
     def _neighbours(self) -> list[list[Slice]]:
-        """Ready slices, neighbours in time of one entity together, in the order of launches."""
+        """Ready slices, neighbours in time of one entity together, in the order of launches.
+
+        Those of a backfill share runs with each other only, and come last; of the earlier backfill first.
+        """
         graph = self._center.graph
         groups: list[list[Slice]] = []
-        ready = sorted(self._center.ready(), key=lambda slice_: (slice_.entity, slice_.sub, graph.window(slice_).start))
+        free = [slice_ for slice_ in self._center.ready() if not self._center.backfills.is_held(slice_)]
+        ready = sorted(free, key=lambda slice_: (slice_.entity, slice_.sub, graph.window(slice_).start))
         for slice_ in ready:
             last = groups[-1] if groups else None
             if last and len(last) < self._together and self._follows(last[-1], slice_):
                 last.append(slice_)
             else:
                 groups.append([slice_])
-        return self._order.sort(groups)
+        return sorted(self._order.sort(groups), key=lambda group: self._center.backfills.number_of(group[0]) or 0)
 
     def _share_runs(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         """Groups of different entities at the same times and for the same pools in one run each, in their order."""
@@ -71,7 +75,8 @@ class RunGrouping:
     def _alike(self, group: Sequence[Slice]) -> object:
         """What groups of one run have in common."""
         period = str(self._center.graph.entity(group[0].entity).period)
-        return period, self._tag(group[0]), group[0].sub, tuple(slice_.key for slice_ in group)
+        of_backfill = self._center.backfills.number_of(group[0])
+        return period, self._tag(group[0]), group[0].sub, of_backfill, tuple(slice_.key for slice_ in group)
 
     def _tag(self, slice_: Slice) -> str:
         return tag_of(self._center.graph.entity(slice_.entity))
@@ -88,6 +93,9 @@ class RunGrouping:
         """
         graph = self._center.graph
         if before.sub or graph.entity(before.entity).is_static:
+            return False
+        backfill_of = self._center.backfills.number_of
+        if backfill_of(before) != backfill_of(after):
             return False
         is_next = before[::2] == after[::2] and graph.window(before).end == graph.window(after).start
         return is_next and not any(self._center.has_failed_before(slice_) for slice_ in (before, after))

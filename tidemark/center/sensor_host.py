@@ -40,6 +40,7 @@ class SensorHost:
             Pools.parse(warehouse.settings.pools),
             policy=LaunchPolicy(together=TOGETHER),
             clock=lambda: datetime.now(UTC),
+            backfills=self._intake.backfills,
         )
 
     def tick(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:

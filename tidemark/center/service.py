@@ -198,4 +198,5 @@ class Service:
             self._pools,
             policy=self._policy,
             clock=lambda: datetime.now(UTC),
+            backfills=self._intake.backfills,
         )

@@ -80,6 +80,8 @@ class Staging:
             changed=fact.changed,
             tainted=self._memory.tainted,
             state=fact.state,
+            before=fact.before,
+            decides=self._memory.decides,
         )
         for number, step in enumerate(followers):
             is_own = not number

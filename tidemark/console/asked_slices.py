@@ -33,7 +33,7 @@ def asked_slices(graph: DependencyGraph, entity: str, text: str, *, yes: bool) -
             f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=text
         )
     if len(slices) > MAX_SLICES and not yes:
-        _confirm(f"{entity} {text} stands for {len(slices):,} slices ({slices[0].key} .. {slices[-1].key})")
+        confirm(f"{entity} {text} stands for {len(slices):,} slices ({slices[0].key} .. {slices[-1].key})")
     return slices
 
 
@@ -43,7 +43,8 @@ def _subject(entity: str, text: str) -> DependencySubject:
     return DependencySubject.of(DependencySubjectId.parse(f"job={entity}&&bizDate={text}"))
 
 
-def _confirm(what: str) -> None:
+def confirm(what: str) -> None:
+    """Ask on a terminal whether that is meant; elsewhere raise ParseError, which says what to add."""
     if not sys.stdin.isatty():
         raise ParseError(what, expected=f"at most {MAX_SLICES:,} without being asked", hint="is it meant? add --yes")
     if not click.confirm(f"{what}. Go on?"):

@@ -29,6 +29,8 @@ COMMANDS: Final = (
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
     CommandEntry("plan", "The model", "Say what a change of code outdates, what it touches and what it costs."),
     CommandEntry("taint", "The model", "Mark slices as wrong, with all that was built from them."),
+    CommandEntry("backfill", "The model", "Plan to compute slices again, and exactly what was built from them."),
+    CommandEntry("backfills", "The model", "Show how far backfills are; approve, pause, resume, cancel, decide."),
     CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
     CommandEntry("baseline", "The model", "Say when promised slices will be there, and what makes them late."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),

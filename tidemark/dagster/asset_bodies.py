@@ -11,6 +11,7 @@ from tidemark.dagster.granted_slice_manifests import granted_manifests, manifest
 from tidemark.dagster.metadata.capture import CaptureMetadata
 from tidemark.dagster.metadata.slice import SliceDrawings
 from tidemark.dagster.metadata.slice_code import code_metadata
+from tidemark.dagster.metadata.unchanged import unchanged_metadata, versions_before
 from tidemark.dagster.slice_results import StepResult, slice_results
 from tidemark.warehouse.dagster_partition_keys import period_of, slice_of
 
@@ -56,14 +57,22 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     slices = requested_slices(context, entity)
     refuse_unread(runtime.warehouse, entity)
     manifests = granted_manifests(context, runtime, slices)
+    before = versions_before(runtime, entity, slices)
     computed = runtime.computer().compute(slices, manifests)
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
     published = [result for result in computed if result.is_published]
     drawn = _drawings(entity, published) if entity.export and published else {}
+    same = unchanged_metadata(runtime, published, before)
     codes = code_metadata(runtime, entity, slices)
     shown = {
-        slice_: {**drawn.get(slice_, {}), **manifest_metadata(manifests[slice_]), **codes[slice_]} for slice_ in slices
+        slice_: {
+            **drawn.get(slice_, {}),
+            **manifest_metadata(manifests[slice_]),
+            **codes[slice_],
+            **same.get(slice_, {}),
+        }
+        for slice_ in slices
     }
     yield from slice_results(context, entity, computed, shown)
 

@@ -121,7 +121,11 @@ class Baselines:
 
     def repair(self, slices: Iterable[Slice]) -> RepairTime:
         """How long it takes to compute these slices and what was built of them again, beside what is under way."""
-        anew = self._built_of(slices)
+        return self.rebuilding(self._built_of(slices))
+
+    def rebuilding(self, slices: Iterable[Slice]) -> RepairTime:
+        """How long it takes to compute exactly these slices again, beside what is under way."""
+        anew = list(slices)
         open_ = self._source.open_slices(self.promised, anew=anew)
         capacity = list(self._source.pools.capacity.values())
         return repair_time(

@@ -18,7 +18,7 @@ from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
 from tidemark.center.detectors.log_tail import Tail
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
-from tidemark.center.fact import Fact
+from tidemark.center.fact import CHANGED, Fact
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.transition import Facts
@@ -39,6 +39,7 @@ _OF_DAGSTER: Final = "dagster:"
 STATE_KEY: Final = "tidemark/state"
 MISSING_KEY: Final = "tidemark/missing"
 FORCED_KEY: Final = "tidemark/forced"
+UNCHANGED_KEY: Final = "tidemark/unchanged"
 VERSION_KEY: Final = "delta_version"
 ROWS_KEY: Final = "dagster/row_count"
 PROBE_KEY: Final = "tidemark/probe"
@@ -67,6 +68,7 @@ class ToldSlice(NamedTuple):
     rows: int | None
     code: str = ""
     code_content: str = ""
+    changed: bool = True
 
 
 def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
@@ -78,6 +80,7 @@ def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
         missing=str(values.get(MISSING_KEY, "")),
         version=str(version) if isinstance(version, int) else None,
         rows=rows if isinstance(rows, int) and rows >= 0 else None,
+        changed=values.get(UNCHANGED_KEY) is not True,
         code=str(values.get(CODE_KEY, "")),
         code_content=str(values.get(CODE_CONTENT_KEY, "")),
     )
@@ -152,15 +155,18 @@ class EventLogDetector:
                 snapshot_id=told.version,
                 code=told.code,
                 code_content=told.code_content,
+                parameters={} if told.changed else {CHANGED: False},
             )
             is_last = told.state not in entity.state_names[:-1]
             reached = Event.COMPLETED if is_last else Event.REACHED
             state = None if is_last else told.state
-            yield Fact(event_id, slice_, reached, when, "dagster", why, state=state, data=data)
+            changed = told.changed
+            yield Fact(event_id, slice_, reached, when, "dagster", why, state=state, changed=changed, data=data)
             if told.missing:
                 yield Fact(f"{event_id}:missing", slice_, Event.LACKING, when, "dagster", f"without {told.missing}")
             if entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
-                yield Fact(f"{event_id}:quality", slice_, Event.QUALITY_PASSED, when, "dagster", "its checks passed")
+                passed = Event.QUALITY_PASSED
+                yield Fact(f"{event_id}:quality", slice_, passed, when, "dagster", "its checks passed", changed=changed)
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
         """The slices of an event; none for an asset that is no entity, or has no such partition."""

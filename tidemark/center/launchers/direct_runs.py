@@ -48,9 +48,9 @@ class DirectRuns:
         self._launcher = instance.run_launcher
         self._jobs = JobSubsets(location.job)
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
         """One run of slices of entities at the same times. Raises WorkersDownError: asked again, then."""
-        run = self._instance.get_run_by_id(run_id) or self._create(run_id, slices, pool)
+        run = self._instance.get_run_by_id(run_id) or self._create(run_id, slices, pool, backfill)
         if run is not None and run.status in NOT_BEGUN:
             self._launcher.launch_run(LaunchRunContext(run, None))
 
@@ -58,8 +58,8 @@ class DirectRuns:
         """What became of a run; one that is there and that no worker has taken is unknown still."""
         return run_state(self._instance, run_id)
 
-    def _create(self, run_id: str, slices: Sequence[Slice], pool: str) -> dg.DagsterRun | None:
-        tags = {LAUNCHED_BY_TAG: "tidemark center", **run_tags(self._graph, run_id, slices, pool)}
+    def _create(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None) -> dg.DagsterRun | None:
+        tags = {LAUNCHED_BY_TAG: "tidemark center", **run_tags(self._graph, run_id, slices, pool, backfill)}
         try:
             return self._create_run(run_id, asset_keys(slices), tags)
         except DagsterRunAlreadyExists:  # another center was quicker

@@ -67,7 +67,7 @@ class InProcessRuns:
         self._graph, self._instance, self._host, self._watcher = graph, instance, host, watcher
         self._jobs, self._on_pages = JobSubsets(job), on_pages
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
         """Execute one run of slices of entities at the same times."""
         keys = asset_keys(slices)
         job, run = self._jobs.of(keys), self._instance.get_run_by_id(run_id)
@@ -77,7 +77,7 @@ class InProcessRuns:
                 job,
                 run_id=run_id,
                 run_config=_QUIET,
-                tags={**own, **run_tags(self._graph, run_id, slices, pool)},
+                tags={**own, **run_tags(self._graph, run_id, slices, pool, backfill)},
                 asset_selection=keys,
                 remote_job_origin=self._on_pages,
             )

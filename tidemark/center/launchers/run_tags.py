@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 POOL_TAG: Final = "tidemark/pool"
+BACKFILL_TAG: Final = "tidemark/backfill"
+"""The number of the backfill that a run is of: Dagster's page of runs shows all of them by it."""
 LAUNCHED_BY_TAG: Final = "user"
 """Dagster's pages show it as who launched a run; without it, and without a sensor, they say \"Manually launched\"."""
 PARTITION: Final = "dagster/partition"
@@ -30,9 +32,12 @@ RANGE_START: Final = "dagster/asset_partition_range_start"
 RANGE_END: Final = "dagster/asset_partition_range_end"
 
 
-def run_tags(graph: DependencyGraph, run_id: str, slices: Sequence[Slice], pool: str) -> dict[str, str]:
+def run_tags(
+    graph: DependencyGraph, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None
+) -> dict[str, str]:
     """All tags of a run that the center asks for."""
-    return {RUN_TAG: run_id, POOL_TAG: pool, **_partition_tags(graph, slices)}
+    of_backfill = {} if backfill is None else {BACKFILL_TAG: str(backfill)}
+    return {RUN_TAG: run_id, POOL_TAG: pool, **of_backfill, **_partition_tags(graph, slices)}
 
 
 def asset_keys(slices: Sequence[Slice]) -> frozenset[dg.AssetKey]:

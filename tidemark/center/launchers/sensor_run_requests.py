@@ -30,7 +30,7 @@ class DagsterRequests:
         self._graph, self.instance = graph, instance
         self._requests: dict[str, dg.RunRequest] = {}
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
         """Ask for one run of slices that follow each other, of one entity or of several at the same times.
 
         One that a service had created before it died is handed on as it is.
@@ -40,7 +40,7 @@ class DagsterRequests:
             with suppress(WorkersDownError):  # asked again at the next tick
                 self.instance.run_launcher.launch_run(LaunchRunContext(created, None))
             return
-        tags = run_tags(self._graph, run_id, slices, pool)
+        tags = run_tags(self._graph, run_id, slices, pool, backfill)
         assets = [dg.AssetKey([name]) for name in dict.fromkeys(slice_.entity for slice_ in slices)]
         self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=assets, tags=tags)
 

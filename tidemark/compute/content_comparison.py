@@ -1,0 +1,56 @@
+"""Whether a rebuilt slice holds other rows than before: content is compared, not time (policy `if_changed`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as sf
+
+from tidemark.delta.delta_rs_table import read_table
+from tidemark.delta.replace_partition import partition_predicate
+from tidemark.dependency_model.entity import Reprocess
+from tidemark.quoting.spark import quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.delta.delta_rs_table import Partition
+    from tidemark.dependency_model.graph import DependencyGraph
+
+_BY_CONTENT = (Reprocess.IF_CHANGED, Reprocess.ASK)
+_COUNT = "__tidemark_count"
+
+
+def content_matters(graph: DependencyGraph, entity: str) -> bool:
+    """Whether somebody downstream goes by the content of an entity's slices, and not by that they were rebuilt."""
+    readers = {edge.down.name for edge in graph.downstream_edges(entity)}
+    return any(graph.entity(name).reprocess in _BY_CONTENT for name in readers)
+
+
+def is_same_content(session: SparkSession, path: Path, partition: Partition, before: str | None, now: int) -> bool:
+    """Whether a partition holds the same rows, each as often, in two versions of its table.
+
+    It does not where nobody knows the version before, where its files are gone, or its columns are others.
+    """
+    if before is None or not before.isdigit():
+        return False
+    if int(before) == now:
+        return True
+    try:
+        old, new = (
+            read_table(session, path, version).where(partition_predicate(partition)) for version in (int(before), now)
+        )
+        return old.schema == new.schema and _differences(old, new).isEmpty()
+    except (PySparkException, Py4JError):  # files that VACUUM took, columns that cannot be grouped by
+        return False
+
+
+def _differences(old: DataFrame, new: DataFrame) -> DataFrame:
+    """Rows that one has more often than the other: one pass over both."""
+    counted = old.withColumn(_COUNT, sf.lit(-1)).unionAll(new.withColumn(_COUNT, sf.lit(1)))
+    sums = counted.groupBy(*map(quote, old.columns)).agg(sf.sum(_COUNT).alias(_COUNT))
+    return sums.where(sf.col(_COUNT) != 0)

@@ -1,0 +1,102 @@
+"""`tidemark backfill`: compute slices again, and exactly what was built from them."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tidemark.console.asked_slices import asked_slices, confirm
+from tidemark.console.entity_argument import entity_argument
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from tidemark.console.backfill_preview import BackfillPreview
+
+_ASKED_BEFORE: Final = 1_000
+
+
+@click.command()
+@entity_argument()
+@click.argument("slices")
+@click.option("--reason", default="", metavar="TEXT", help="Why; kept with the backfill.")
+@click.option("--author", default=getpass.getuser, show_default="you", help="Who asks for it; kept with the backfill.")
+@click.option("--dry-run", is_flag=True, help="Say what would be rebuilt, and keep no plan.")
+@click.option("--approve", is_flag=True, help="Begin at once.  [default: `tidemark backfills approve NUMBER` begins]")
+@click.option("--until", type=click.DateTime(), help="Slices that begin by then (UTC).  [default: now]")
+@click.option("--yes", is_flag=True, help="Do not ask where more than 1,000 slices are meant, or would be rebuilt.")
+@json_option
+def backfill(
+    entity: str,
+    slices: str,
+    *,
+    reason: str,
+    author: str,
+    dry_run: bool,
+    approve: bool,
+    until: datetime | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Plan to compute slices again, and exactly what was built from them: hour to day to week to month, in waves.
+
+    SLICES is as in `tidemark impact`. Each slice is rebuilt when those that it reads are settled, once. What a slice's
+    declaration says of `reprocess` holds: `if_changed` stops where an input was rebuilt with the content that it had,
+    `never` keeps it, `ask` waits for `tidemark backfills decide`. What another system makes (`kind: Virtual`, captured
+    tables) is taken as it is, and what was built from it is rebuilt. A slice keeps its data until its own run.
+
+    The plan has a number; once it is approved the center (`tidemark up`, `tidemark center`) carries it out, in runs
+    with the tag tidemark/backfill. Other slices go first: backfills have at most half of a pool's slots. A slice that
+    an earlier backfill has is rebuilt when that is done with it.
+
+    \b
+      tidemark backfill entity_3 2026-03-29T05..2026-03-29T14 --reason "the feed repeated itself"
+      tidemark backfills approve 1
+    \b
+    Exit codes: 0 planned; 1 no such entity or slice, or nothing was ever computed; 2 called wrongly;
+                75 the state store does not answer.
+    With --json: {"number", "phase", "dry_run", "waves", "runs", "slices": [{"slice", "wave", "policy", "root",
+                  "given"}], "estimate": {"slices", "p50_seconds", "p90_seconds", "p99_seconds", "work_seconds"},
+                  "also_in": {NUMBER: SLICES}}; number is null in a dry run.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.console.backfill_preview import BackfillPreview  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.backfill import BackfillPhase  # noqa: PLC0415
+    from tidemark.state_store.backfills import BackfillRequest  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    if dry_run and approve:
+        raise click.UsageError("--dry-run begins nothing: leave out --approve")
+    now = datetime.now(UTC)
+    preview = BackfillPreview.of(Settings.load(), now)
+    roots = asked_slices(preview.graph, entity, slices, yes=yes)
+    preview.plan(roots, until.replace(tzinfo=UTC) if until else now)
+    rebuilt = len(preview.planned.rebuilt)
+    if approve and not yes and rebuilt > max(_ASKED_BEFORE, len(roots)):
+        confirm(f"{rebuilt:,} slices would be rebuilt")
+    number = None
+    if not dry_run:
+        phase = BackfillPhase.RUNNING if approve else BackfillPhase.PLANNED
+        number = preview.backfills.add(preview.planned, BackfillRequest(author, reason, f"{entity} {slices}"), phase)
+    if as_json:
+        phase_name = None if number is None else phase.value
+        print_json({"number": number, "phase": phase_name, "dry_run": dry_run, **preview.as_data()})
+    else:
+        _print(preview, number, is_begun=approve)
+    preview.close()
+    raise SystemExit(ExitCode.OK)
+
+
+def _print(preview: BackfillPreview, number: int | None, *, is_begun: bool) -> None:
+    print_table(["wave", "entity", "reprocess", "pool", "slices", ""], preview.rows())
+    print_line(preview.summary(), "bold")
+    for other, count in preview.also_in().items():
+        print_line(f"{count:,} of them are in backfill {other}, too: it goes first", "yellow")
+    if number is None:
+        print_line("this was a dry run")
+    elif is_begun:
+        print_line(f"backfill {number} goes on as soon as a center runs: tidemark backfills show {number}")
+    else:
+        print_line(f"backfill {number} is planned; to begin: tidemark backfills approve {number}")

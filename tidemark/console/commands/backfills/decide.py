@@ -1,0 +1,38 @@
+"""`tidemark backfills decide`: whether slices that a backfill asks about are rebuilt."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line
+
+
+@click.command()
+@click.argument("number", type=click.IntRange(min=1))
+@click.option("--rebuild/--keep", "rebuild", default=None, help="Compute them again, or leave them as they are.")
+@click.option(
+    "--slice", "texts", multiple=True, metavar="SLICE", help="Only this one (ads_gmv@2026-03-29), repeatable."
+)
+@json_option
+def decide(number: int, *, rebuild: bool | None, texts: tuple[str, ...], as_json: bool) -> None:
+    """Decide about the slices of a backfill whose policy is `reprocess: ask`, and whose input has changed.
+
+    \b
+    Exit codes: 0 decided, also where none asks; 1 no such backfill; 2 called wrongly;
+                75 the state store does not answer.
+    With --json: {"number", "decided", "rebuild"}; decided is how many slices it was.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.console.commands.backfills.stored_backfills import stored_backfills  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.slice import Slice  # noqa: PLC0415
+
+    if rebuild is None:
+        raise click.UsageError("say --rebuild or --keep")
+    slices = {Slice.parse(text) for text in texts} if texts else None
+    with stored_backfills() as stored:
+        decided = stored.answer(number, slices, rebuild=rebuild)
+    if as_json:
+        print_json({"number": number, "decided": decided, "rebuild": rebuild})
+    else:
+        print_line(f"{decided:,} slices are {'to be rebuilt' if rebuild else 'kept as they are'}")
+    raise SystemExit(ExitCode.OK)

@@ -1,0 +1,87 @@
+"""`tidemark backfills approve|pause|resume|cancel`: one phase to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line
+from tidemark.dependency_model.backfill.progress import BackfillPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NUMBER = click.argument("number", type=click.IntRange(min=1))
+
+
+@click.command()
+@_NUMBER
+@json_option
+def approve(number: int, *, as_json: bool) -> None:
+    """Let a planned backfill begin: the center carries it out, in `tidemark up` or `tidemark center`.
+
+    \b
+    Exit codes: 0 done, 1 it is not planned, or there is no such backfill; 75 the state store does not answer.
+    With --json: {"number", "phase"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    _move(number, lambda _: BackfillPhase.RUNNING, as_json=as_json)
+
+
+@click.command()
+@_NUMBER
+@json_option
+def pause(number: int, *, as_json: bool) -> None:
+    """Let a backfill rest: runs under way end, no further slice of it begins.
+
+    \b
+    Exit codes: 0 done, 1 it does not go on, or there is no such backfill; 75 the state store does not answer.
+    With --json: {"number", "phase"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    _move(number, lambda _: BackfillPhase.PAUSED, as_json=as_json)
+
+
+@click.command()
+@_NUMBER
+@json_option
+def resume(number: int, *, as_json: bool) -> None:
+    """Let a paused backfill go on where it was.
+
+    \b
+    Exit codes: 0 done, 1 it is not paused, or there is no such backfill; 75 the state store does not answer.
+    With --json: {"number", "phase"}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    _move(number, lambda _: BackfillPhase.RUNNING, as_json=as_json)
+
+
+@click.command()
+@_NUMBER
+@json_option
+def cancel(number: int, *, as_json: bool) -> None:
+    """End a backfill: slices that have not begun are again what they were, runs under way come to their end.
+
+    What was rebuilt stays; what was built from it before, and was not rebuilt, is as it was.
+
+    \b
+    Exit codes: 0 done, 1 it is at its end, or there is no such backfill; 75 the state store does not answer.
+    With --json: {"number", "phase"}; cancelling until the center has done it.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    _move(number, _cancelled_after, as_json=as_json)
+
+
+def _cancelled_after(phase: BackfillPhase) -> BackfillPhase:
+    """What was only planned has nothing to give back."""
+    return BackfillPhase.CANCELLED if phase is BackfillPhase.PLANNED else BackfillPhase.CANCELLING
+
+
+def _move(number: int, to: Callable[[BackfillPhase], BackfillPhase], *, as_json: bool) -> None:
+    from tidemark.console.commands.backfills.stored_backfills import stored_backfills  # noqa: PLC0415 - keeps --help fast
+
+    with stored_backfills() as stored:
+        row = stored.move(number, to(stored.row(number).phase))
+    if as_json:
+        print_json({"number": row.number, "phase": row.phase.value})
+    else:
+        print_line(f"backfill {row.number} is {row.phase.value}")
+    raise SystemExit(ExitCode.OK)
