@@ -161,7 +161,7 @@ class _Overload:
         self._count += 1
         heappush(self._events, (at, self._count, slice_, event, run_id))
 
-    def launch(self, run_id: str, slices: Sequence[Slice], pool: str) -> None:  # noqa: ARG002 - one pool
+    def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:  # noqa: ARG002 - one pool
         """The dispatch asks for a run."""
         for slice_ in slices:
             day = (self._graph.window(slice_).start - _FIRST).days

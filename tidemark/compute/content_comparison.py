@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
 from tidemark.delta.delta_rs_table import read_table
-from tidemark.delta.replace_partition import partition_predicate
+from tidemark.delta.partition_predicate import partition_predicate
 from tidemark.dependency_model.entity import Reprocess
 from tidemark.quoting.spark import quote
 
