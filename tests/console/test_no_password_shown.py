@@ -47,6 +47,7 @@ _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("delta", "repair"): ["--from-version", "1"],
     ("taint",): ["--reason", "it is known"],
     ("backfills", "decide"): ["--keep"],
+    ("alerts",): ["--test", "hook"],
 }
 _DECLARED: Final = {
     "project.yaml": "start: 2026-03-23\nowner: o@s.example\n",
@@ -75,6 +76,12 @@ DATABASES: Final = {
     "bare": "{}",
     "kafka": "a=mysql://u:{}@127.0.0.1:1/school",
 }
+CHANNELS: Final = {
+    "user": f"json://u:{PASSWORD}@127.0.0.1:1/{PASSWORD}",
+    "misspelt": f"slak://u:{PASSWORD}@{PASSWORD}/x",
+    "port": f"https://u:{PASSWORD}@127.0.0.1:{PASSWORD}/x",
+    "bare": PASSWORD,
+}
 KAFKA: Final = {
     "kafka": {"KAFKA": "127.0.0.1:1", "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_USERNAME": "u"},
     "misspelt": {"KAFKA": "127.0.0.1:1", "KAFKA_SECURITY_PROTOCOL": "SASL", "KAFKA_USERNAME": "u"},
@@ -91,6 +98,8 @@ def environment(form: str, folder: Path) -> dict[str, str]:
         "TOKEN": f"{PASSWORD}-{PASSWORD}",
         "KAFKA_PASSWORD": PASSWORD,
         "CAPTURE_PASSWORD": PASSWORD,
+        "CHANNELS": "hook",
+        "CHANNEL_HOOK": CHANNELS.get(form, f"https://u:{PASSWORD}@127.0.0.1:1/{PASSWORD}?token={PASSWORD}"),
         **KAFKA.get(form, {}),
         "DATA": str(folder / "data"),
         "ROOT": str(folder / "project"),

@@ -169,6 +169,11 @@ SECTIONS: Final = (
                 "probably comes later (default: 0m)",
                 'period: day\nready_by: "00:30"\nalert_margin: 10m',
             ),
+            "notify": Key(
+                "the channels on which alerts about its slices are told: `log`, and those that the setting `channels` "
+                "names (default: [log]); in `project.yaml` for all entities (see docs/alerts.md)",
+                'period: day\nready_by: "00:30"\nnotify: [log, growth_chat]',
+            ),
             "priority": Key(
                 "1 to 9 (default: 5): how much a promise matters; of equal margins `tidemark baseline` tells "
                 "higher ones first",

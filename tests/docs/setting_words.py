@@ -18,6 +18,11 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),
     "layers": ("", "the folders of `warehouse_assets`"),
     "schemas": ("none", "names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`"),
+    "channels": (
+        "none",
+        "where people read alerts, beside `log`; addresses stand in `TIDEMARK_CHANNEL_<NAME>` (docs/alerts.md)",
+    ),
+    "forecast_seconds": ("", "promises are forecast at most so often by the center, and alerts raised by it"),
     "state": (
         "the file `state_db`",
         "`postgresql+psycopg2://user:password@host/database`: what happened to every slice",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import os
 from typing import TYPE_CHECKING, Final
 
+from tidemark.center.alerts import AlertWatch
+from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.launchers.sensor_run_requests import DagsterRequests
 from tidemark.center.pools import Pools
 from tidemark.state_store.lease import Lease
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -34,12 +37,14 @@ class SensorHost:
         self.store, self.center = self._intake.store, self._intake.center
         self._lease: Lease | None = None
         self._requests = DagsterRequests(warehouse.graph)
+        pools, settings = Pools.parse(warehouse.settings.pools), warehouse.settings
+        self._alerts = AlertWatch(self.center, CenterForecast(self.center, pools, utc_now), settings, os.environ)
         self._dispatch = Dispatch(
             self.center,
             self._requests,
-            Pools.parse(warehouse.settings.pools),
+            pools,
             policy=LaunchPolicy(together=TOGETHER),
-            clock=lambda: datetime.now(UTC),
+            clock=utc_now,
             backfills=self._intake.backfills,
         )
 
@@ -55,6 +60,7 @@ class SensorHost:
         self._intake.upkeep(_WIPED_SECONDS)
         self._dispatch.recover()
         self._dispatch.step()
+        self._alerts.poll()
         return self._requests.take()
 
     def _is_active(self, instance: dg.DagsterInstance) -> bool:

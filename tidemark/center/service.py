@@ -5,16 +5,18 @@ Of several services on one state store one is active, by the lease; the others a
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import psycopg2
 from dagster_postgres.utils import DagsterPostgresException
 from sqlalchemy.exc import DBAPIError
 
+from tidemark.center.alerts import AlertWatch
+from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.event_wakeup import Waker, waker_of
@@ -26,6 +28,7 @@ from tidemark.errors import TerminalError, TransientError
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
+from tidemark.system.utc_clock import utc_now
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.worker_options import host_folder
@@ -83,6 +86,8 @@ class Service:
         self.figures = ServiceFigures()
         self._instance, self._tell = instance, tell
         self._pools = Pools.parse(warehouse.settings.pools)
+        self.forecast = CenterForecast(self.center, self._pools, utc_now)
+        self._alerts = AlertWatch(self.center, self.forecast, warehouse.settings, os.environ)
         self._policy = policy or LaunchPolicy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
@@ -113,6 +118,7 @@ class Service:
                     self._tick()
                 else:
                     time.sleep(_STANDBY_SECONDS)
+        self._alerts.close()
         self._tell("stopped")
         self._waker.close()
         self.store.close()
@@ -183,6 +189,7 @@ class Service:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
         self._tell_unreadable()
         self._intake.upkeep(_WIPED_SECONDS)
+        self._alerts.poll()
 
     def _tell_unreadable(self) -> None:
         """Name each slice of which a stored value cannot be read, once."""
@@ -197,6 +204,6 @@ class Service:
             self._runs,
             self._pools,
             policy=self._policy,
-            clock=lambda: datetime.now(UTC),
+            clock=utc_now,
             backfills=self._intake.backfills,
         )

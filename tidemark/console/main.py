@@ -33,6 +33,7 @@ COMMANDS: Final = (
     CommandEntry("backfills", "The model", "Show how far backfills are; approve, pause, resume, cancel, decide."),
     CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
     CommandEntry("baseline", "The model", "Say when promised slices will be there, and what makes them late."),
+    CommandEntry("alerts", "The model", "List what people are told of, and try out a channel."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),
@@ -56,6 +57,7 @@ Settings stand in the project's tidemark.yaml; environment variables override th
   TIDEMARK_KAFKA_...      SECURITY_PROTOCOL, USERNAME, PASSWORD, CA, ...: see SECURITY.md
   TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where heartbeats are written, a minute each
   TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
+  TIDEMARK_CHANNEL_...    https://..., slack://...: where alerts are told, a variable for each of `channels`
   TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077
   DAGSTER_HOME            Dagster's own storage (default: dagster_home/ in the project)
 

@@ -14,6 +14,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from tidemark.state_store.errors import SchemaTooNewError
 from tidemark.state_store.schema import (
+    ALERT_DELIVERIES,
+    ALERTS,
     BACKFILL_SLICES,
     BACKFILLS,
     CATALOG_COUNTS,
@@ -122,6 +124,7 @@ ALL: Final = (
     Migration(10, "counts of records by event time", _create(RECORD_COUNTS)),
     Migration(11, "the code that computed each slice", _create(CODE_VERSIONS, SLICE_CODES)),
     Migration(12, "backfills and their slices", _create(BACKFILLS, BACKFILL_SLICES)),
+    Migration(13, "alerts", _create(ALERTS, ALERT_DELIVERIES)),
 )
 
 

@@ -247,3 +247,37 @@ BACKFILL_SLICES = Table(
 )
 """The slices of a backfill's plan, in its order. `inputs` is JSON: the places of those that it reads, of those that it
 cannot go without, whether a person named it, and whether another system makes it."""
+
+IS_OPEN_ALERT: Final = text("recovered_at = 0")
+
+ALERTS = Table(
+    "alerts",
+    METADATA,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("kind", String, nullable=False),
+    Column("cause", String, nullable=False),
+    Column("message", String, nullable=False),
+    Column("slices", String, nullable=False),
+    Column("raised_at", BigInteger, nullable=False),
+    Column("recovered_at", BigInteger, nullable=False),
+    Index("alerts_open", "kind", "cause", unique=True, sqlite_where=IS_OPEN_ALERT, postgresql_where=IS_OPEN_ALERT),
+)
+"""What people are told of: one open alert a cause. `slices` (JSON) are all that it ever named; `recovered_at` 0 while
+it is open."""
+
+IS_TO_DELIVER: Final = text("state = 'pending'")
+
+ALERT_DELIVERIES = Table(
+    "alert_deliveries",
+    METADATA,
+    Column("alert", BigInteger, primary_key=True, autoincrement=False),
+    Column("event", String, primary_key=True),
+    Column("channel", String, primary_key=True),
+    Column("state", String, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Column("problem", String, nullable=False),
+    Index("alert_deliveries_due", "due_at", sqlite_where=IS_TO_DELIVER, postgresql_where=IS_TO_DELIVER),
+)
+"""That an alert was raised, or recovered, told on one channel: written with the alert, sent later. One row each: what
+was sent is not sent again."""

@@ -31,17 +31,29 @@ class Timing(NamedTuple):
     generation: int
 
 
-def timings(database: Database, since: datetime, entities: Collection[str] | None = None) -> list[Timing]:
-    """All transitions recorded since an instant (aware), of all entities or of some, in order.
+def timings(
+    database: Database,
+    since: datetime,
+    entities: Collection[str] | None = None,
+    *,
+    after: int = 0,
+    until: int | None = None,
+) -> list[Timing]:
+    """Transitions recorded since an instant (aware), in order; where entities are given, theirs one after the other.
 
-    Raises StateStoreDownError.
+    `after` and `until` are numbers of transitions: later than the first, up to the second. Raises StateStoreDownError.
     """
     columns = TRANSITIONS.c
-    query = select(*_columns()).where(columns.record_time >= microseconds(since)).order_by(columns.seq)
-    if entities is not None:
-        query = query.where(columns.entity.in_(entities))
+    is_wanted = (columns.record_time >= microseconds(since)) & (columns.seq > after)
+    query = select(*_columns()).where(is_wanted).order_by(columns.seq)
+    query = query if until is None else query.where(columns.seq <= until)
     with database.reading() as connection:
-        return [_timing(row) for row in connection.execute(query)]
+        if entities is None:
+            return [_timing(row) for row in connection.execute(query)]
+        told: list[Timing] = []
+        for name in entities:  # each by its own part of an index, however much there is of others
+            told += [_timing(row) for row in connection.execute(query.where(columns.entity == name))]
+        return told
 
 
 def newest_timings(database: Database, after: int, most: int) -> tuple[int, list[Timing]]:

@@ -8,12 +8,12 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tidemark.state_store.bulk_write import BulkStatement, Rows
-from tidemark.state_store.errors import EventKnownError, FencedError, StateConflictError
+from tidemark.state_store.errors import EventKnownError, StateConflictError
+from tidemark.state_store.held_lease import require_lease
 from tidemark.state_store.row_codec import CURRENT, TRANSITION, current_row, sub_text, transition_row, waiting_row
 from tidemark.state_store.schema import (
     CODE_VERSIONS,
     CURSORS,
-    LEASES,
     SCHEDULE_CURSOR,
     SCHEDULES,
     SLICE_CODES,
@@ -74,7 +74,7 @@ class SqlStateWriter:
         """All of it in one transaction of who knows the last transition."""
         if self._database.is_sqlite:
             with self._database.writing() as connection:
-                _require_lease(connection, self.fence)
+                require_lease(connection, self.fence)
                 _require_last(connection, after)
                 for batch in rows:
                     batch.write(connection)
@@ -91,7 +91,7 @@ class SqlStateWriter:
             if getattr(error.orig, "pgcode", None) not in (_NOT_LAST, _NOT_HELD):
                 raise
             with self._database.reading() as connection:
-                _require_lease(connection, self.fence)
+                require_lease(connection, self.fence)
                 _require_last(connection, after)
             raise
 
@@ -173,13 +173,3 @@ def _lease_check(fence: Fence | None) -> list[BulkStatement]:
     if fence is None:
         return []
     return [BulkStatement(_REQUIRE_LEASE % (fence.lease, fence.fencing_token, fence.holder.encode().hex()), ())]
-
-
-def _require_lease(connection: Connection, fence: Fence | None) -> None:
-    """Raise FencedError where somebody else holds the lease, or the writer holds nothing."""
-    if fence is None:
-        return
-    query = select(LEASES.c.fencing_token, LEASES.c.holder).where(LEASES.c.name == fence.lease)
-    fencing_token, holder = connection.execute(query).one_or_none() or (0, "")
-    if (fencing_token, holder) != (fence.fencing_token, fence.holder) or not fence.fencing_token:
-        raise FencedError.of(fence, fencing_token, holder)

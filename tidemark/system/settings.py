@@ -67,6 +67,7 @@ def _known_forms(forms: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], .
     return forms
 
 
+Channel = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Layer = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
@@ -79,6 +80,8 @@ class Settings(BaseModel):
     declaration.
     `partition_columns` are the columns that tell the slice of a row where a declaration names none: `{ds: yyyyMMdd}`.
     `variables` are constants that queries name as `:name`; `functions` what queries may call, as SQL over arguments.
+    `channels` are the names, beside `log`, that a declaration's `notify` may have; addresses stand in
+    `TIDEMARK_CHANNEL_<NAME>` alone. Promises are forecast every `forecast_seconds` at most.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together.
@@ -102,6 +105,8 @@ class Settings(BaseModel):
     dagster_home: Path
     layers: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ("ods", "dwd", "dws", "ads", "external")
     schemas: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ()
+    channels: Annotated[tuple[Channel, ...], BeforeValidator(_names)] = ()
+    forecast_seconds: Annotated[float, Field(gt=0)] = 15.0
     state: Annotated[str, Field(repr=False)] = ""
     kafka: str = ""
     reports_topic: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.entity.field_types import LOG_CHANNEL
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError
@@ -11,13 +12,14 @@ from tidemark.system.project_root import PROJECT_FILE
 from tidemark.warehouse.entity_files import DEFAULTS_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
 
 
-def project_problems(settings: Settings, entities: Iterable[Entity]) -> Iterator[EntityError]:
+def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:
     """What the defaults of all declarations, or the folders where they lie, have against `tidemark.yaml`."""
     yield from _other_defaults(settings)
     for entity in entities:
@@ -29,6 +31,35 @@ def project_problems(settings: Settings, entities: Iterable[Entity]) -> Iterator
                 where=entity.file,
                 hint=did_you_mean(folder, settings.layers) or f"add it to `layers` in {PROJECT_FILE}",
             )
+    yield from _unknown_channels(settings, entities)
+
+
+def _unknown_channels(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:
+    """Each place of a `notify` that names a channel which the project does not have, once."""
+    known, told = (LOG_CHANNEL, *settings.channels), set[str]()
+    for entity in entities:
+        for channel in entity.notify:
+            where = "" if channel in known else _line_of_channel(settings.declarations, entity.file, channel)
+            if where and where not in told:
+                told.add(where)
+                yield EntityError(
+                    f"no channel of this project is named '{channel}'",
+                    expected=f"one of {', '.join(known)}",
+                    where=where,
+                    hint=did_you_mean(channel, known) or f"add it to `channels` in {PROJECT_FILE}",
+                )
+
+
+def _line_of_channel(root: Path, file: str, channel: str) -> str:
+    """Where a `notify` names a channel: in the entity's file, else in that of the defaults."""
+    for name in (file, DEFAULTS_FILE):
+        path = root / name
+        document = read_document(path.read_text(encoding="utf-8"), name) if path.is_file() else None
+        values = document.values if document and isinstance(document.values, dict) else {}
+        names = values.get("notify", ())
+        if document and channel in names:
+            return f"{name}:{document.line(('notify', names.index(channel)))}"
+    return file
 
 
 def _other_defaults(settings: Settings) -> Iterator[EntityError]:

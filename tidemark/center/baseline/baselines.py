@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tidemark.dependency_model.baseline.forecast import Forecast
-from tidemark.dependency_model.baseline.key_path import deviations, key_path
+from tidemark.dependency_model.baseline.key_path import Cause, Deviation, deviations, key_path
 from tidemark.dependency_model.baseline.promise import Margin, PromiseState, latest_starts, margin_of
 from tidemark.dependency_model.baseline.repair_time import RepairTime, repair_time
 from tidemark.dependency_model.readiness.earliest_time import ready_by
 from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tidemark.center.baseline.open_slices import OpenSlices, SliceSource
-    from tidemark.dependency_model.baseline.key_path import Deviation
     from tidemark.dependency_model.baseline.learned_times import HistoryLabel
     from tidemark.dependency_model.slice import Slice
 
@@ -57,8 +56,13 @@ class Baseline:
     late: float = 0.0
     path: tuple[PathStep, ...] = ()
     causes: tuple[str, ...] = ()
-    cause: str = ""
-    """What the first of `causes` is about, without figures that move: an alert is told once for each of it."""
+    cause_keys: tuple[str, ...] = ()
+    """What each of `causes` is about, without figures that move: an alert is told once for each of it."""
+
+    @property
+    def cause(self) -> str:
+        """What the first of `causes` is about."""
+        return self.cause_keys[0] if self.cause_keys else ""
 
     @property
     def margin(self) -> timedelta | None:
@@ -106,17 +110,19 @@ class Baselines:
         by = (instant - self.open.now).total_seconds()
         margin = margin_of(self.forecast, number, by, entity.alert_margin.total_seconds())
         path = key_path(self.forecast, number)
-        told = deviations(self.forecast, path, 0.0, self.open.troubled)
+        told, state = deviations(self.forecast, path, 0.0, self.open.troubled), self._state(margin, path)
+        if not told and state is not PromiseState.SAFE:
+            told = [_longest(self.forecast, path)]
         return replace(
             baseline,
-            state=self._state(margin, path),
+            state=state,
             p50=self._instant(margin.p50),
             p90=self._instant(margin.p90),
             p99=self._instant(margin.p99),
             late=margin.late,
             path=tuple(self._step(at) for at in path),
             causes=tuple(self._sentence(deviation) for deviation in told),
-            cause=f"{self.open.slices[told[0].number]} {told[0].cause.value}" if told else "",
+            cause_keys=tuple(f"{self.open.slices[deviation.number]} {deviation.cause.value}" for deviation in told),
         )
 
     def repair(self, slices: Iterable[Slice]) -> RepairTime:
@@ -188,6 +194,13 @@ class Baselines:
 
     def _instant(self, seconds: float) -> datetime:
         return self.open.now + timedelta(seconds=round(min(seconds, 1e9)))
+
+
+def _longest(forecast: Forecast, path: Sequence[int]) -> Deviation:
+    """Where nothing on a key path is off its norm: what takes longest on it."""
+    took = np.median(forecast.took[list(path)], axis=1)
+    at = int(np.argmax(took))
+    return Deviation(path[at], Cause.SLOWER_THAN_PROMISED, float(took[at]))
 
 
 def _urgency(baseline: Baseline) -> tuple[timedelta, int]:

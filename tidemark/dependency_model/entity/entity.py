@@ -10,7 +10,9 @@ from pydantic.dataclasses import dataclass
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, DependencyField
 from tidemark.dependency_model.entity.field_types import (
+    LOG_CHANNEL,
     STRICT,
+    ChannelField,
     ColumnField,
     CronField,
     DurationField,
@@ -109,7 +111,7 @@ class Entity:
     `weekdays`.
 
     A slice is promised by `ready_by`; a predicted finish within `alert_margin` of it is a risk; `priority` tells
-    people how much the promise matters.
+    people how much the promise matters. `notify` are the channels on which alerts about its slices are told.
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`;
@@ -139,6 +141,7 @@ class Entity:
     quality: tuple[QualityField, ...] = ()
     probe: Probe | None = None
     ready_by: TimeOfDayField | None = None
+    notify: tuple[ChannelField, ...] = (LOG_CHANNEL,)
     priority: Annotated[int, Field(ge=1, le=9)] = 5
     alert_margin: DurationField = timedelta(0)
     earliest: CronField | None = None

@@ -25,6 +25,7 @@ DEFAULT_KEYS = (
     "start",
     "end",
     "owner",
+    "notify",
     "tags",
     "reprocess",
     "project",

@@ -103,6 +103,10 @@ TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
 DurationField = Annotated[timedelta, BeforeValidator(_duration)]
 NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]
 ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+LOG_CHANNEL = "log"
+"""The channel that needs no address."""
+ChannelField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+"""Where people read alerts: `log`, or a name whose address stands in `TIDEMARK_CHANNEL_<NAME>`."""
 CronField = Annotated[str, BeforeValidator(_cron)]
 """Five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]

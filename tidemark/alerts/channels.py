@@ -1,0 +1,129 @@
+"""How a message leaves: by the log, as JSON to a webhook, or by apprise to chats, mail and whatever else people read.
+
+A channel is a name. Its address stands in an environment variable and nowhere else: it goes into no text that leaves.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+from typing import TYPE_CHECKING, Final
+from urllib.error import HTTPError, URLError
+from urllib.parse import unquote, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from tidemark.alerts.alert import AlertEvent
+from tidemark.alerts.errors import ChannelError, ChannelSettingError
+from tidemark.dependency_model.entity.field_types import LOG_CHANNEL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.alerts.alert import AlertMessage
+
+PREFIX: Final = "TIDEMARK_CHANNEL_"
+SECONDS: Final = 10.0
+"""So long a webhook has to answer."""
+_WEBHOOKS: Final = ("http", "https")
+_LOGGER: Final = logging.getLogger("tidemark.alerts")
+
+
+class Channels:
+    """The channels of one process; `env` holds their addresses."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+
+    def send(self, channel: str, message: AlertMessage) -> None:
+        """Returns once the receiver has taken it. Raises ChannelError and ChannelSettingError, without the address."""
+        if channel == LOG_CHANNEL:
+            level = logging.ERROR if message.event is AlertEvent.RAISED else logging.WARNING
+            _LOGGER.log(level, "alert %s: %s", message.title, message.text)
+            return
+        address = self._address(channel)
+        if address.partition("://")[0].lower() in _WEBHOOKS:
+            _post(channel, address, message)
+        else:
+            _notify(channel, address, message)
+
+    def _address(self, channel: str) -> str:
+        variable = PREFIX + channel.upper()
+        address = self._env.get(variable, "").strip()
+        if not address:
+            raise ChannelSettingError(
+                f"the channel '{channel}' has no address",
+                expected="https://..., or an address of apprise: slack://..., mailto://..., ntfy://...",
+                where=variable,
+                hint=f"set {variable} for the center and for Dagster's code location",
+            )
+        return address
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Who redirects a webhook has not taken it."""
+
+    def redirect_request(self, *_arguments: object) -> None:
+        return None
+
+
+def _post(channel: str, address: str, message: AlertMessage) -> None:
+    headers = {"Content-Type": "application/json", "User-Agent": "tidemark", "Idempotency-Key": message.id}
+    body = json.dumps(message.as_data()).encode()
+    try:
+        url, credentials = _without_credentials(address)
+        if credentials:
+            headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
+        request = Request(url, body, headers, method="POST")  # noqa: S310 - only http and https come here
+        with build_opener(_NoRedirects).open(request, timeout=SECONDS):
+            return
+    except HTTPError as error:
+        error.close()
+        raise _refusal(channel, f"it answered {error.code}") from None
+    except URLError as error:
+        raise _refusal(channel, type(error.reason).__name__) from None
+    except ValueError:
+        raise ChannelSettingError("the channel's address is no URL", where=PREFIX + channel.upper()) from None
+    except Exception as error:  # noqa: BLE001 - the client's texts may hold the address
+        raise _refusal(channel, type(error).__name__) from None
+
+
+def _without_credentials(address: str) -> tuple[str, str]:
+    """A URL and the `user:password` that stood in it."""
+    parts = urlsplit(address)
+    user_info, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=host).geturl() if at else address, unquote(user_info)
+
+
+def _notify(channel: str, address: str, message: AlertMessage) -> None:
+    import apprise  # noqa: PLC0415 - half a second that only who uses it should wait for
+
+    _silence_logs()
+    kind = apprise.NotifyType.FAILURE if message.event is AlertEvent.RAISED else apprise.NotifyType.SUCCESS
+    try:
+        service = apprise.Apprise()
+        is_known = service.add(address)
+        is_taken = is_known and bool(service.notify(message.text, message.title, kind))
+    except Exception as error:  # noqa: BLE001 - a hundred services, and their texts may hold the address
+        raise _refusal(channel, type(error).__name__) from None
+    if not is_known:
+        raise ChannelSettingError(
+            f"nobody understands the address of the channel '{channel}'",
+            expected="https://..., or an address of apprise: slack://..., mailto://..., ntfy://...",
+            where=PREFIX + channel.upper(),
+        )
+    if not is_taken:
+        raise _refusal(channel, "the service did not take it")
+
+
+def _silence_logs() -> None:
+    """What apprise, and the client below it at DEBUG, write into logs may hold addresses."""
+    logging.getLogger("apprise").disabled = True
+    client = logging.getLogger("urllib3")
+    client.setLevel(max(client.level, logging.INFO))
+
+
+def _refusal(channel: str, answer: str) -> ChannelError:
+    return ChannelError(
+        f"the channel '{channel}' did not take the message", found=answer, where=PREFIX + channel.upper()
+    )

@@ -1,0 +1,142 @@
+"""Alerts of one center: looked for in a thread of its own at a bounded pace, sent in threads of their own.
+
+A tick does no more than say that the lease is held. What fails here is told in the log and tried again: neither a store
+that does not answer nor a receiver that is slow or dead reaches the tick.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import timedelta
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final
+
+from tidemark.alerts.alert import AlertKind
+from tidemark.alerts.alert_book import AlertBook
+from tidemark.alerts.channels import Channels
+from tidemark.alerts.courier import Courier
+from tidemark.alerts.outbox import Outbox
+from tidemark.center.alerts.promise_troubles import promise_troubles
+from tidemark.center.alerts.rule_troubles import rule_troubles
+from tidemark.state_store.broken_rules import broken_rules
+from tidemark.system.utc_clock import utc_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from tidemark.center.baseline import CenterForecast
+    from tidemark.center.center import DependencyCenter
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.system.settings import Settings
+
+CURSOR: Final = "alerts about rules"
+_SECONDS: Final = 1.0
+"""So often it looks whether something is due at most."""
+_SHARE: Final = 10.0
+"""A forecast takes at most a tenth of the time."""
+_LOOKED_BACK: Final = 10_000
+"""So many transitions are looked at the first time."""
+_KEPT_SECONDS: Final = 86_400.0
+_JOIN_SECONDS: Final = 5.0
+_IDLE_SECONDS: Final = 60.0
+"""Not asked for so long its thread ends; the next time there is another."""
+_LOGGER: Final = logging.getLogger("tidemark.alerts")
+
+
+class AlertWatch:
+    """`clock` is the wall's, aware; `env` holds the channels' addresses."""
+
+    def __init__(
+        self,
+        center: DependencyCenter,
+        forecast: CenterForecast,
+        settings: Settings,
+        env: Mapping[str, str],
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._center, self._forecast, self._clock = center, forecast, clock
+        self._pace, self._history = settings.forecast_seconds, timedelta(days=settings.history_days)
+        database = center.store.database
+        self._book = AlertBook(database, lambda: center.store.write.fence)
+        self._outbox = Outbox(database, lambda: center.store.write.fence)
+        self._courier = Courier(self._outbox, Channels(env).send, clock)
+        self._why: dict[Slice, str] = {}
+        self._due: dict[str, float] = {}
+        self._looked_until: int | None = None
+        self._asked, self._closed = Event(), Event()
+        self._thread: Thread | None = None
+
+    def poll(self) -> None:
+        """The lease is held: have looked for alerts, and sent what is due, while this returns at once."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = Thread(target=self._serve, name="alerts", daemon=True)
+            self._thread.start()
+        self._asked.set()
+
+    def close(self) -> None:
+        """Let what is under way end, for some seconds."""
+        self._closed.set()
+        self._asked.set()
+        if self._thread is not None:
+            self._thread.join(_JOIN_SECONDS)
+        self._courier.join(_JOIN_SECONDS)
+
+    def look(self) -> None:
+        """Raise and take back alerts, where it is time for it, and have sent what is due.
+
+        Raises StateStoreDownError and FencedError.
+        """
+        if self._has_come("rules", self._pace):
+            self._look_at_rules()
+        if self._has_come("promises", self._pace):
+            begun = time.monotonic()
+            self._look_at_promises()
+            ended = time.monotonic()
+            self._due["promises"] = ended + max(self._pace, _SHARE * (ended - begun))
+        if self._has_come("old ones", _KEPT_SECONDS):
+            self._book.forget(self._clock() - self._history)
+        self._courier.dispatch()
+
+    def _serve(self) -> None:
+        while self._asked.wait(_IDLE_SECONDS) and not self._closed.is_set():
+            self._asked.clear()
+            try:
+                self.look()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the tick goes on, and so do later alerts
+                _LOGGER.warning("alerts wait: %s", error)
+            self._closed.wait(_SECONDS)
+
+    def _look_at_promises(self) -> None:
+        alerts = self._book.open(AlertKind.BASELINE)
+        if not alerts and not self._forecast.names:
+            return
+        judged = self._forecast.judge()
+        troubles = promise_troubles(judged.open, alerts, self._center.graph, self._center.status)
+        self._book.reconcile(AlertKind.BASELINE, troubles, judged.now)
+
+    def _look_at_rules(self) -> None:
+        """Of what happened since the last time; a slice in an open alert is looked at by itself."""
+        store = self._center.store
+        last = store.read.last()
+        if self._looked_until is None:
+            stored = self._book.cursor(CURSOR)
+            self._looked_until = int(stored) if stored else max(0, last - _LOOKED_BACK)
+        told = broken_rules(store.database, self._looked_until, last) if last > self._looked_until else {}
+        alerts = self._book.open(AlertKind.RULE)
+        if not told and not alerts and last - self._looked_until < _LOOKED_BACK:
+            return
+        self._why = {**self._why, **told}
+        troubles = rule_troubles(self._why, alerts, self._center.graph, self._center.status)
+        named = {slice_ for trouble in troubles for slice_ in trouble.slices}
+        self._why = {slice_: why for slice_, why in self._why.items() if str(slice_) in named}
+        self._book.reconcile(AlertKind.RULE, troubles, self._clock(), {CURSOR: str(last)})
+        self._looked_until = last
+
+    def _has_come(self, what: str, seconds: float) -> bool:
+        now = time.monotonic()
+        if now < self._due.get(what, 0.0):
+            return False
+        self._due[what] = now + seconds
+        return True

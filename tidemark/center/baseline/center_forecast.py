@@ -1,0 +1,111 @@
+"""The promises as the center knows them: its statuses, and a history that grows with what happens."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from tidemark.center.baseline.baselines import Baselines
+from tidemark.center.baseline.open_slices import SliceSource
+from tidemark.center.baseline.run_history import LOOKED_BACK, RunHistory
+from tidemark.dependency_model.status import RunState
+from tidemark.state_store.timings import timings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from tidemark.center.baseline.baselines import Baseline
+    from tidemark.center.center import DependencyCenter
+    from tidemark.center.pools import Pools
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+_READ_ANEW_SECONDS: Final = 86_400.0
+"""What is older than ninety days is let go of by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPromises:
+    """How the promises stood at an instant: so many slices are `promised`, `open` are those that are not there."""
+
+    now: datetime
+    promised: int
+    open: tuple[Baseline, ...]
+
+
+class CenterForecast:
+    """Forecasts of one center. Safe between threads; `clock` is the wall's, aware.
+
+    The history of the entities that promises hang on is read once, then what happened since; where nothing is promised
+    nothing is read at all.
+    """
+
+    def __init__(self, center: DependencyCenter, pools: Pools, clock: Callable[[], datetime]) -> None:
+        self._center, self._pools, self._clock = center, pools, clock
+        self._lock = Lock()
+        self._history: RunHistory | None = None
+        self._needed: tuple[str, ...] = ()
+        self._read_until, self._read_at = 0, 0.0
+        self._last: JudgedPromises | None = None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The entities with promises, as the graph has them when it is first asked."""
+        graph = self._center.graph
+        return [name for name in graph if graph.entity(name).ready_by and not graph.entity(name).is_static]
+
+    def judge(self, newer_than: float = 0.0) -> JudgedPromises:
+        """How the promises stand; a forecast less than `newer_than` seconds old will do. Raises StateStoreDownError."""
+        with self._lock:
+            now, last = self._clock(), self._last
+            if last is None or not 0 <= (now - last.now).total_seconds() < newer_than:
+                self._last = last = self._judge(now)
+            return last
+
+    def _judge(self, now: datetime) -> JudgedPromises:
+        names = self.names
+        blank = RunHistory(self._center.graph, ())
+        promised = self._baselines(names, blank, now).promised
+        if all(self._is_there(slice_) for slice_ in promised):
+            return JudgedPromises(now, len(promised), ())
+        told = self._baselines(names, self._grown(names, now), now)
+        return JudgedPromises(now, len(told.promised), tuple(told.all()))
+
+    def _baselines(self, names: Iterable[str], history: RunHistory, now: datetime) -> Baselines:
+        return Baselines(SliceSource(self._center.graph, self._center.status, history, self._pools, now), names)
+
+    def _is_there(self, slice_: Slice) -> bool:
+        return self._center.status(slice_).run_state is RunState.COMPLETED
+
+    def _grown(self, names: Iterable[str], now: datetime) -> RunHistory:
+        """The history up to now: read whole once a day, or where other entities are needed."""
+        database, graph = self._center.store.database, self._center.graph
+        needed, last = upstream_closure(graph, names), self._center.store.read.last()
+        since = now - LOOKED_BACK
+        if self._history is None or needed != self._needed or time.monotonic() - self._read_at > _READ_ANEW_SECONDS:
+            told = timings(database, since, entities=needed, until=last)
+            self._history, self._needed, self._read_at = RunHistory(graph, told), needed, time.monotonic()
+        else:
+            wanted = frozenset(needed)
+            later = timings(database, since, after=self._read_until, until=last)
+            for timing in filter(lambda timing: timing.slice.entity in wanted, later):
+                self._history.note(timing)
+        self._read_until = last
+        return self._history
+
+
+def upstream_closure(graph: DependencyGraph, names: Iterable[str]) -> tuple[str, ...]:
+    """These entities and all that they are computed from, in order."""
+    open_ = list(names)
+    closure = set(open_)
+    while open_:
+        for edge in graph.upstream_edges(open_.pop()):
+            name = edge.dependency.entity
+            if name in graph and name not in closure:
+                closure.add(name)
+                open_.append(name)
+    return tuple(sorted(closure))
