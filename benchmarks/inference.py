@@ -1,7 +1,7 @@
 """Dependencies from SQL: how fast queries are analysed, and how soon Dagster has the main job's definitions.
 
 Writes a folder of 2,000 entities a unit of scale with queries of seven forms (filters, joins, CTEs, unions, windows,
-sub-queries) and no `depends_on`, and reads it three times, each in a new process.
+sub-queries) and no `depends_on`, and reads it three times, each in a new process; `--wide` has windows of a year.
 
     cold_seconds       every query analysed, nothing in the cache
     cold_cpu_seconds   the same in processor time, of all processes
@@ -60,10 +60,21 @@ _FORMS = (
         " (SELECT user_id FROM {b} WHERE dt IN (:biz_date, date_sub(:biz_date, {n})))"
     ),
 )
+_WIDE_FORMS = (
+    (
+        "SELECT a.user_id, b.x FROM {a} AS a JOIN {b} AS b ON b.user_id = a.user_id AND b.dt = a.dt"
+        " WHERE a.dt BETWEEN date_sub(:biz_date, {n}) AND :biz_date"
+    ),
+    (
+        "SELECT a.user_id, b.x FROM {a} AS a JOIN {b} AS b ON b.user_id = a.user_id"
+        " AND b.dt BETWEEN date_sub(a.dt, 6) AND a.dt WHERE a.dt BETWEEN date_sub(:biz_date, {n}) AND :biz_date"
+    ),
+)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="times 2,000 entities")
+    parser.add_argument("--wide", action="store_true", help="windows of 300 to 400 days, and wide joins")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -71,7 +82,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         root, data = Path(folder) / "declared", Path(folder) / "data"
         data.mkdir()
-        write(root, count)
+        write(root, count, is_wide=arguments.wide)
         cold = _in_new_process(root, data)
         for path in sorted(root.rglob("*.sql"))[::100]:
             path.write_text(path.read_text() + "\n-- changed")
@@ -92,8 +103,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def write(root: Path, count: int) -> None:
+def write(root: Path, count: int, *, is_wide: bool = False) -> None:
     """Declarations and queries, the same for the same number."""
+    forms, days = (_FORMS + _WIDE_FORMS, (300, 400)) if is_wide else (_FORMS, (1, 60))
     chance = random.Random(count)
     root.mkdir(parents=True)
     (root / "project.yaml").write_text("time_zone: Europe/Paris\nstart: 2024-01-01\n")
@@ -101,8 +113,8 @@ def write(root: Path, count: int) -> None:
         (root / f"t_{number:05}.yaml").write_text("period: day\n")
         if number >= 10:
             a, b = (f"t_{upstream:05}" for upstream in chance.sample(range(max(0, number - 500), number), k=2))
-            form = chance.choice(_FORMS)
-            (root / f"t_{number:05}.sql").write_text(form.format(a=a, b=b, n=chance.randint(1, 60)))
+            form = chance.choice(forms)
+            (root / f"t_{number:05}.sql").write_text(form.format(a=a, b=b, n=chance.randint(*days)))
 
 
 def _in_new_process(root: Path, data: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ Exists, InQuery  conditions on a sub-query's rows
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +92,10 @@ class Element:
     """A value of `sequence(first, last, step)`, whichever: there is a row for each."""
 
     sequence: Call
+
+
+AGGREGATE: Final = "an aggregate"
+"""Why nothing is known of a value that all rows of a group make."""
 
 
 @dataclass(frozen=True, slots=True)

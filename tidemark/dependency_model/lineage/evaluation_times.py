@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 _MOVES: Final = frozenset(["date_add", "add_unit", "+", "-"])
 _UNITS: Final = frozenset(["trunc", "date_trunc", "last_day", "add_months"])
 _COMPARES: Final = frozenset(["and", "or", "not", "=", "<", "<=", "<=>", "is_null"])
-_CONVERTS: Final = frozenset(["to_date", "to_timestamp", "datediff", "whole_units_between", "concat", "sequence"])
+_CONVERTS: Final = frozenset(
+    ["to_date", "to_timestamp", "datediff", "whole_units_between", "concat", "sequence", "array"]
+)
 _ALIKE: Final = _COMPARES | _CONVERTS | _MOVES | _UNITS
 """Calls that treat all days alike, but for those near turns of months, which are looked at besides."""
 _COUNT_LIMIT: Final = 40_000

@@ -26,7 +26,7 @@ from tidemark.dependency_model.lineage.comparison_operators import SqlComparison
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
 from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS
 from tidemark.dependency_model.lineage.functions.date_digits import rises_with_its_date
-from tidemark.dependency_model.lineage.functions.sequences import sequence_values, span_of
+from tidemark.dependency_model.lineage.functions.sequences import array_values, sequence_values, span_of
 from tidemark.dependency_model.lineage.value_range import Range, Special, Value, hull, monotone, truth_of
 
 if TYPE_CHECKING:
@@ -140,20 +140,32 @@ class Evaluator:
         """The values of a sequence; None where the data decides them, and where nobody can tell, which is noted."""
         arguments = [self.compile(argument) for argument in element.sequence.arguments]
         latest: dict[tuple[Value, ...], list[Range] | None] = {}
+        listed = array_values if element.sequence.name == "array" else self._of_sequence
 
         def values(environment: Environment) -> list[Range] | None:
-            ends = first, last, *step = tuple(argument(environment) for argument in arguments)
-            if ends not in latest:
+            given = tuple(argument(environment) for argument in arguments)
+            if given not in latest:
                 latest.clear()
-                latest[ends] = sequence_values(self._conversion, *self._comparison.alike(first, last), *step)
-            if latest[ends] is None and all(map(_is_known, ends)):
+                latest[given] = listed(*given)
+            if latest[given] is None and all(map(_is_known, given)):
                 self.unevaluated.append(element.sequence)
-            return latest[ends]
+            return latest[given]
 
         return values
 
+    def _of_sequence(self, first: Value, last: Value, *step: Value) -> list[Range] | None:
+        return sequence_values(self._conversion, *self._comparison.alike(first, last), *step)
+
     def _element(self, element: Element) -> Callable[[Environment], Value]:
-        """The value that was chosen; before one is, all from the sequence's first to its last."""
+        """The value that was chosen; before one is, all from the sequence's first to its last, or from an array's."""
+        if element.sequence.name == "array":
+            listed = [self.compile(argument) for argument in element.sequence.arguments]
+
+            def chosen_or_all(environment: Environment) -> Value:
+                chosen = environment.get(element)
+                return _between([argument(environment) for argument in listed]) if chosen is None else chosen
+
+            return chosen_or_all
         first, last = (self.compile(argument) for argument in element.sequence.arguments[:2])
 
         def compute(environment: Environment) -> Value:
@@ -297,6 +309,11 @@ class Evaluator:
 def _are_points(environment: Environment, columns: Iterable[Column]) -> bool:
     values = (environment.get(column) for column in columns)
     return all(value is Special.NULL or (isinstance(value, Range) and value.is_point) for value in values)
+
+
+def _between(values: list[Value]) -> Value:
+    """All that lies between the values of an array; unknown where the data decides one of them."""
+    return Special.UNKNOWN if Special.UNKNOWN in values or not values else hull(values)
 
 
 def _is_known(value: Value) -> bool:

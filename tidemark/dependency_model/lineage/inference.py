@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
+from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, Opaque, children, walk
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession, TimeColumns
+from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
@@ -25,8 +26,9 @@ from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.lineage.offset_fitting import Fit
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.relation import Relation
@@ -73,6 +75,8 @@ class Inference:
             for occurrence in relation.occurrences:
                 if occurrence.table in self._subjects:
                     mentions.setdefault(occurrence.table, query.where(occurrence.place))
+        for query, relation in relations:
+            refuse_failing_casts(query, relation, self._subjects)
         if unknown := self._unknown_parameter(queries):
             return {name: Read(name, where, undecidable=unknown) for name, where in mentions.items()}
         sliced = {name: where for name, where in mentions.items() if self._subjects[name].period is not None}
@@ -151,10 +155,19 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
     """What in the conditions on a table's partition columns nobody can know, with its place."""
     for query, relation in relations:
         for constraint in relation.constraints:
-            parts = list(walk(constraint.condition))
-            if not any(times.tells(part, name) for part in parts):
-                continue
-            for part in parts:
+            if not any(times.tells(part, name) for part in _outside_aggregates(constraint.condition)):
+                continue  # an aggregate needs all rows, whatever is asked of it
+            for part in walk(constraint.condition):
                 if isinstance(part, Opaque) and part.why:
                     return f"{part.why} ({query.where(part.place)})"
     return ""
+
+
+def _outside_aggregates(condition: Bound) -> Iterator[Bound]:
+    """The parts of a condition that are looked at row by row."""
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        if not (isinstance(part, Opaque) and part.why == AGGREGATE):
+            yield part
+            stack += children(part)

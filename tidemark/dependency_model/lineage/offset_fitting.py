@@ -24,6 +24,9 @@ _STRETCHES_LIMIT: Final = 2
 _TRIED: Final = 3
 _FEWEST_TIMES: Final = 12
 """At fewer business times an offset by the calendar fits by chance."""
+_FOR_CANDIDATES: Final = 300
+"""So many business times, as far apart as can be, suggest offsets by the calendar; all of them judge."""
+_FOR_MESSAGE: Final = 60
 _SHOWN: Final = 3
 """Slices that a message names."""
 
@@ -58,13 +61,14 @@ class Fit:
     def nearest(self, needed: Mapping[int, frozenset[int]]) -> str:
         """For a message: the offset that fits most often, and what is read where it first does not."""
         sets = _Sets(self, self.existing(needed), self.first)
+        some = sets.sample(_FOR_MESSAGE)
         candidates = [
             natural_offset(self.period, self.up.period),
-            *sets.common_counts(),
+            *some.common_counts(),
             *self._stretches(),
-            *self._by_calendar(sets),
+            *self._by_calendar(some),
         ]
-        offset = max(candidates, key=lambda candidate: len(sets.needed) - len(sets.unlike(candidate)))
+        offset = max(candidates, key=lambda candidate: len(some.needed) - len(some.unlike(candidate)))
         unlike = sets.unlike(offset)
         if not unlike or len(unlike) == len(sets.needed):
             return ""
@@ -88,7 +92,7 @@ class Fit:
         for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()):
             if sets.are([candidate]):
                 return (candidate,)
-        by_calendar = [*self._by_calendar(sets)] if len(sets.needed) >= _FEWEST_TIMES else []
+        by_calendar = [*self._by_calendar(sets.sample(_FOR_CANDIDATES))] if len(sets.needed) >= _FEWEST_TIMES else []
         for candidate in by_calendar:
             if sets.are([candidate]):
                 return (candidate,)
@@ -121,6 +125,12 @@ class _Sets:
     fit: Fit
     needed: Mapping[int, frozenset[int]]
     first: int | None
+
+    def sample(self, count: int) -> _Sets:
+        """Themselves at so many business times."""
+        times = list(self.needed)
+        chosen = times[:: max(1, -(-len(times) // count))]
+        return _Sets(self.fit, {down: self.needed[down] for down in chosen}, self.first)
 
     def are(self, offsets: Sequence[Offset]) -> bool:
         """Whether offsets together name the sets, no slice more and none less."""

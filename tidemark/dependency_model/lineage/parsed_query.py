@@ -19,6 +19,7 @@ SIZE_LIMIT = 256 * 1024
 _SHOWN = 80
 """Characters of an expression in a message."""
 _PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+_TRIED = re.compile(r"\btry_cast\s*\(\s*(?:\w+\s*\.\s*)?$", re.IGNORECASE)
 _OPENING = re.compile(r"\s*\(")
 
 
@@ -94,6 +95,12 @@ class QueryPart:
     def where(self) -> str:
         """`file:line:column`."""
         return self.query.where(self.query.place_of(self.node))
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether it is what `try_cast` casts: the parser tells it from no other cast."""
+        starts = [part.meta["start"] for part in self.node.walk() if "start" in part.meta]
+        return bool(starts and _TRIED.search(code_of(self.query.text), 0, min(starts)))
 
 
 def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Query:

@@ -18,6 +18,7 @@ from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Oc
 from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, merge_ways, veil_columns
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder
+from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import QueryError
 
@@ -255,9 +256,9 @@ def _values(node: Any) -> Relation:
 
 
 def _is_sequence(item: Any) -> bool:
-    """`FROM explode(sequence(...))`."""
+    """`FROM explode(sequence(...))`, or of an array."""
     function = item.this if isinstance(item, exp.Table) else None
-    return isinstance(function, exp.Explode) and isinstance(function.this, exp.GenerateSeries)
+    return isinstance(function, exp.Explode) and isinstance(function.this, LISTS)
 
 
 def _table_function(node: Any) -> Relation:

@@ -28,7 +28,7 @@ from tidemark.dependency_model.lineage.relation import (
     veil_columns,
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope
-from tidemark.dependency_model.lineage.sqlglot_expressions import Translator
+from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,7 +172,7 @@ class SelectBinder:
             return relation
         alias = node.args.get("alias")
         names = [column.name.lower() for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
-        if isinstance(inner, exp.Explode) and isinstance(inner.this, exp.GenerateSeries):
+        if isinstance(inner, exp.Explode) and isinstance(inner.this, LISTS):
             return self._elements(inner, names)
         parts = (self.translator.opaque(inner),)
         return Relation(
@@ -183,7 +183,7 @@ class SelectBinder:
         )
 
     def _elements(self, node: Any, names: Sequence[str]) -> Relation:
-        """`explode` and `posexplode` of a sequence: its values are the last column."""
+        """`explode` and `posexplode` of a sequence or an array: its values are the last column."""
         *before, last = names or (["pos", "col"] if isinstance(node, exp.Posexplode) else ["col"])
         columns: dict[str, Bound] = {name: Opaque(why="a place in a list", of_data=False) for name in before}
         return Relation({**columns, last: self.translator.element(node.this)})

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Call, Column, Exists, Occurrence, Opaque, value_parts
 from tidemark.dependency_model.lineage.equal_columns import (
+    Equality,
     SideValues,
+    bare,
     equalities,
     is_null_with_its_row,
     mention_of,
@@ -31,8 +33,10 @@ from tidemark.dependency_model.lineage.equal_columns import (
 from tidemark.dependency_model.lineage.setting_tree import SettingNode, setting_tree
 from tidemark.dependency_model.lineage.shown_partition import day_shown
 from tidemark.dependency_model.lineage.slice_question import Condition, Setting, SliceQuestion, Variable
-from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, needed_slices
+from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, end_of, needed_stretches
+from tidemark.dependency_model.lineage.stretches import common_slices, common_to, stretches_of, union_of, within
 from tidemark.dependency_model.lineage.timeless_reach import TimelessReach, is_timeless
+from tidemark.dependency_model.lineage.unknown_sides import is_unknown_of
 from tidemark.dependency_model.lineage.value_range import Special
 
 if TYPE_CHECKING:
@@ -78,6 +82,7 @@ class SliceNarrowing:
         }
         self._compile = evaluator.compile
         self._from_beginning: dict[Occurrence, FromBeginning] = {}
+        self._open: dict[Occurrence, Sequence[range]] = {}
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
         self._unevaluated = evaluator.unevaluated
@@ -90,7 +95,7 @@ class SliceNarrowing:
         return tuple(self._variables)
 
     def read(
-        self, near: Mapping[Occurrence, int], known: dict[object, Domain | FromBeginning]
+        self, near: Mapping[Occurrence, int], known: dict[object, Sequence[range] | None]
     ) -> dict[Occurrence, Domain | FromBeginning]:
         """The slices of each variable, at the business time that the evaluator was told last.
 
@@ -98,14 +103,12 @@ class SliceNarrowing:
         """
         domains: dict[Occurrence, Domain] = {}
         self._from_beginning.clear()
+        self._open.clear()
         for variable, alone in self._alone.items():
             key = (variable, *(condition.constraint for condition in alone))
             if key not in known:
-                known[key] = self._alone_read(variable, near[variable])
-            alone_read = known[key]
-            if isinstance(alone_read, FromBeginning):
-                self._from_beginning[variable] = alone_read
-            domains[variable] = None if isinstance(alone_read, FromBeginning) else alone_read
+                known[key] = self._alone_stretches(variable, near[variable])
+            self._begin(variable, domains, known[key])
         for _ in range(ROUNDS):
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
@@ -113,6 +116,15 @@ class SliceNarrowing:
             variable: self._from_beginning.get(variable) if domain is None else domain
             for variable, domain in domains.items()
         }
+
+    def _begin(self, variable: Occurrence, domains: dict[Occurrence, Domain], alone: Sequence[range] | None) -> None:
+        """Begin with what the variable's own conditions let in."""
+        read = None if alone is None else self._domain(variable, alone)
+        if isinstance(read, FromBeginning):
+            self._from_beginning[variable] = read
+        if alone is not None and not isinstance(read, list):
+            self._open[variable] = alone
+        domains[variable] = read if isinstance(read, list) else None
 
     def _conditions_of(self, target: Occurrence, relation: Relation, evaluator: Evaluator) -> list[Condition]:
         conditions_of_variable = []
@@ -139,7 +151,9 @@ class SliceNarrowing:
                 for equality in equalities(constraint.condition, target, self._is_partition)
                 if all(is_null_with_its_row(side, evaluator.compile(side)) for side in (equality.own, equality.other))
             )
-            conditions_of_variable.append(Condition(holds, constraint, others, sides, frozenset(optional), equal))
+            is_open = is_unknown_of(constraint.condition, others)
+            condition = Condition(holds, constraint, others, sides, frozenset(optional), equal, is_open)
+            conditions_of_variable.append(condition)
         return conditions_of_variable
 
     def _tells(self, constraint: Constraint) -> bool:
@@ -172,17 +186,17 @@ class SliceNarrowing:
     ) -> Domain | FromBeginning:
         """The variable's slices as far as some others restrict them; None where they do not."""
         conditions = [condition for condition in self._conditions[target] if condition.others <= others]
+        if domains[target] is not None and _say_nothing(conditions, domains):
+            return None
         if len(others) == 1:
             (other,) = others
             partners = self._partners(target, other, conditions, domains)
             if partners is not None:
                 is_filtered = domains[target] is not None
                 return self._with_partners(target, other, conditions, partners, is_filtered=is_filtered)
-            if domains[other] is None and domains[target] is not None and _are_equalities(conditions):
-                return None  # equal to what may be anything
             reached = self._joined(target, other, conditions, domains)
             if reached is not None:
-                return reached
+                return self._domain(target, reached)
         settings, tree = self._settings(target, others, domains)
         if settings is None:
             return None
@@ -190,7 +204,8 @@ class SliceNarrowing:
         before = domains[target]
         if before is not None:
             return self._filter(target, question, before)
-        return self._search(target, question, near)
+        stretches = self._search(target, question, near)
+        return None if stretches is None else self._domain(target, stretches)
 
     def _partners(
         self,
@@ -205,6 +220,8 @@ class SliceNarrowing:
         domain, before = domains[other], domains[target]
         if not equal or domain is None:
             return None
+        if self._are_same_slices(target, other, equal):
+            return {ordinal: [ordinal] for ordinal in (domain if before is None else common_slices(before, domain))}
         columns = [(at, self._variables[target].dating(equality.own)) for at, equality in enumerate(equal)]
         dated = next(((at, column) for at, column in columns if column is not None), None)
         if before is None and dated is None:
@@ -222,6 +239,14 @@ class SliceNarrowing:
         if len(their_sides.types | our_sides.types) > 1:
             return None
         return {ordinal: theirs[key] for key, ordinals in ours.items() if key in theirs for ordinal in ordinals}
+
+    def _are_same_slices(self, target: Occurrence, other: Occurrence, equal: Sequence[Equality]) -> bool:
+        """Whether equal sides are all columns that tell a slice, of two tables that time cuts alike."""
+        ours, theirs = self._variables[target], self._variables[other]
+        if ours.space is not theirs.space or ours.times != theirs.times:
+            return False
+        pairs = {(bare(equality.own), bare(equality.other)) for equality in equal}
+        return pairs == set(zip(ours.columns, theirs.columns, strict=True))
 
     def _sides(self, occurrence: Occurrence, sides: Sequence[Bound]) -> SideValues:
         name = (occurrence, *map(id, sides))
@@ -269,26 +294,31 @@ class SliceNarrowing:
         other: Occurrence,
         conditions: Sequence[Condition],
         domains: Mapping[Occurrence, Domain],
-    ) -> list[int] | None:
+    ) -> Sequence[range] | None:
         """The slices that timeless conditions join to many slices of the other one; None where that cannot be told."""
         joining = [condition for condition in conditions if condition.others]
         domain, before = domains[other], domains[target]
-        if domain is None or len(domain) <= _FEW or not all(map(is_timeless, joining)):
+        if domain is None or len(domain) <= _FEW or any(self._absent(target, other)):
             return None
-        if any(self._absent(target, other)):
+        if not all(map(is_timeless, joining)):
             return None
         said = frozenset(condition.constraint for condition in joining)
         is_known = (said, other, target) in self._reaches
         try:
             if before is not None and not is_known:
-                return self._reach(said, target, other, joining).reaching(before, domain)
+                return stretches_of(self._reach(said, target, other, joining).reaching(before, domain))
             reached = self._reach(said, other, target, joining).reached(domain)
         except LookupError:
             return None
         if before is not None:
-            return sorted({*reached} & {*before})
-        alone = self._alone[target]
-        return self._filter(target, self._question(target, alone, [()]), reached) if alone else reached
+            return stretches_of(within(before, reached))
+        return self._common_to_alone(target, reached)
+
+    def _common_to_alone(self, target: Occurrence, reached: Sequence[range]) -> Sequence[range] | None:
+        """Those that the variable's own conditions let in, too."""
+        if not self._alone[target]:
+            return reached
+        return common_to(reached, self._open[target]) if target in self._open else None
 
     def _reach(
         self, said: frozenset[Constraint], given: Occurrence, sought: Occurrence, joining: Sequence[Condition]
@@ -343,12 +373,10 @@ class SliceNarrowing:
         ):
             yield tuple((source, Special.NULL) for source in side)
 
-    def _alone_read(self, target: Occurrence, near: int) -> Domain | FromBeginning:
-        """The slices that the variable's own conditions let in."""
+    def _alone_stretches(self, target: Occurrence, near: int) -> Sequence[range] | None:
+        """The slices that the variable's own conditions let in; None where it has none, or they cannot be told."""
         conditions = self._alone[target]
-        if not conditions:
-            return None
-        return self._search(target, self._question(target, conditions, [()]), near)
+        return self._search(target, self._question(target, conditions, [()]), near) if conditions else None
 
     def _question(
         self,
@@ -365,16 +393,22 @@ class SliceNarrowing:
         self._note_unevaluated(target, question)
         return kept
 
-    def _search(self, target: Occurrence, question: SliceQuestion, near: int) -> Domain | FromBeginning:
+    def _search(self, target: Occurrence, question: SliceQuestion, near: int) -> Sequence[range] | None:
         try:
-            stretches = needed_slices(self._variables[target].space, question, near)
+            stretches = needed_stretches(self._variables[target].space, question, range(near, near + 1))
         except TooManyBoxesError:
             stretches = None
         self._note_unevaluated(target, question)
+        return None if stretches is None else union_of(stretches)
+
+    def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | FromBeginning:
+        """Stretches as slices; None where they go on to the end of time, or cannot be told."""
         space = self._variables[target].space
+        if stretches and stretches[-1].stop >= end_of(space):
+            return None
         if stretches and stretches[0].start <= space.slices(space.first, space.first).start:
-            return FromBeginning(stretches[-1].stop) if _is_one_stretch(stretches) else None
-        if stretches is None or sum(map(len, stretches)) > SLICES_LIMIT:
+            return FromBeginning(stretches[-1].stop) if len(stretches) == 1 else None
+        if sum(map(len, stretches)) > SLICES_LIMIT:
             return None
         return [ordinal for stretch in stretches for ordinal in stretch]
 
@@ -388,9 +422,11 @@ def _are_equalities(conditions: Iterable[Condition]) -> bool:
     return all(condition.is_equality for condition in conditions if condition.others)
 
 
+def _say_nothing(conditions: Iterable[Condition], domains: Mapping[Occurrence, Domain]) -> bool:
+    """Whether those that speak of other mentions are open, as these may be in any slice."""
+    joining = [condition for condition in conditions if condition.others]
+    return all(condition.is_open and all(domains[other] is None for other in condition.others) for condition in joining)
+
+
 def _stop(slices: FromBeginning) -> int:
     return slices.stop
-
-
-def _is_one_stretch(stretches: Sequence[range]) -> bool:
-    return all(before.stop == after.start for before, after in pairwise(stretches))

@@ -51,6 +51,12 @@ class Variable:
         column = self.times[self.columns.index(own)] if own in self.columns else None
         return column if column is not None and "dd" in column.units else None
 
+    @property
+    def days(self) -> tuple[Column, ...]:
+        """The column that is a slice's date, where each slice is one day and no day is left out."""
+        is_dated = self.is_shown_as_it_is and [column.type for column in self.times] == ["date"]
+        return self.columns if is_dated and self.space.is_of_days else ()
+
     def put(self, environment: Environment, box: Box) -> None:
         """Let the mention be in a box."""
         for column, value in zip(
@@ -71,6 +77,8 @@ class Condition:
     """Variables of sub-queries that may have no row at all."""
     equalities: tuple[Equality, ...] = ()
     """What is equal where it is true, the variable's side first."""
+    is_open: bool = False
+    """Whether it says nothing while the others may be in any slice."""
 
     @property
     def is_equality(self) -> bool:

@@ -10,6 +10,7 @@ from tidemark.dependency_model.lineage.value_range import Range, Type, Value, po
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
 from tidemark.dependency_model.time.partition_columns import clock_values
+from tidemark.dependency_model.time.period import Period
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ class SliceSpace(Protocol):
 
     first: int
     last: int
+    is_of_days: bool
+    """Whether each slice is a day, in a calendar that leaves none out."""
 
     def unit_of(self, ordinal: int) -> int:
         """The unit that a slice is in."""
@@ -54,6 +57,8 @@ class DateSpace:
     def __init__(self, grid: DateGrid) -> None:
         self._grid = grid
         self.first, self.last = grid.first, grid.last
+        ends = grid.first_day(grid.first), grid.first_day(grid.last)
+        self.is_of_days = grid.period is Period.DAY and ends[1] - ends[0] == grid.last - grid.first
 
     def unit_of(self, ordinal: int) -> int:
         return ordinal
@@ -81,6 +86,7 @@ class ClockSpace:
     def __init__(self, grid: ClockGrid) -> None:
         self._grid = grid
         self._has_minutes = grid.step < 3600
+        self.is_of_days = False
         self.first, self.last = 0, grid.place(grid.last)[0]
         self.point = lru_cache(maxsize=4096)(self._point)
 
@@ -129,19 +135,6 @@ class TooManyBoxesError(Exception):
     """The slices lie too far apart to be told in the time there is."""
 
 
-def needed_slices(
-    space: SliceSpace, ask: Callable[[Box], tuple[bool, bool]], near: int, budget: int = 4_000
-) -> list[range] | None:
-    """The slices that a question does not rule out, in order; None where they go on to the end of time.
-
-    Where they go back to its beginning the first stretch begins with the first slice that there is.
-
-    `ask` tells of a box whether some slice of it may be needed, and whether all are. Raises TooManyBoxesError.
-    """
-    stretches = needed_stretches(space, ask, range(near, near + 1), budget)
-    return None if stretches and stretches[-1].stop >= end_of(space) else stretches
-
-
 def end_of(space: SliceSpace) -> int:
     """Behind the last slice that there is."""
     return space.slices(space.last, space.last).stop
@@ -150,9 +143,10 @@ def end_of(space: SliceSpace) -> int:
 def needed_stretches(
     space: SliceSpace, ask: Callable[[Box], tuple[bool, bool]], near: range, budget: int = 4_000
 ) -> list[range]:
-    """The same, with what goes on to the end of time.
+    """The slices that a question does not rule out, in order; they may go on to either end of time.
 
-    One begins at the slices `near`, where the answer usually is, and cuts what lies farther away into longer stretches.
+    `ask` tells of a box whether some slice of it may be needed, and whether all are. One begins at the slices `near`,
+    where the answer usually is, and cuts what lies farther away into longer stretches. Raises TooManyBoxesError.
     """
     before, behind = (min(max(space.unit_of(at), space.first), space.last) for at in (near.start, near.stop - 1))
     stack = [(behind + 1, space.last), (space.first, before - 1), (before, behind)]

@@ -72,7 +72,7 @@ class Evaluation:
         needed: dict[str, Needed] = {}
         for ordinal in business_times:
             evaluator.begin(parameters(self.grid, ordinal))
-            known: dict[object, Domain | FromBeginning] = {}
+            known: dict[object, Sequence[range] | None] = {}
             for narrowing in narrowings:
                 near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
                 for occurrence, domain in narrowing.read(near, known).items():

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import (
+    AGGREGATE,
     Bound,
     Call,
     Element,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.scope import Scope
 
+LISTS: Final = (exp.GenerateSeries, exp.Array)
+"""What `explode` makes rows of that are known."""
 CLOCK: Final = "the clock of the run is not business time: use :biz_date, :period_start or :period_end"
 """Why `now()` says nothing."""
 _CLOCKS: Final = {"now", "curdate", "current_date", "current_timestamp", "localtimestamp"}
@@ -89,11 +92,13 @@ class Translator:
         parts = tuple(self._parts(node))
         of_data = isinstance(node, exp.AggFunc) or why == CLOCK
         if not why and isinstance(node, exp.Func):
-            why = "an aggregate" if of_data else f"the function {_name_of(node)} is not known"
+            why = AGGREGATE if of_data else f"the function {_name_of(node)} is not known"
         return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
     def element(self, node: Any) -> Element:
-        """A value of `sequence(first, last, step)`."""
+        """A value of `sequence(first, last, step)`, or of `array(a, b)`."""
+        if isinstance(node, exp.Array):  # of an empty one there are no rows: as good as one that is not known
+            return Element(Call("array", self.all_of(node.expressions), QueryPart(self.scope.query, node)))
         ends = self.bind(node.args["start"]), self.bind(node.args["end"])
         origin, step = QueryPart(self.scope.query, node), node.args.get("step")
         if step is None:
@@ -364,14 +369,14 @@ def _element_at(translator: Translator, node: Any) -> Bound:
 
 
 def _exploded(translator: Translator, node: Any) -> Bound:
-    """`explode(sequence(first, last, step))`; of another list nothing is known."""
+    """`explode(sequence(first, last, step))` or of `array(a, b)`; of another list nothing is known."""
     values = node.this
-    return translator.element(values) if isinstance(values, exp.GenerateSeries) else translator.opaque(node)
+    return translator.element(values) if isinstance(values, LISTS) else translator.opaque(node)
 
 
 def _in_array(translator: Translator, node: Any) -> Bound:
-    """`array_contains(sequence(first, last, step), x)`."""
-    if not isinstance(node.this, exp.GenerateSeries):
+    """`array_contains(sequence(first, last, step), x)`, or of `array(a, b)`."""
+    if not isinstance(node.this, LISTS):
         return translator.opaque(node)
     return Call("=", (translator.bind(node.expression), translator.element(node.this)))
 
@@ -445,7 +450,7 @@ def _window(translator: Translator, node: Any) -> Bound:
 def _filter(translator: Translator, node: Any) -> Bound:
     """`sum(x) FILTER (WHERE ...)`."""
     value, condition = translator.bind(node.this), translator.bind(node.expression.this)
-    return Opaque((value,), "an aggregate", translator.scope.query.place_of(node), (condition,))
+    return Opaque((value,), AGGREGATE, translator.scope.query.place_of(node), (condition,))
 
 
 _BINARY = ("this", "expression")

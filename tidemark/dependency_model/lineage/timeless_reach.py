@@ -9,8 +9,10 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Parameter, value_parts
+from tidemark.dependency_model.lineage.moving_with_days import moves_with_days
 from tidemark.dependency_model.lineage.slice_question import SliceQuestion
 from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, end_of, needed_stretches
+from tidemark.dependency_model.lineage.stretches import union_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,18 +38,17 @@ class TimelessReach:
         self, given: Variable, sought: Variable, conditions: Sequence[Condition], unevaluated: list[Call]
     ) -> None:
         self._given, self._sought, self._conditions, self._unevaluated = given, sought, conditions, unevaluated
-        self._end = end_of(sought.space)
-        self._first = sought.space.slices(sought.space.first, sought.space.first).start
         self._known: dict[int, Sequence[range] | None] = {}
         self._shifts = given.space is sought.space
+        self._moves = self._shifts and all(
+            moves_with_days(condition.constraint.condition, (*given.days, *sought.days)) for condition in conditions
+        )
         self._latest: tuple[int, range] | None = None
+        self._first: int | None = None
 
-    def reached(self, slices: Sequence[int]) -> list[int]:
-        """The slices that some of these are joined to."""
-        stretches = {stretch for slice_ in slices for stretch in self._of(slice_)}
-        if any(stretch.start <= self._first or stretch.stop >= self._end for stretch in stretches):
-            raise LookupError
-        return sorted({slice_ for stretch in stretches for slice_ in stretch})
+    def reached(self, slices: Sequence[int]) -> list[range]:
+        """The slices that some of these are joined to, as stretches in order; they may go on to an end of time."""
+        return union_of({stretch for slice_ in slices for stretch in self._of(slice_)})
 
     def reaching(self, slices: Sequence[int], domain: Sequence[int]) -> list[int]:
         """Those of the slices that are joined to some slice of a domain, which is in order."""
@@ -55,11 +56,25 @@ class TimelessReach:
 
     def _of(self, slice_: int) -> Sequence[range]:
         if slice_ not in self._known:
-            self._known[slice_] = self._search(slice_)
+            is_moved = self._moves and self._first is not None and self._known[self._first] is not None
+            self._known[slice_] = self._moved(slice_) if is_moved else self._search(slice_)
+            self._first = slice_ if self._first is None else self._first
         known = self._known[slice_]
         if known is None:
             raise LookupError
         return known
+
+    def _moved(self, slice_: int) -> Sequence[range] | None:
+        """What the first slice is joined to, moved as far as this one is from it; an end of time stays where it is."""
+        first, space = self._first or 0, self._sought.space
+        start, end, by = space.first, end_of(space), slice_ - first
+        return [
+            range(
+                stretch.start if stretch.start <= start else stretch.start + by,
+                stretch.stop if stretch.stop >= end else stretch.stop + by,
+            )
+            for stretch in self._known[first] or ()
+        ]
 
     def _search(self, slice_: int) -> Sequence[range] | None:
         setting = ((self._given.occurrence, self._given.values(self._given.space.point(slice_))),)
@@ -72,7 +87,7 @@ class TimelessReach:
             return None
         if stretches:
             self._latest = slice_, range(stretches[0].start, stretches[-1].stop)
-        return _merged(stretches)
+        return union_of(stretches)
 
     def _near(self, slice_: int) -> range:
         """As far from the slice as it was for the last one."""
@@ -86,14 +101,3 @@ class TimelessReach:
 def _meets(stretch: range, domain: Sequence[int]) -> bool:
     at = bisect_left(domain, stretch.start)
     return at < len(domain) and domain[at] < stretch.stop
-
-
-def _merged(stretches: Sequence[range]) -> list[range]:
-    """Stretches in order, those that touch put together."""
-    merged: list[range] = []
-    for stretch in stretches:
-        if merged and merged[-1].stop == stretch.start:
-            merged[-1] = range(merged[-1].start, stretch.stop)
-        else:
-            merged.append(stretch)
-    return merged

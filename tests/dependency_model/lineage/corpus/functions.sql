@@ -42,10 +42,6 @@ SELECT user_id, x FROM d_orders WHERE dt = decode(weekday(:biz_date), 0, date_su
 -- reads: h_clicks = undecidable: no offset
 SELECT user_id FROM h_clicks WHERE dt = :biz_date AND hour RLIKE '^0[0-5]$';
 
--- case: the_hour_that_autumn_repeats_is_no_number
--- reads: h_clicks = undecidable: int(hour) is not understood
-SELECT user_id FROM h_clicks WHERE dt = :biz_date AND int(hour) < 6;
-
 -- case: the_hour_that_autumn_repeats_fits_no_date_pattern
 -- reads: h_clicks = undecidable: to_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH') is not understood
 SELECT user_id FROM h_clicks

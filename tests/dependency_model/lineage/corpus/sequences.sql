@@ -100,3 +100,38 @@ SELECT * FROM d_orders WHERE dt NOT IN (SELECT explode(sequence(date_sub(:biz_da
 -- reads: d_orders = Set 0
 SELECT * FROM (SELECT explode(sequence(date_sub(:biz_date, 6), :biz_date)) AS d) AS s
 JOIN d_orders AS o ON o.dt = s.d WHERE o.dt > date_sub(:biz_date, 1);
+
+-- case: days_of_an_array
+-- reads: d_orders = Set -7,0
+SELECT * FROM d_orders WHERE dt IN (SELECT explode(array(:biz_date, date_sub(:biz_date, 7))));
+
+-- case: steps_of_an_array
+-- reads: d_orders = Set -7,-1,0
+SELECT o.x, n FROM d_orders AS o LATERAL VIEW explode(array(0, 1, 7)) t AS n WHERE o.dt = date_sub(:biz_date, n);
+
+-- case: steps_of_an_array_that_is_joined
+-- reads: d_orders = Set -30,-7,-1
+SELECT o.x FROM d_orders AS o JOIN (SELECT explode(array(1, 7, 30)) AS n) AS t ON o.dt = date_sub(:biz_date, t.n);
+
+-- case: an_array_that_contains_the_day
+-- reads: d_orders = Set -1,0
+SELECT * FROM d_orders WHERE array_contains(array(:biz_date, date_sub(:biz_date, 1)), dt);
+
+-- case: an_array_of_what_the_data_says
+-- reads: d_orders = undecidable; d_users = Set 0
+SELECT o.x FROM d_orders AS o JOIN (SELECT explode(array(u.n, 1)) AS n FROM d_users AS u WHERE u.dt = :biz_date) AS t
+  ON o.dt = date_sub(:biz_date, t.n);
+
+-- case: an_array_with_null
+-- reads: d_orders = undecidable: array(0, 1, NULL) is not understood
+SELECT o.x FROM d_orders AS o, explode(array(0, 1, NULL)) AS t(n) WHERE o.dt = date_sub(:biz_date, n);
+
+-- case: new_since_the_week_before
+-- reads: d_orders = Range -30..0
+SELECT user_id FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 30) AND :biz_date
+GROUP BY user_id HAVING min(dt) >= date_sub(:biz_date, 6);
+
+-- case: an_hourly_night_across_midnight
+-- reads: h_clicks_utc = undecidable; h_clicks = Range -2..21
+SELECT 1 FROM h_clicks_utc AS u, h_clicks AS c
+WHERE ((c.dt = date_sub(:biz_date, 1) AND c.hour >= '22') OR (c.dt = :biz_date AND c.hour < '22')) AND u.dt >= :biz_date;

@@ -297,7 +297,7 @@ SELECT user_id, min(dt) AS first_order FROM d_orders WHERE dt <= :biz_date GROUP
 SELECT user_id, sum(amount) FROM d_orders WHERE dt BETWEEN DATE '2024-06-18' AND :biz_date GROUP BY user_id;
 
 -- case: first_orders_of_the_day_by_history
--- reads: d_orders = undecidable: an aggregate
+-- reads: d_orders = since start
 SELECT user_id FROM d_orders WHERE dt <= :biz_date GROUP BY user_id HAVING min(dt) = :biz_date;
 
 -- case: history_by_anti_join

@@ -1,4 +1,4 @@
-"""`sequence(first, last, step)`: the values that it has."""
+"""`sequence(first, last, step)` and `array(a, b)`: the values that they have."""
 
 from __future__ import annotations
 
@@ -43,6 +43,14 @@ def sequence_values(conversion: Conversion, first: Value, last: Value, step: Val
         if is_alone:
             return values
     return None
+
+
+def array_values(*values: Value) -> list[Range] | None:
+    """The values of `array(a, b)`, in their order; None where one is not known, is NULL, or is of another type."""
+    points = [value for value in values if isinstance(value, Range) and value.is_point]
+    if len(points) < len(values) or len({value.type for value in points}) != 1:
+        return None
+    return sorted(points, key=lambda value: value.low)
 
 
 def span_of(values: Sequence[Range]) -> Range:

@@ -1,0 +1,49 @@
+"""Conditions that say the same of two days when both are moved alike: `u.dt BETWEEN date_sub(o.dt, 6) AND o.dt`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Sourced
+from tidemark.dependency_model.lineage.bound_expression import Literal as Constant
+from tidemark.dependency_model.lineage.value_range import Range, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Kind = Literal["day", "number", "truth"]
+_COMPARES: Final = frozenset(["=", "<", "<=", "<=>"])
+_LOGIC: Final = frozenset(["and", "or", "not"])
+_NUMBERS: Final = frozenset(["+", "-", "*", "negative"])
+
+
+def moves_with_days(condition: Bound, days: Collection[Column]) -> bool:
+    """Whether it is made of these columns, which are DATEs, of counts of days between them, and of nothing else."""
+    return _kind(condition, days) == "truth"
+
+
+def _kind(bound: Bound, days: Collection[Column]) -> Kind | None:
+    """What it is; None where it may know one day from another."""
+    match bound:
+        case Column():
+            return "day" if bound in days else None
+        case Sourced(inner=inner):
+            return _kind(inner, days)
+        case Constant(value=Range(type=Type.NUMBER)):
+            return "number"
+        case Call(name=name, arguments=arguments):
+            return _of_call(name, tuple(_kind(argument, days) for argument in arguments))
+    return None
+
+
+def _of_call(name: str, kinds: tuple[Kind | None, ...]) -> Kind | None:
+    match name, kinds:
+        case "date_add", ("day", "number"):
+            return "day"
+        case "datediff", ("day", "day"):
+            return "number"
+        case _, (first, other) if name in _COMPARES and first == other and first in ("day", "number"):
+            return "truth"
+    if name in _LOGIC and {*kinds} == {"truth"}:
+        return "truth"
+    return "number" if name in _NUMBERS and {*kinds} == {"number"} else None

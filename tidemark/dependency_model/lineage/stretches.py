@@ -1,0 +1,65 @@
+"""Stretches of slices in order, none touching the next: sets of slices as long as time without a look at each."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def union_of(stretches: Iterable[range]) -> list[range]:
+    """All slices of stretches in any order."""
+    merged: list[range] = []
+    for stretch in sorted(filter(None, stretches), key=_start):
+        if merged and merged[-1].stop >= stretch.start:
+            if stretch.stop > merged[-1].stop:
+                merged[-1] = range(merged[-1].start, stretch.stop)
+        else:
+            merged.append(stretch)
+    return merged
+
+
+def common_to(first: Sequence[range], other: Sequence[range]) -> list[range]:
+    """The slices that lie in both; each is in order."""
+    common: list[range] = []
+    at = 0
+    for stretch in first:
+        while at < len(other) and other[at].stop <= stretch.start:
+            at += 1
+        for around in other[at:]:
+            if around.start >= stretch.stop:
+                break
+            common.append(range(max(stretch.start, around.start), min(stretch.stop, around.stop)))
+    return common
+
+
+def within(slices: Sequence[int], stretches: Sequence[range]) -> list[int]:
+    """Those of the slices, which are in order, that lie in a stretch."""
+    starts = [stretch.start for stretch in stretches]
+    places = ((slice_, bisect_right(starts, slice_) - 1) for slice_ in slices)
+    return [slice_ for slice_, at in places if at >= 0 and slice_ < stretches[at].stop]
+
+
+def stretches_of(slices: Iterable[int]) -> list[range]:
+    """Slices in order as stretches."""
+    stretches: list[range] = []
+    start = stop = 0
+    for slice_ in slices:
+        if slice_ != stop or start == stop:
+            if start != stop:
+                stretches.append(range(start, stop))
+            start = slice_
+        stop = slice_ + 1
+    return [*stretches, range(start, stop)] if start != stop else stretches
+
+
+def common_slices(first: Sequence[int], other: Sequence[int]) -> list[int]:
+    """The slices that are in both."""
+    there = {*other}
+    return [slice_ for slice_ in first if slice_ in there]
+
+
+def _start(stretch: range) -> int:
+    return stretch.start

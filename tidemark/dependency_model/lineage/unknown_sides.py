@@ -1,0 +1,36 @@
+"""Conditions that say nothing while the mentions that they compare with may be in any slice: they are asked later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Literal, Parameter, Sourced, walk
+from tidemark.dependency_model.lineage.functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tidemark.dependency_model.lineage.bound_expression import Occurrence
+
+_LOGIC: Final = frozenset(["and", "or", "not"])
+_COMPARES: Final = frozenset(["=", "<", "<="])
+
+
+def is_unknown_of(condition: Bound, others: Collection[Occurrence]) -> bool:
+    """Whether each comparison in it has a side that is not known where nothing is known of the other mentions."""
+    match condition:
+        case Call(name=name, arguments=arguments) if name in _LOGIC:
+            return all(is_unknown_of(argument, others) for argument in arguments)
+        case Call(name=name, arguments=arguments) if name in _COMPARES:
+            return any(_carries(side, others) for side in arguments)
+    return False
+
+
+def _carries(side: Bound, others: Collection[Occurrence]) -> bool:
+    """Whether it is computed of some other mention, by functions that know nothing of what is not known."""
+    parts = list(walk(side))
+    is_plain = all(
+        isinstance(part, (Column, Literal, Parameter, Sourced)) or (isinstance(part, Call) and part.name in FUNCTIONS)
+        for part in parts
+    )
+    return is_plain and any(isinstance(part, Column) and part.occurrence in others for part in parts)
