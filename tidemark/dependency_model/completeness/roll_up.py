@@ -8,9 +8,11 @@ what is known. Counts come in any order; `late` says whether what comes late mak
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.dependency_model.completeness.slot import AT_LEAST, LateCounts, Slot
+from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.errors import ParseError
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from tidemark.dependency_model.time.grid import Grid
-    from tidemark.dependency_model.time.local_calendar import Calendar
 
 LEVELS: Final = (Period.FIVE_MINUTES, Period.TEN_MINUTES, Period.HOUR, Period.DAY)
 _MINUTE: Final = 60
@@ -33,6 +34,15 @@ class WindowChange(NamedTuple):
     period: Period
     key: str
     is_complete: bool
+
+
+class _Share(NamedTuple):
+    """What a slot has of a window: so many of its `minutes`."""
+
+    level: int
+    ordinal: int
+    minutes: int
+    overlap: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +69,7 @@ class RollUp:
         at_least: Fraction = AT_LEAST,
         late: LateCounts = LateCounts.RESTATE,
     ) -> None:
-        self._grid, self._at_least, self._late = slots, at_least, late
+        self._calendar, self._grid, self._at_least, self._late = calendar, slots, at_least, late
         self._levels: tuple[tuple[Period, Grid, dict[int, int]], ...] = tuple(
             (period, calendar.grid(period), {}) for period in LEVELS
         )
@@ -106,12 +116,15 @@ class RollUp:
             del self._slots[start]
             self._complete.discard(start)
         for _, grid, covered in self._levels:
-            for ordinal in [ordinal for ordinal in covered if grid.window(ordinal).end <= instant]:
+            present = grid.at(minute * _MINUTE)
+            for ordinal in [ordinal for ordinal in covered if ordinal < present]:
                 del covered[ordinal]
 
     def _judge(self, slot: Slot) -> Iterator[WindowChange]:
-        was = slot.start in self._complete
-        now = slot.end <= self._closed and slot.agrees(self._at_least)
+        was, is_final = slot.start in self._complete, slot.end <= self._closed
+        if not (was or is_final):
+            return
+        now = is_final and slot.agrees(self._at_least)
         if was == now or (was and self._late is LateCounts.KEEP):
             return
         if now:
@@ -121,14 +134,24 @@ class RollUp:
         yield from self._cover(slot, is_complete=now)
 
     def _cover(self, slot: Slot, *, is_complete: bool) -> Iterator[WindowChange]:
-        for period, grid, covered in self._levels:
-            for ordinal in range(grid.at(slot.start * _MINUTE), grid.at(slot.end * _MINUTE - 1) + 1):
-                first, last = grid.start(ordinal) // _MINUTE, grid.start(ordinal + 1) // _MINUTE
-                overlap = min(slot.end, last) - max(slot.start, first)
-                before = covered.get(ordinal, 0)
-                after = covered[ordinal] = before + (overlap if is_complete else -overlap)
-                if (before == last - first) != (after == last - first):
-                    yield WindowChange(period, grid.key(ordinal), is_complete)
+        for share in _shares(self._calendar, slot.start, slot.end):
+            period, grid, covered = self._levels[share.level]
+            before = covered.get(share.ordinal, 0)
+            after = covered[share.ordinal] = before + (share.overlap if is_complete else -share.overlap)
+            if (before == share.minutes) != (after == share.minutes):
+                yield WindowChange(period, grid.key(share.ordinal), is_complete)
+
+
+@lru_cache(maxsize=16_384)
+def _shares(calendar: Calendar, start: int, end: int) -> tuple[_Share, ...]:
+    """Of each window that minutes `[start, end)` reach into. All tables of a clock ask for the same slots."""
+    shares = []
+    for level, period in enumerate(LEVELS):
+        grid = calendar.grid(period)
+        for ordinal in range(grid.at(start * _MINUTE), grid.at(end * _MINUTE - 1) + 1):
+            first, last = grid.start(ordinal) // _MINUTE, grid.start(ordinal + 1) // _MINUTE
+            shares.append(_Share(level, ordinal, last - first, min(end, last) - max(start, first)))
+    return tuple(shares)
 
 
 def _minutes(grid: Grid, ordinal: int) -> int:
