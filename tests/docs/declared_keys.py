@@ -136,8 +136,16 @@ SECTIONS: Final = (
             ),
             "sub_partitions": Key(
                 "dimensions that divide a slice: each value is waited for and computed by itself, by its "
-                "own clock where it names a zone",
-                "period: day\nsub_partitions:\n  region: {cn: {time_zone: Asia/Shanghai}, eu: {}}",
+                "own clock where it names a zone, and from its own `start` on. A value that lies `within` one of "
+                "another dimension is combined with that alone (docs/regions.md)",
+                "period: day\nsub_partitions:\n"
+                "  region: {apac: {time_zone: Asia/Shanghai}, emea: {}, west: {time_zone: UTC-8, start: 2026-04-01}}\n"
+                "  country: {cn: {within: apac}, fr: {within: emea, time_zone: Europe/Paris}, us: {within: west}}",
+            ),
+            "quorum": Key(
+                "so many sub-partitions, or such a share of them, complete a business time: for the whole, and for who "
+                "depends on all of them. One that comes later is computed into it by `reprocess`",
+                "period: day\nquorum: 3\nsub_partitions: {region: [apac, gulf, emea, west]}",
             ),
             "partition_columns": Key(
                 "the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`, each with its "

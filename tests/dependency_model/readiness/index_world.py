@@ -34,6 +34,11 @@ WORLD = {
         " depends_on: [{entity: clicks, offset: Set 0, quality: ignore}]}"
     ),
     "world": "{period: day, depends_on: [regional]}",
+    "partner": (
+        "{period: day, kind: Virtual, quorum: 2, sub_partitions:"
+        " {region: {cn: {time_zone: Asia/Shanghai}, eu: {}, us: {time_zone: America/New_York, start: 2024-06-02}}}}"
+    ),
+    "of_partners": '{period: day, depends_on: [{entity: partner, offset: "Set -1,0"}]}',
     "newest_parts": "{period: day, depends_on: [{entity: regional, offset: last_available}]}",
     "canvas": "{kind: Project, period: day, depends_on: [alone]}",
     "member": "{period: day, project: canvas, depends_on: [some]}",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
@@ -56,21 +57,23 @@ class ReferenceIndex:
         """Scheduled slices from `since` to now, and those that someone asked for."""
         for name in self.graph:
             entity = self.graph.entity(name)
-            if not _starts_by_itself(entity):
-                continue
             for sub in {WHOLE, *self.graph.node(name).subs}:
+                if not _starts_by_itself(entity, sub):
+                    continue
                 slice_ = self.graph.slice_at(name, self.since, sub)
                 while self.graph.window(slice_).end <= self.now:
                     if self.graph.exists(slice_):
                         yield slice_
                     slice_ = self.graph.slice_at(name, self.graph.window(slice_).end, sub)
         for slice_, status in self.statuses.items():
-            if slice_.entity not in self.graph or not _starts_by_itself(self.graph.entity(slice_.entity)):
+            if slice_.entity not in self.graph or not _starts_by_itself(self.graph.entity(slice_.entity), slice_.sub):
                 continue
             is_released = status.run_state is RunState.READY and self.graph.window(slice_).end > self.since
             if self.graph.exists(slice_) and (is_released or status.generation > 1):
                 yield slice_
 
 
-def _starts_by_itself(entity: Entity) -> bool:
-    return entity.period is not None and entity.kind.value != "Virtual" and not entity.source and not entity.snapshot_of
+def _starts_by_itself(entity: Entity, sub: Sub) -> bool:
+    if entity.kind.value == "Virtual":
+        return bool(entity.sub_partitions) and sub == WHOLE
+    return entity.period is not None and not entity.source and not entity.snapshot_of

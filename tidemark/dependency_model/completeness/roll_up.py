@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.dependency_model.completeness.slot import AT_LEAST, LateCounts, Slot
-from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.errors import ParseError
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from tidemark.dependency_model.time.grid import Grid
+    from tidemark.dependency_model.time.local_calendar import Calendar
 
 LEVELS: Final = (Period.FIVE_MINUTES, Period.TEN_MINUTES, Period.HOUR, Period.DAY)
 _MINUTE: Final = 60

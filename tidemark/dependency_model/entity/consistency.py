@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.quality_rules import RowCount
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
-from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT
+from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
+from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.partition_columns import units_of
 from tidemark.dependency_model.time.period import Period
@@ -136,6 +137,39 @@ def _sub_partitions(entity: Entity) -> Broken:
     if entity.sub_partitions and prod(len(values) for values in entity.sub_partitions.values()) > SUB_PARTITION_LIMIT:
         problem = EntityError("too many sub-partitions", expected=f"at most {SUB_PARTITION_LIMIT} combinations")
         yield "sub_partitions", problem
+        return
+    yield from _parts(entity)
+    yield from _quorum(entity)
+
+
+def _parts(entity: Entity) -> Broken:
+    """Values lie within values of another dimension, and start on days that their clock has."""
+    for dimension, values in entity.sub_partitions.items():
+        others = {value for name, known in entity.sub_partitions.items() if name != dimension for value in known}
+        for value, declared in values.items():
+            if declared.within is not None and declared.within not in others:
+                message = f"'{value}' lies within no value of another dimension"
+                found, expected = declared.within, ", ".join(sorted(others)) or "a second dimension"
+                problem = EntityError(message, expected=expected, found=found, hint=did_you_mean(found, others))
+                yield f"sub_partitions.{dimension}.{value}.within", problem
+            try:
+                _instant(declared.time_zone or entity.time_zone, entity.week_start, declared.start)
+            except TidemarkError as error:
+                problem = EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
+                yield f"sub_partitions.{dimension}.{value}.start", problem
+    if entity.sub_partitions and not any(combinations(entity.sub_partitions)):
+        yield "sub_partitions", EntityError("no value of one dimension lies within those of the others")
+
+
+def _quorum(entity: Entity) -> Broken:
+    if entity.quorum is None:
+        return
+    parts = sum(1 for _ in combinations(entity.sub_partitions))
+    if not entity.sub_partitions:
+        yield "quorum", EntityError("a quorum is of sub-partitions", expected="sub_partitions beside quorum")
+    elif (entity.quorum.count or 0) > parts:
+        problem = EntityError("more than there are", expected=f"at most {parts}", found=str(entity.quorum))
+        yield "quorum", problem
 
 
 def _probe(entity: Entity) -> Broken:

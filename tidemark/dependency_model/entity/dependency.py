@@ -45,12 +45,15 @@ def _at_least(value: object) -> object:
     raise ValueError(f"expected a number of slices such as 22, or a share such as 90%, found {value!r}")
 
 
+AtLeastField = Annotated[InstanceOf[AtLeast], BeforeValidator(_at_least)]
+
+
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Weak:
     """What suffices beside 'all of them': each clause that is given releases on its own (seed capability A8)."""
 
     any_of: bool = False
-    at_least: Annotated[InstanceOf[AtLeast], BeforeValidator(_at_least)] | None = None
+    at_least: AtLeastField | None = None
     timeout: DurationField | None = None
     """After the slice's earliest time one goes on with what is there."""
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
-from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, DependencyField
+from tidemark.dependency_model.entity.dependency import COMPLETED, AtLeastField, Dependency, DependencyField
 from tidemark.dependency_model.entity.field_types import (
     LOG_CHANNEL,
     STRICT,
@@ -114,6 +114,8 @@ class Entity:
     people how much the promise matters. `notify` are the channels on which alerts about its slices are told.
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
+    Of its sub-partitions a `quorum` completes a business time, where not all are needed: for the whole, and for whoever
+    depends on all of them.
     `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`;
     `columns` the names of all others of a table that no query here computes, where anybody wrote them down.
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
@@ -136,6 +138,7 @@ class Entity:
     owner: str = ""
     states: tuple[EntityState, ...] = ()
     sub_partitions: SubPartitionsField = Field(default_factory=dict)
+    quorum: AtLeastField | None = None
     partition_columns: PartitionColumnsField = ()
     columns: tuple[ColumnField, ...] = ()
     quality: tuple[QualityField, ...] = ()

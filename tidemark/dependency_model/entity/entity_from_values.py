@@ -83,7 +83,7 @@ def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> I
             yield _error_of(document, file, detail)
         return
     for key, problem in broken_rules(entity):
-        yield _at(document, file, (key,), problem)
+        yield _at(document, file, tuple(key.split(".")), problem)
 
 
 def _error_of(document: Document, file: str, detail: Any) -> EntityError:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.dataclasses import dataclass
 
-from tidemark.dependency_model.entity.field_types import STRICT, NameField, TimeZoneField
+from tidemark.dependency_model.entity.field_types import STRICT, NameField, StartField, TimeZoneField
 
 Sub = tuple[tuple[str, str], ...]
 
@@ -23,9 +23,15 @@ SUB_PARTITION_LIMIT = 1_000
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class SubPartitionValue:
-    """One value of a dimension; its own time zone gives it its own midnight."""
+    """One value of a dimension; its own time zone gives it its own midnight.
+
+    It has slices from the one that `start` lies in, without it as long as the entity. It is combined with no other
+    value of another dimension than the one that it lies `within`: a country within its region.
+    """
 
     time_zone: TimeZoneField | None = None
+    start: StartField | None = None
+    within: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
 
 
 def _as_values(value: object) -> object:
@@ -45,7 +51,28 @@ SubPartitionsField = dict[NameField, SubPartitionValuesField]
 
 
 def combinations(sub_partitions: dict[str, dict[str, SubPartitionValue]]) -> Iterator[Sub]:
-    """Every sub-partition of a slice, dimensions in order of name, values as declared."""
+    """Every sub-partition of a slice, dimensions in order of name, values as declared, each within its own."""
     dimensions = sorted(sub_partitions)
+    around = {
+        (name, value): settings.within
+        for name, values in sub_partitions.items()
+        for value, settings in values.items()
+        if settings.within is not None
+    }
     for values in product(*(sub_partitions[dimension] for dimension in dimensions)):
-        yield tuple(zip(dimensions, values, strict=True))
+        sub = tuple(zip(dimensions, values, strict=True))
+        if all(around.get(part) is None or around[part] in values for part in sub):
+            yield sub
+
+
+def finest_first(sub_partitions: dict[str, dict[str, SubPartitionValue]], sub: Sub) -> list[SubPartitionValue]:
+    """What is declared of the values of a sub-partition, a country before the region that it lies within."""
+    by_value = {value: sub_partitions[dimension][value] for dimension, value in sub}
+    return sorted(by_value.values(), key=lambda declared: -_depth(declared, by_value))
+
+
+def _depth(declared: SubPartitionValue, by_value: dict[str, SubPartitionValue]) -> int:
+    depth, around = 0, declared.within
+    while around in by_value and depth < len(by_value):
+        depth, around = depth + 1, by_value[around].within
+    return depth

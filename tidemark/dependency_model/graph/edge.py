@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.entity.dependency import Weak
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
+from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.mapping import mapping_between
 from tidemark.dependency_model.offset.offset import LAST_AVAILABLE, SINCE_START, STATIC, Offset, OffsetKind
@@ -53,6 +55,16 @@ class Edge:
             if mapping and down and up:
                 between[mapping] = (mapping, down, up)
         yield from between.values()
+
+    def requirements(self, ordinal: int, sub: Sub) -> tuple[Requirement, ...]:
+        """What a slice asks for: one clause, or one a business time where a quorum of the upstream's parts suffices."""
+        slices, quorum = self.expand(ordinal, sub), self.up.entity.quorum
+        if quorum is None or self.dependency.weak or len(self._upstream_subs(sub)) < len(self.up.subs):
+            return (Requirement(self.dependency, slices, self.is_latest),)
+        dependency, by_time = replace(self.dependency, weak=Weak(at_least=quorum)), dict[str, list[Slice]]()
+        for slice_ in slices:
+            by_time.setdefault(slice_.key, []).append(slice_)
+        return tuple([Requirement(dependency, tuple(parts), self.is_latest) for parts in by_time.values()])
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
         """The upstream slices that a slice needs, in order of time, one sub-partition after the other."""

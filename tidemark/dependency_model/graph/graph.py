@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
+from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.graph.declared_edges import DeclaredEdges
 from tidemark.dependency_model.graph.requirement import Requirement
@@ -83,9 +83,10 @@ class DependencyGraph:
             return (_roll_up(node, ordinal),)
         return tuple(
             [
-                Requirement(edge.dependency, edge.expand(ordinal, slice_.sub), edge.is_latest)
+                requirement
                 for edge in self._edges.upstream[node.name]
                 if edge.state == state
+                for requirement in edge.requirements(ordinal, slice_.sub)
             ]
         )
 
@@ -170,4 +171,5 @@ class DependencyGraph:
 def _roll_up(node: Node, ordinal: int) -> Requirement:
     """The whole of a slice with sub-partitions: there once all of them are."""
     slices = tuple(node.slice(ordinal, own_sub) for own_sub in node.subs if ordinal in node.existing_of(own_sub))
-    return Requirement(Dependency(entity=node.name, offset=SAME), slices)
+    quorum = node.entity.quorum
+    return Requirement(Dependency(node.name, SAME, weak=Weak(at_least=quorum) if quorum else None), slices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub, combinations
+from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub, combinations, finest_first
 from tidemark.dependency_model.slice import STATIC_KEY, Slice
 from tidemark.dependency_model.suggestion import quote_value
 from tidemark.dependency_model.time.local_calendar import Calendar
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Node:
     """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
 
-    __slots__ = ("entity", "existing", "grid", "name", "states", "subs", "zoned")
+    __slots__ = ("entity", "existing", "grid", "name", "started", "states", "subs", "zoned")
 
     def __init__(self, entity: Entity) -> None:
         self.entity, self.name = entity, entity.name
@@ -32,6 +32,7 @@ class Node:
         self.states = _state_set(entity.state_names)
         self.subs: tuple[Sub, ...] = tuple(combinations(entity.sub_partitions)) if entity.sub_partitions else (WHOLE,)
         self.zoned: Mapping[Sub, Calendar] = _calendars(entity, self.subs) if entity.sub_partitions else {}
+        self.started: Mapping[Sub, str] = _starts(entity, self.subs) if entity.sub_partitions else {}
 
     @property
     def is_parted(self) -> bool:
@@ -53,10 +54,14 @@ class Node:
 
     def existing_of(self, sub: Sub) -> range:
         """The slices of a sub-partition that exist."""
-        grid = self.grid_of(sub)
-        if grid is self.grid or grid is None:
+        grid, start = self.grid_of(sub), self.started.get(sub)
+        if grid is None or (grid is self.grid and start is None):
             return self.existing
-        return _existing(self.entity.start, self.entity.end, grid)
+        existing = _existing(self.entity.start, self.entity.end, grid)
+        if start is None:
+            return existing
+        first = max(existing.start, _existing(start, None, grid).start)
+        return range(first, max(first, existing.stop))
 
     def ordinal(self, slice_: Slice) -> int:
         """The number of a slice. Raises NoSuchSliceError or ParseError for a key or sub-partition that there is not."""
@@ -101,8 +106,14 @@ def _seconds(text: str, grid: Grid) -> int:
 def _calendars(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, Calendar]:
     calendars: dict[Sub, Calendar] = {}
     for sub in subs:
-        zones = (entity.sub_partitions[dimension][value].time_zone for dimension, value in sub)
+        zones = (declared.time_zone for declared in finest_first(entity.sub_partitions, sub))
         zone = next((zone for zone in zones if zone), None)
         if zone:
             calendars[sub] = Calendar(zone, entity.week_start, entity.holidays)
     return calendars
+
+
+def _starts(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, str]:
+    """The latest of the starts of each sub-partition's values: a country is not there before its region."""
+    starts = ((sub, [value.start for value in finest_first(entity.sub_partitions, sub) if value.start]) for sub in subs)
+    return {sub: max(given) for sub, given in starts if given}

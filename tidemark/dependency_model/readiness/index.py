@@ -29,7 +29,7 @@ from tidemark.dependency_model.readiness.cold_statuses import Archive, EmptyArch
 from tidemark.dependency_model.readiness.counter_registrations import Registrations
 from tidemark.dependency_model.readiness.missing_inputs_counter import Counter, WaitingSlice
 from tidemark.dependency_model.readiness.schedule import Schedule, ScheduleProgress, not_before
-from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled, next_state
+from tidemark.dependency_model.readiness.self_starting_slices import is_released, next_state
 from tidemark.dependency_model.readiness.status_table import StatusTable
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event
@@ -284,7 +284,7 @@ class ReadinessIndex:
         if status.run_state not in _NOT_LAUNCHED:
             return None
         node = self._graph.node(slice_.entity)
-        if not is_scheduled(node.entity):
+        if not is_released(node, slice_.sub):
             return None
         first = self._schedule.first(slice_.entity, slice_.sub)
         try:

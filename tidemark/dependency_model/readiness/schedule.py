@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.sub_partition import WHOLE
-from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
+from tidemark.dependency_model.readiness.self_starting_slices import is_released
 from tidemark.dependency_model.time.cron import Cron
 from tidemark.dependency_model.time.zone import Zone
 
@@ -113,7 +113,7 @@ class Schedule:
 
     def _entries(self, name: str) -> Iterator[tuple[int, str, Sub, int, Node]]:
         node = self._graph.node(name)
-        subs = self._subs(name) if is_scheduled(node.entity) else ()
+        subs = [sub for sub in self._subs(name) if is_released(node, sub)]
         for sub in subs:
             grid = node.grid_of(sub)
             self._first[name, sub] = max(node.existing_of(sub).start, grid.at(self._since)) if grid else 0

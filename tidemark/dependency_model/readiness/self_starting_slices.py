@@ -8,6 +8,7 @@ from tidemark.dependency_model.entity.entity import Entity, EntityKind
 from tidemark.dependency_model.entity.sub_partition import WHOLE
 
 if TYPE_CHECKING:
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
@@ -21,6 +22,11 @@ def is_scheduled(entity: Entity) -> bool:
     if entity.is_static:
         return entity.computed or entity.own_asset
     return not (entity.kind is EntityKind.VIRTUAL or entity.source or entity.snapshot_of)
+
+
+def is_released(node: Node, sub: Sub) -> bool:
+    """Whether time and inputs release an entity's slices of a sub-partition: also the whole of external parts."""
+    return is_scheduled(node.entity) or (sub == WHOLE and node.is_parted and node.entity.kind is EntityKind.VIRTUAL)
 
 
 def is_marker(node: Node, slice_: Slice) -> bool:
